@@ -35,11 +35,11 @@ from pathlib import Path
 import yaml
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AnswerPassage, shown_passage
-from coreloop.answer.research.attempt import numbered, quoted
-from coreloop.answer.research.knowledge import Attempt
+from coreloop.answer.research.answer_attempt import numbered, quoted
+from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.research.run import answer
 from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.findings import Supported
-from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import SUPPORTED_AT, CitedTexts, check_support
 
 DRAWS = 2_000

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.detectors.detection import Detection
-from coreloop.sanitize.names import companies
 
 DATA = Path(os.environ.get("CORELOOP_SHARED_DATA", "../shared/data"))
 _MEANT_TEXT = """

@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 
+from coreloop.learn.effect.day_counts import tally
 from coreloop.learn.effect.estimate import DailyEstimates
-from coreloop.learn.effect.log import ToolLog
-from coreloop.learn.effect.tally import tally
+from coreloop.learn.effect.tool_days import ToolLog
 from coreloop.learn.effect.verdict import Decision, EffectVerdict, decide
 
 BEFORE, AFTER = 56, 90

@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from coreloop.sanitize.find import find
-from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.find_in_text import find
+from coreloop.sanitize.mask_text import sanitize_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from long_texts import ALL_SIGNS, SHAPES

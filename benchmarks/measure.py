@@ -20,12 +20,12 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.arms import Arms, NoArms, ToolText, arms_of
-from coreloop.promote.measure.ask import Asker, ModelCaller
+from coreloop.promote.measure.ask_model import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.edits import LineEdit
+from coreloop.promote.measure.measured_lines import LineEdit
 from coreloop.promote.measure.prepare import MeasuredLines, Prepared
 from coreloop.promote.measure.run import measure
+from coreloop.promote.measure.with_and_without import Arms, NoArms, ToolText, arms_of
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})

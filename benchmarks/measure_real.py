@@ -30,15 +30,15 @@ from typing import Final
 
 from coreloop.base.errors import ModelError, RefusedError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.proposals.advice import parse_advice
-from coreloop.learn.proposals.wordings import wordings_of
-from coreloop.learn.statements.wordings import CONDITIONS, WORDINGS
-from coreloop.promote.measure.arms import ToolText
+from coreloop.learn.proposals.equal_wordings import wordings_of
+from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.statements.line_sentences import CONDITIONS, WORDINGS
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.edits import LineEdit, proposed_lines
+from coreloop.promote.measure.measured_lines import LineEdit, proposed_lines
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.prepare import N_CONTROLS, N_FIRST, MeasureOptions, Prepared, prepare
 from coreloop.promote.measure.run import measure
+from coreloop.promote.measure.with_and_without import ToolText
 from coreloop.promote.run import PromoteRequest
 
 N_KINDS: Final = 3

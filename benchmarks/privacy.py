@@ -34,7 +34,7 @@ from benchmarks.measured.scores import Result, readable, replaced, result_of_mod
 from benchmarks.planted import PLAIN, Sample  # noqa: E402
 
 from coreloop import __version__  # noqa: E402
-from coreloop.sanitize.modes import Mode  # noqa: E402
+from coreloop.sanitize.sanitize_record import Mode  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "masking.md"
 SECOND = "benchmarks.planted_again"

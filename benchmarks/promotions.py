@@ -19,9 +19,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # before this folder, which has logs.py, too
 
 import effects
-from coreloop.admin.status import read as status
+from coreloop.admin.status import read_status as status
 from coreloop.learn.effect.run import KnownEffects, run_effect
-from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.mine.run import MiningOptions
 from effects import Planted, make_shop, write_days
 from logs import call, record
 

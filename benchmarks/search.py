@@ -27,8 +27,8 @@ import pytest
 
 from coreloop.answer.search.index.changes import IndexReport
 from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.run import update_index
 from coreloop.answer.search.index.store import writing
-from coreloop.answer.search.index.update import update_index
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 
 REPORTED, TUNED = (0,), (3, 5)
@@ -47,7 +47,7 @@ def korquad(data: Path) -> tuple[list[str], list[tuple[str, int]]]:
 def update(folder: Path, database: Path) -> tuple[IndexReport, float]:
     begun = time.perf_counter()
     now = datetime.now(UTC)
-    with writing(database, now=now) as connection:
+    with writing(database) as connection:
         report = update_index(connection, [folder], root=folder, data_dir=folder / "data", now=now)
     return report, time.perf_counter() - begun
 

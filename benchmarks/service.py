@@ -15,13 +15,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from coreloop.answer.search.index.lookup import search_index
+from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from researching import project
@@ -41,7 +40,7 @@ def memory_mb(process_id: int) -> float:
 def bare_ms(folder: Path, number: int) -> list[float]:
     """The same searches in this process, at the same rate: a processor that sleeps is slow at first."""
     index = open_workspace(folder).index_file
-    return paced_ms(lambda: search_index(index, QUESTION, SearchLimits(), now=datetime.now(UTC)), number)
+    return paced_ms(lambda: search_index(index, QUESTION, SearchLimits()), number)
 
 
 def paced_ms(search: Callable[[], object], number: int) -> list[float]:

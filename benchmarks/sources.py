@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from coreloop.observe.sources import Sources
+from coreloop.observe.argument_sources import Sources
 
 ROUNDS = 300
 QUESTION = "My order is #W2378156, and I would like to exchange the mechanical keyboard."

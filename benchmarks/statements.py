@@ -30,8 +30,8 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.evidence import rank_test
-from coreloop.learn.statements.log import CaseLog, read_log
+from coreloop.learn.statements.compare_sides import rank_test
+from coreloop.learn.statements.logged_calls import CaseLog, read_log
 from coreloop.learn.statements.merge import to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
 

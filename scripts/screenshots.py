@@ -15,8 +15,8 @@ from typing import Final
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser
 
-from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import run_demo
+from coreloop.admin.demo.scenario import HELPDESK
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from browsing import SCREENS, chromium, visit

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.driver.begin import DriverOptions, begin_driven
 from coreloop.runs.driver.console import Console, CtrlC, DriverPace
 from coreloop.runs.driver.driver import drive_run
+from coreloop.runs.driver.new_run import DriverOptions, begin_driven
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store

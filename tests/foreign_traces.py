@@ -10,7 +10,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.records import Record
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import TraceFile, UnusableFile
-from coreloop.observe.importers.trace import SkippedTrace, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest, record_of
 
 LONG_AGO = 1_700_000_000
 

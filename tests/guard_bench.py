@@ -11,8 +11,8 @@ from coreloop.guard.check import check_event
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Account, PullRequestEvent, Push, Review
 from coreloop.guard.inputs import CheckInputs
-from coreloop.learn.proposals.advice import statement_key
-from coreloop.promote.pull_request import commit_message
+from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.promote.pull_request_text import commit_message
 from guarding import (
     MAKER,
     NOT_APPLICABLE,
@@ -59,8 +59,8 @@ class Bench:
     forged: bool = False
     pusher: Account = MAKER
 
-    def git(self, *words: str, **environ: str) -> str:
-        return self.project.git(*words, **environ)
+    def git(self, *words: str, stdin: bytes | None = None, **environ: str) -> str:
+        return self.project.git(*words, stdin=stdin, **environ)
 
     def start(self, name: str, at: str = "main") -> None:
         self.git("switch", "--quiet", "--create", name, at)

@@ -15,8 +15,8 @@ from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Account, Authorship, PullRequestEvent, ReportedPull, Review
 from coreloop.guard.markers import GuardFacts
 from coreloop.guard.policy import decide
-from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
+from coreloop.promote.proposal_entry import Proposal, read_proposal
+from coreloop.promote.pull_request_text import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
 from promoting import FILE, ID, SOURCE, statement, write_candidates
 

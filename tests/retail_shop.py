@@ -14,11 +14,9 @@ from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import resolve_tools
 from coreloop.learn.pattern.draft import guide_lines
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.learn.proposals.grammar import FailsApart
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.promote.proposal_entry import guide_evidence
 
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
 
@@ -67,21 +65,13 @@ class Shop:
     def _older_text(self, wanted: str, kind: str) -> dict[str, Any]:
         (entry,) = (one for one in read_proposals(self.file(kind)).entries if one.id == wanted)
         settings = load_settings(self.folder, environ={})
-        if isinstance(entry, Candidate):
-            names = [step.name for step in entry.tool_pattern]
-            tools = resolve_tools(names, root=self.folder, configured=settings.tools)
-            lines = (*guide_lines(entry, Vocabulary(tools, settings)), str(guide_evidence(entry)))
-            tool, section = entry.engine, "Guide"
-        else:
-            assert isinstance(entry, Counterexample)
-            without = entry.n_without
-            otherwise = (without.n_failures, without.n_calls)
-            fails = FailsApart(True, tuple(sorted(without.arg_keys)[::-1]), failures(entry), otherwise)
-            lines = (str(fails), str(caveat_evidence(entry)))
-            tool, section = entry.tool, "Caveats"
-        file, _, symbol = settings.tools[tool].target.partition("::")
+        assert isinstance(entry, Candidate)
+        names = [step.name for step in entry.tool_pattern]
+        tools = resolve_tools(names, root=self.folder, configured=settings.tools)
+        lines = (*guide_lines(entry, Vocabulary(tools, settings)), str(guide_evidence(entry)))
+        file, _, symbol = settings.tools[entry.engine].target.partition("::")
         target = {"target_file": file, "target_symbol": symbol}
-        return {**target, "section": section, "body": "\n".join(lines)}
+        return {**target, "section": "Guide", "body": "\n".join(lines)}
 
     def promote(self, kind: str, wanted: str, *options: str) -> subprocess.CompletedProcess[str]:
         return self.coreloop("promote", "--candidate", str(self.file(kind)), "--id", wanted, *options)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from functools import cache
 
 from coreloop.admin.demo.agent import answer
-from coreloop.admin.demo.finlab import FINLAB
-from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import load_tools, scripted_requests
+from coreloop.admin.demo.scenario import FINLAB, HELPDESK
+from coreloop.admin.demo.subjects import read_rows
 from coreloop.observe import AuditCollector
 
 NOW = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
@@ -22,6 +22,11 @@ class Worked:
     scenario: object
     tools: object
     requests: list
+
+
+def rows_of(scenario):
+    """The rows from which the subjects of questions are drawn."""
+    return tuple(read_rows(scenario.project / scenario.subjects.table).values())
 
 
 @cache

@@ -6,9 +6,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import render
 from coreloop.web.pages.section import PageSection
-from coreloop.web.pages.source import PageSource
 from logs import write_log
 
 

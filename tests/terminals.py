@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.caller import is_below_claude_code
+from coreloop.runs.person_or_agent import is_below_claude_code
 
 _NO_AGENT = {"CLAUDECODE": "", "CLAUDE_CODE_SESSION_ID": "", "CORELOOP_RUN": ""}
 

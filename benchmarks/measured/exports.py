@@ -14,8 +14,8 @@ from benchmarks.planted import Sample, names_file
 
 from coreloop.base.project.settings import SanitizeSettings
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.run import ExportRequest, check_records, export_records
+from coreloop.sanitize.sanitize_record import Mode
 
 COUNTRIES = ("kr", "us", "uk", "eu")
 HAS_COUNTRIES = "countries" in {setting.name for setting in fields(SanitizeSettings)}

@@ -30,11 +30,11 @@ class Switch:
 
 
 def _in_find(attribute: str, make: Callable[[Any], Any]) -> Switch:
-    return Switch("coreloop.sanitize.find", attribute, make)
+    return Switch("coreloop.sanitize.find_in_text", attribute, make)
 
 
 def _in_closings(attribute: str, make: Callable[[Any], Any]) -> Switch:
-    return Switch("coreloop.sanitize.closings", attribute, make)
+    return Switch("coreloop.sanitize.without_spaces", attribute, make)
 
 
 def _without_pieces(closings: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:

@@ -10,7 +10,7 @@ from benchmarks.measured.exports import exported, masked_by
 from benchmarks.planted import PLAIN, Harmless, Planted, Sample, names_file
 from benchmarks.planted.score import Secrets, strings
 
-from coreloop.sanitize.modes import Mode
+from coreloop.sanitize.sanitize_record import Mode
 
 _TIME = "time field"
 Key = tuple[str, bool]

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from coreloop.base.failures import CLASSES, LABELS
+from coreloop.base.error_classes import CLASSES, LABELS
 from coreloop.base.project.settings import Gates
-from coreloop.learn.pattern.questions import distinct_questions
+from coreloop.learn.pattern.find import distinct_questions
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.step import Step

@@ -12,15 +12,15 @@ from typing import Any
 
 from findings import EPOCH, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, from_groups
 
-from coreloop.observe.reading import outcome, signals
+from coreloop.observe.reading import failure_signals, outcome
 
 error_class = outcome.error_class.__wrapped__  # a script has no cache
 SELECTORS = ("axis", "sub")
 
 
 def template(text: str) -> str:
-    """`coreloop.observe.reading.signals.template` without its cache."""
-    return signals._repeat_until_stable.__wrapped__(signals._without_values(text))
+    """`coreloop.observe.reading.failure_signals.template` without its cache."""
+    return failure_signals._repeat_until_stable.__wrapped__(failure_signals._without_values(text))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.promote.schema import schema_command
+from coreloop.promote.tool_schemas import schema_command
 from frameworks.environments import HERE, interpreter
 from frameworks.styles import LINES, STYLES, VARIANTS, tools_module
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from frameworks.environments import HERE, interpreter
 
 pytestmark = pytest.mark.frameworks

@@ -10,7 +10,7 @@ from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.reach import Measured, measure_reach
-from coreloop.promote.schema import read_description, schema_command
+from coreloop.promote.tool_schemas import read_description, schema_command
 from frameworks.environments import HERE, interpreter
 from frameworks.styles import LINES, promoted, with_lines
 from frameworks.test_matrix import WAYS

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.encoding import MAX_LINE_BYTES
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from frameworks.environments import HERE, interpreter
 from frameworks.planned import KINDS, REJECTED, SECRET, expected, n_planned, plan
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.encoding import MAX_LINE_BYTES
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.project.tools import bare_name
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from frameworks.environments import HERE, interpreter
 from frameworks.planned import REJECTED, SECRET, expected, n_planned, plan
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from frameworks.environments import HERE, interpreter
 from frameworks.planned import expected, plan
 

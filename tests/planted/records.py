@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.base.encoding import canonical_json
+from coreloop.base.record_lines import canonical_json
 from coreloop.base.records import hash_args, hash_question, hash_sequence, hash_session
 from logs import call
 from logs import record as sound_record

@@ -1,7 +1,6 @@
-"""Failures of real requests, mined, and promoted into the example shop: statements, and older caveats."""
+"""Failures of real requests, mined, and promoted into the example shop as statements."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ KIND = "counterexamples"
 TOOL = "get_return_refund_options"
 CHANGED = "modify_pending_order_items"
 STATEMENT = "- new_item_ids: never empty"
-FAILED = "57 of 57 calls failed (invalid_argument); with them 0 of 70"
-OLDER = f"- Fails: called without order_id and item_ids: {FAILED}."
 
 
 def statement(shop: Shop) -> dict[str, Any]:
@@ -24,44 +21,23 @@ def statement(shop: Shop) -> dict[str, Any]:
     return next(one for one in shop.entries(KIND, "statements") if one["suggested_append"])
 
 
-def older(shop: Shop) -> dict[str, Any]:
-    """The first counterexample of the night, with the two lines that older versions wrote for it."""
-    return shop.write_older(KIND, shop.entries(KIND)[0])
-
-
-Entry = Callable[[Shop], dict[str, Any]]
-EITHER = pytest.mark.parametrize(
-    ("entry", "tool", "line"),
-    [
-        pytest.param(statement, CHANGED, STATEMENT, id="statement"),
-        pytest.param(older, TOOL, OLDER, id="older caveat"),
-    ],
-)
-
-
-@EITHER
-def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(
-    shop: Shop, entry: Entry, tool: str, line: str
-) -> None:
-    first = entry(shop)
-    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (tool, line)
+def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(shop: Shop) -> None:
+    first = statement(shop)
+    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (CHANGED, STATEMENT)
     before = shop.state()
 
     done = shop.promote(KIND, first["id"], "-v")
 
-    assert f"::{tool}, the end of its first block of text" in done.stdout
+    assert f"::{CHANGED}, the end of its first block of text" in done.stdout
     assert "[CORELOOP-F] docs(" in done.stdout
     assert "replay   not-applicable" in done.stdout
     assert shop.state() == before
 
 
-@EITHER
-def test_a_description_beyond_a_cap_is_refused_whatever_is_allowed(
-    shop: Shop, entry: Entry, tool: str, line: str
-) -> None:
-    first = entry(shop)
-    assert first["tool"] == tool
-    assert first["suggested_append"]["body"].startswith(line)
+def test_a_description_beyond_a_cap_is_refused_whatever_is_allowed(shop: Shop) -> None:
+    first = statement(shop)
+    assert first["tool"] == CHANGED
+    assert first["suggested_append"]["body"].startswith(STATEMENT)
     settings = shop.folder / "coreloop.yaml"
     settings.write_text(
         settings.read_text(encoding="utf-8").replace("schema]}", "schema], caps: {openai: 1024}}")
@@ -88,24 +64,10 @@ def test_failing_calls_that_a_statement_explains_have_no_text_of_their_own(shop:
     assert shop.branches() == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("entry", "tool", "figures"),
-    [
-        pytest.param(
-            statement, CHANGED, ("185 of 196 calls, otherwise 0 of 23", "219", "0.944"), id="statement"
-        ),
-        pytest.param(
-            older, TOOL, ("57 of 57 calls failed, lower bound 0.94", "57", "0.000"), id="older caveat"
-        ),
-    ],
-)
-def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
-    shop: Shop, entry: Entry, tool: str, figures: tuple[str, str, str], tmp_path: Path
-) -> None:
-    first = entry(shop)
+def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:
+    first = statement(shop)
     questions = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
-    questions += first.get("example_questions", ())
+    questions += first["example_questions"]
     lines = first["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)
 
@@ -113,7 +75,7 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
 
     assert done.returncode == 0, done.stderr
     (branch,) = shop.branches()
-    assert branch.startswith(f"skill/caveat-{tool.replace('_', '-')}-general-")
+    assert branch.startswith(f"skill/caveat-{CHANGED.replace('_', '-')}-general-")
     assert git(shop.remote, "rev-list", "--count", f"main..{branch}").strip() == "1"
     message = git(shop.remote, "log", "-1", "--format=%B", branch)
     assert message.startswith("[CORELOOP-F] docs(")
@@ -121,13 +83,14 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
     assert trailers["Phase"] == "F"
     assert trailers["Candidate-Key"] == first["key"]
     assert trailers["Replay"].startswith("not-applicable")
-    assert (trailers["Evidence"], trailers["Observed"], trailers["Success-Rate"]) == figures
+    figures = (trailers["Evidence"], trailers["Observed"], trailers["Success-Rate"])
+    assert figures == ("185 of 196 calls, otherwise 0 of 23", "219", "0.944")
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", branch, str(shop.remote), str(clone))
     after = descriptions(clone)
-    received, sent_before = (" ".join(text[tool].split()) for text in (after, before))
+    received, sent_before = (" ".join(text[CHANGED].split()) for text in (after, before))
     assert received.replace(f" {' '.join(lines)}", "") == sent_before != received
-    assert {**after, tool: ""} == {**before, tool: ""}
+    assert {**after, CHANGED: ""} == {**before, CHANGED: ""}
     sent = git(shop.remote, "show", "--format=", branch)
     assert questions
     assert not any(text in sent + message for text in questions)

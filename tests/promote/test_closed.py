@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.status.facts import Status
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
+from coreloop.admin.status.status import Status
 from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter, read_verdicts
+from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion
 from github_stand_in import GithubStandIn
 from promoting import REACH, Project, statement, write_candidates

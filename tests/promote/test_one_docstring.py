@@ -17,8 +17,8 @@ from coreloop.guard.decision import GuardDecision
 from coreloop.guard.inputs import CheckInputs
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.draft_pull_request import Done, promote
 from coreloop.promote.plan import Overrides, Plan
-from coreloop.promote.promotion import Done, promote
 from coreloop.promote.run import PromoteRequest, Selection, _promoting, plan_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event

@@ -7,7 +7,7 @@ import click
 
 from coreloop.base.git.trailers import LABEL, NAMES
 from coreloop.cli.main import main
-from coreloop.learn.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
+from coreloop.learn.proposals.statement_lines import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
 from coreloop.promote.replay import ReplayVerdict
 from rows import each_row
 

@@ -10,12 +10,12 @@ from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.promote import plan, promotion
-from coreloop.promote.asking import ask_again
+from coreloop.promote import draft_pull_request, plan
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.draft_pull_request import Done
 from coreloop.promote.plan import Overrides
-from coreloop.promote.promotion import Done
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
+from coreloop.promote.replay_proposal import ask_again
 from github_stand_in import GithubStandIn, Reply
 from merging import read_trailers
 from promoting import (
@@ -77,7 +77,7 @@ def promote(
             overrides=overrides,
             **changes,
         )
-        _, done = promotion.promote(promoting, forge)
+        _, done = draft_pull_request.promote(promoting, forge)
     return done
 
 

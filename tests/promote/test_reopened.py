@@ -9,12 +9,12 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import HumanDecidesError, RefusedError
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
-from coreloop.learn.verdicts.state import ProposalState, kept_states, states_by_key
-from coreloop.observe.verdicts import VerdictLetter, read_verdicts
+from coreloop.learn.verdicts.proposal_state import ProposalState, kept_states, states_by_key
+from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion, plan_promotion
 from effects import FILE, Planted, Shop, at, dated, git, make_shop, source, write_days

@@ -7,7 +7,7 @@ import pytest
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.learn.effect.run import run_effect
-from coreloop.promote.budget import Weak, Worth, displaced, weak_lines
+from coreloop.promote.description_budget import Weak, Worth, displaced, weak_lines
 from coreloop.promote.nightly import DraftState, open_retirements
 from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion

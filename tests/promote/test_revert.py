@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.cli.main import main
 from coreloop.learn.effect.run import run_effect
-from coreloop.learn.mine.session import MiningOptions
-from coreloop.learn.verdicts.state import ProposalState
+from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.verdicts.proposal_state import ProposalState
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
 from promoting import run_git
 

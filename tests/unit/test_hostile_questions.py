@@ -8,7 +8,7 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain, islice
@@ -18,15 +18,8 @@ from typing import Any
 import pytest
 
 from coreloop.base.github.pygithub_transport import Connection
-from coreloop.base.project.settings_file import load_settings
-from coreloop.base.project.tools import resolve_tools
 from coreloop.base.records import encodable
 from coreloop.cli.main import run as entry_point
-from coreloop.learn.proposals.counterexamples import CounterexamplesFile
-from coreloop.learn.proposals.evidence import caveat_evidence, failures
-from coreloop.learn.proposals.grammar import FailsCall, FailsSequence
-from coreloop.learn.proposals.night import read_proposals
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.observe import AuditCollector
 from github_stand_in import GithubStandIn, Reply
 from hostile import CANARIES, QUESTIONS, SHORT
@@ -489,35 +482,7 @@ def test_hostile_errors_become_classes(loop: Loop) -> None:
     assert [refusal for refusal in refusals if not refusal or has_canary(refusal)] == []
     assert set(loop.promote("refine", islice(proposals, 0, None, 25))) == {1}
 
-    older = write_older_caveats(loop)
-
-    lines = docstring_lines(older)
-    assert len(lines) > 100
-    assert [line for line in lines if has_canary(line)] == []
-    codes = loop.promote("refine", islice(older, 0, None, 25))
-    assert set(codes) == {0}
-    assert len(loop.project.heads()) == len(codes) + 1
     assert loop.traces() == []
-
-
-def write_older_caveats(loop: Loop) -> list[dict[str, Any]]:
-    """Give the failing calls, in their file, the two lines that versions before statements drafted."""
-    path, root = loop.file("refine"), loop.project.root
-    tools = resolve_tools(("analysis", "show"), root=root, configured={})
-    words = Vocabulary(tools, load_settings(root, environ={}))
-    document = json.loads(path.read_text(encoding="utf-8"))
-    read = read_proposals(path)
-    assert isinstance(read, CounterexamplesFile)
-    for entry, counterexample in zip(document["counterexamples"], read.counterexamples, strict=True):
-        steps, counts = tuple(map(words.call, counterexample.steps)), failures(counterexample)
-        fails = FailsSequence(steps, counts) if steps else FailsCall(words.call(counterexample.call), counts)
-        text = words.append(
-            counterexample.tool, "Caveats", (str(fails), str(caveat_evidence(counterexample)))
-        )
-        entry |= {"suggested_append": asdict(text), "refused": None}
-    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-    written: list[dict[str, Any]] = document["counterexamples"]
-    return written
 
 
 STEPS = [

@@ -10,35 +10,35 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.models.asked import read_asked
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.dates import split_dates
-from coreloop.answer.models.questions import question_parts, question_tier, search_words
+from coreloop.answer.models.question_parts import question_parts, question_tier, search_words
+from coreloop.answer.models.question_subject import read_asked
 from coreloop.answer.models.ranking import rank_sentences, text_letters
 from coreloop.answer.models.replies import MalformedReplyError, read_reply
 from coreloop.answer.models.sentences import Sentence, read_sentences
-from coreloop.answer.research.knowledge import Knowledge
+from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.quantities import read_spans, split_quantities
-from coreloop.answer.research.statement import read_statement
+from coreloop.answer.research.research_state import Knowledge
 from coreloop.answer.research.support import check_support
 from coreloop.answer.research.verify import check_answer, cited_sentences, without_citations
 from coreloop.answer.search.extract.ddl import read_columns
-from coreloop.answer.search.extract.declared import extract_schema
 from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.docstring_items import read_docstring
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.items import read_docstring
 from coreloop.answer.search.extract.markdown import extract_markdown
 from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.python import extract_python
+from coreloop.answer.search.extract.schemas import extract_schema
 from coreloop.answer.search.index.terms import match_expression, passage_words, word_pattern
 from coreloop.answer.search.page.robots import _with_few_groups
-from coreloop.answer.search.results import date_in
+from coreloop.answer.search.web_results import date_in
 from coreloop.base.categories import Categories
 from coreloop.base.errors import CoreloopError
 from coreloop.base.language.guards import read_guards
 from coreloop.base.language.words import read_query
 from coreloop.base.text import linked_markdown, printable, wrapped
-from coreloop.observe.reading.signals import template
+from coreloop.observe.reading.failure_signals import template
 from coreloop.web.pages.frame import choose_language
 from linear import assert_linear, cases, repeated
 

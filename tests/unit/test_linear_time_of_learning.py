@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from coreloop.admin.checks.guard import _RUNS_GUARD
-from coreloop.admin.init import starter, usage
+from coreloop.admin.init import new_settings, tool_usage
 from coreloop.admin.init.decorated import _MENTION
-from coreloop.admin.init.pin import _is_public
-from coreloop.answer.agent import labels, quotes, spelling
+from coreloop.admin.init.pinned_version import _is_public
+from coreloop.answer.agent import quotes, spelling, swapped_values
 from coreloop.answer.models import opposites
-from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL
+from coreloop.answer.repair.repair_targets import _SPEAKS, _SYMBOL
 from coreloop.base.errors import CoreloopError
-from coreloop.learn.pattern.questions import distinct_questions
+from coreloop.learn.pattern.find import distinct_questions
 from coreloop.learn.proposals import statement_draft
-from coreloop.learn.proposals.advice import parse_advice, written_path
+from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
+from coreloop.learn.proposals.declared_words import names_in
 from coreloop.learn.proposals.figures import read_guide_evidence, read_statement_evidence
-from coreloop.learn.proposals.grammar import parse_line
-from coreloop.learn.proposals.lines import is_form, refuse_line
-from coreloop.learn.proposals.words import names_in
+from coreloop.learn.proposals.sequence_lines import parse_line
+from coreloop.learn.proposals.statement_lines import parse_advice, written_path
 from coreloop.promote.reach import _arrives
 from coreloop.runs.driver.spending import Reports
 from coreloop.web.keys import read_keys
@@ -89,16 +89,16 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
         ("임", "가가임", "이다", "함 ", "됐다", "임."),
     ),
     "Korean spellings": (spelling.one_spelling, ("가", "가는 ", "1원", "1 (", "1억", "%", "1년 ", "을 기록")),
-    "roles of two names": (labels._ROLES.findall, ("가", "a", "가는 ", "가는 a", "은")),
-    "two things compared": (labels._COMPARED.findall, ("a", "a is ", " is a than")),
-    "a list of names": (labels._KOREAN_LIST.findall, ("과", "과 ", "가, ", "a·")),
+    "roles of two names": (swapped_values._ROLES.findall, ("가", "a", "가는 ", "가는 a", "은")),
+    "two things compared": (swapped_values._COMPARED.findall, ("a", "a is ", " is a than")),
+    "a list of names": (swapped_values._KOREAN_LIST.findall, ("과", "과 ", "가, ", "a·")),
     "words with opposites": (lambda text: list(opposites.sides_of(text)), ("늘", "줄지 ", "rise ", "not ")),
     "a line in a description": (lambda text: _arrives("a b", text), ("a b", "a  b", "\n", "ab")),
-    "a value that a tool was given": (usage._VALUE.fullmatch, ("a.", "a-")),
-    "words of a topic": (starter._WORD.findall, ("aB", "가a")),
-    "parts of a name": (starter._PARTS.findall, ("aB", "AB", "Aa", "가A")),
+    "a value that a tool was given": (tool_usage._VALUE.fullmatch, ("a.", "a-")),
+    "words of a topic": (new_settings._WORD.findall, ("aB", "가a")),
+    "parts of a name": (new_settings._PARTS.findall, ("aB", "AB", "Aa", "가A")),
     "a starting file": (
-        lambda text: starter._RULES.search(text.encode()),
+        lambda text: new_settings._RULES.search(text.encode()),
         ("#  - {label: a\n", "#  - {label: "),
     ),
     "a decorator": (lambda text: _MENTION.findall(text.encode()), ("@", "@a.", "@tool", "a.")),

@@ -17,8 +17,8 @@ from coreloop.base.github.connect import _named
 from coreloop.base.github.github_api import ApiAnswer
 from coreloop.descriptions.documents import described_tools
 from coreloop.descriptions.edit import append_to_section
+from coreloop.descriptions.lost_sections import shapes
 from coreloop.descriptions.sections import scan
-from coreloop.descriptions.shape import shapes
 from coreloop.guard.added_lines import own_lines
 from coreloop.guard.approval import logins_of
 from coreloop.guard.claims import claims_of_commits, claims_of_pull, merged_pulls
@@ -29,9 +29,9 @@ from coreloop.learn.knowledge.blog import read_post
 from coreloop.learn.knowledge.insights import is_stock_code
 from coreloop.observe.importers.attributes import flat_messages
 from coreloop.observe.importers.claude_code import read_session
-from coreloop.promote.axis.evidence import calls_in, read_target
+from coreloop.promote.axis.engine_history import calls_in, read_target
 from coreloop.sanitize.detectors.detection import current
-from coreloop.sanitize.find import find
+from coreloop.sanitize.find_in_text import find
 from linear import assert_linear, cases, repeated
 
 Work = Callable[[str], object]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 from typing import Final
@@ -14,7 +13,6 @@ from coreloop.base import sqlite
 from coreloop.base.database import sqlite_database, store_errors
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.files import replacing
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.folder import kept_sessions
 from coreloop.runs.jobs.queue import FILE_NAME as JOBS_FILE
@@ -34,8 +32,6 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     folder : Path
         Appears when it is complete.
     environ : mapping
@@ -55,13 +51,13 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     """
     _require_files(environ, "pg_dump --schema=coreloop")
     if folder.exists() or folder.is_symlink():
-        raise UsageError(Phrase("{folder}: exists; name a new folder for the backup", folder=folder))
+        raise UsageError("{folder}: exists; name a new folder for the backup", folder=folder)
     present = {name: schema for name, schema in _PARTS.items() if (workspace.runs_dir / name).exists()}
     if not is_written(workspace.runs_dir / RUNS_FILE):
         require_none_lost(workspace)
     if RUNS_FILE not in present:
         raise UsageError(
-            Phrase("{runs_dir}: has no runs yet; there is nothing to back up", runs_dir=workspace.runs_dir)
+            "{runs_dir}: has no runs yet; there is nothing to back up", runs_dir=workspace.runs_dir
         )
     partial = folder.with_name(f".{folder.name}.partial")
     with ExitStack() as leaving, _file_errors(folder):
@@ -116,17 +112,13 @@ def _file_damage(path: Path, schema: sqlite.Schema) -> list[str]:
         return [str(error)]
 
 
-def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mapping[str, str]) -> list[Path]:
+def restore(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -> list[Path]:
     """Copy a backup into a project that has no runs, feedback or jobs: all of it or nothing.
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     folder : Path
         The folder of `back_up`; it is not changed.
-    now : datetime
-        A time with a zone.
     environ : mapping
         Without ``CORELOOP_DATABASE_URL``.
 
@@ -146,22 +138,20 @@ def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mappi
     present = {folder / name: schema for name, schema in _PARTS.items() if (folder / name).exists()}
     if folder / RUNS_FILE not in present:
         raise UsageError(
-            Phrase(
-                "{folder}: is not a folder of `runs backup`: it has no {runs_file}",
-                folder=folder,
-                runs_file=RUNS_FILE,
-            )
+            "{folder}: is not a folder of `runs backup`: it has no {runs_file}",
+            folder=folder,
+            runs_file=RUNS_FILE,
         )
     for name in _PARTS:
         for file in sorted(workspace.runs_dir.glob(f"{name}*")):
             raise UsageError(
-                Phrase("{file}: exists; stop what works with it and move it away before a restore", file=file)
+                "{file}: exists; stop what works with it and move it away before a restore", file=file
             )
     restored = [workspace.runs_dir / source.name for source in present]
     with _file_errors(workspace.runs_dir), ExitStack() as renamed:
         workspace.runs_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         for (source, schema), target in zip(present.items(), restored, strict=True):
-            _copy(source, schema, renamed.enter_context(replacing(target)), now)
+            _copy(source, schema, renamed.enter_context(replacing(target)))
     return restored
 
 
@@ -188,18 +178,16 @@ def _require_whole(copy: Path, schema: sqlite.Schema) -> None:
         file.unlink()
     if found:
         raise RunStoreError(
-            Phrase(
-                "the project's {name} is damaged, so no backup was made ({found}); restore an "
-                "older backup: dartlab-coreloop runs restore BACKUP",
-                name=copy.name,
-                found=found[0],
-            )
+            "the project's {name} is damaged, so no backup was made ({found}); restore an "
+            "older backup: dartlab-coreloop runs restore BACKUP",
+            name=copy.name,
+            found=found[0],
         )
 
 
 def _require_files(environ: Mapping[str, str], tool: str) -> None:
     if environ.get("CORELOOP_DATABASE_URL"):
-        raise UsageError(Phrase("the runs are in Postgres; use its own tool: {tool}", tool=tool))
+        raise UsageError("the runs are in Postgres; use its own tool: {tool}", tool=tool)
 
 
 @contextmanager
@@ -208,15 +196,15 @@ def _file_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunStoreError(
-            Phrase("{path}: cannot be written ({strerror})", path=path, strerror=error.strerror or error)
+            "{path}: cannot be written ({strerror})", path=path, strerror=error.strerror or error
         ) from error
 
 
-def _copy(source: Path, schema: sqlite.Schema, target: Path, now: datetime) -> None:
+def _copy(source: Path, schema: sqlite.Schema, target: Path) -> None:
     """Copy a database that is whole and of a version that this program reads."""
     with (
         store_errors(source),
-        sqlite.reader(source, schema, now=now) as connection,
+        sqlite.reader(source, schema) as connection,
         closing(sqlite.connect(target)) as copy,
     ):
         sqlite.overwrite(copy, connection, target)
@@ -224,5 +212,5 @@ def _copy(source: Path, schema: sqlite.Schema, target: Path, now: datetime) -> N
         copy.execute("PRAGMA journal_mode = DELETE")
     if state != "ok":
         raise RunStoreError(
-            Phrase("{source}: is damaged ({state}); restore another backup", source=source, state=state)
+            "{source}: is damaged ({state}); restore another backup", source=source, state=state
         )

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 
 _DECODER: Final = json.JSONDecoder()
 SETTINGS: Final = ".claude/settings.json"
@@ -37,17 +36,6 @@ class Insertion:
 def with_hook(text: str, event: str, entry: dict[str, Any], path: Path) -> Insertion:
     """Add an entry to the hooks of an event; nothing else of the text changes.
 
-    Parameters
-    ----------
-    text : str
-        Of the settings file.
-    event : str
-        ``Stop`` or another one.
-    entry : dict
-        A group of hooks.
-    path : Path
-        For messages.
-
     Raises
     ------
     WorkspaceError
@@ -60,7 +48,7 @@ def with_hook(text: str, event: str, entry: dict[str, Any], path: Path) -> Inser
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict) or not isinstance(hooks.get(event, []), list):
         raise WorkspaceError(
-            Phrase("hooks.{event} is not a list of an object hooks; correct it first", event=event), path=path
+            "hooks.{event} is not a list of an object hooks; correct it first", event=event, path=path
         )
     where, value = _place(text, settings, event, entry)
     inserted = _laid_out(text, where, value)
@@ -238,9 +226,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WorkspaceError(
-            Phrase("is not JSON ({error}); correct it first", error=error), path=path
-        ) from error
+        raise WorkspaceError("is not JSON ({error}); correct it first", error=error, path=path) from error
     if not isinstance(settings, dict):
         raise WorkspaceError("is not a JSON object; correct it first", path=path)
     return settings

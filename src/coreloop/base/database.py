@@ -16,7 +16,6 @@ from typing import Any
 
 from coreloop.base import sqlite
 from coreloop.base.errors import RunStoreError, WorkspaceError
-from coreloop.base.messages import Phrase
 
 
 class Database(ABC):
@@ -92,11 +91,9 @@ class SqliteDatabase(Database):
         """Refuse a file that was removed: SQLite would go on writing to it without an error."""
         if _identity(self.path) != self._identity:
             raise RunStoreError(
-                Phrase(
-                    "{path}: was removed or replaced while it was in use; what was written last is "
-                    "lost. Restore the file, and keep what removes it away from the data folder",
-                    path=self.path,
-                )
+                "{path}: was removed or replaced while it was in use; what was written last is "
+                "lost. Restore the file, and keep what removes it away from the data folder",
+                path=self.path,
             )
 
     def _synchronize(self, level: str) -> None:
@@ -110,10 +107,8 @@ class SqliteDatabase(Database):
         with self.reading():
             if not sqlite.empty_wal(self._connection):
                 raise RunStoreError(
-                    Phrase(
-                        "{path}: the rows are removed, but a reader keeps them in the WAL; run this again",
-                        path=self.path,
-                    )
+                    "{path}: the rows are removed, but a reader keeps them in the WAL; run this again",
+                    path=self.path,
                 )
 
 
@@ -125,8 +120,6 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    schema : Schema
-        The expected schema.
 
     Raises
     ------
@@ -135,7 +128,7 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     """
     with ExitStack() as stack:
         with store_errors(path):
-            connection = stack.enter_context(sqlite.writer(path, schema, now=datetime.now(UTC), threads=True))
+            connection = stack.enter_context(sqlite.writer(path, schema, threads=True))
         yield SqliteDatabase(path, connection)
 
 

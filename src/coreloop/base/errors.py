@@ -40,12 +40,19 @@ from pathlib import Path
 from coreloop.base.messages import Phrase
 
 
-class CoreloopError(Exception):
+class PhrasedError(Exception):
+    """An exception whose message is a template with its values, as of a `Phrase`."""
+
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(Phrase(message, **values) if values else message)
+
+
+class CoreloopError(PhrasedError):
     """Base of every error that coreloop raises on purpose."""
 
 
-def _sentence(message: str) -> Phrase:
-    return message if isinstance(message, Phrase) else Phrase(message)
+def _sentence(message: str, values: dict[str, object]) -> Phrase:
+    return message if isinstance(message, Phrase) else Phrase(message, **values)
 
 
 class SettingsError(CoreloopError):
@@ -53,7 +60,7 @@ class SettingsError(CoreloopError):
 
     def __init__(self, message: str, *, path: Path, line: int | None = None) -> None:
         where = f"{path}:{line}" if line else f"{path}"
-        super().__init__(Phrase("{where}: {message}", where=where, message=_sentence(message)))
+        super().__init__("{where}: {message}", where=where, message=_sentence(message, {}))
         self.path = path
         self.line = line
 
@@ -73,8 +80,8 @@ class MissingExtraError(UsageError):
 class WorkspaceError(CoreloopError):
     """A file or folder cannot be read or written."""
 
-    def __init__(self, message: str, *, path: Path | str) -> None:
-        super().__init__(Phrase("{where}: {message}", where=path, message=_sentence(message)))
+    def __init__(self, message: str, /, *, path: Path | str, **values: object) -> None:
+        super().__init__("{where}: {message}", where=path, message=_sentence(message, values))
         self.path = path
 
 
@@ -160,8 +167,8 @@ class RunStoreError(RunError):
 class BudgetError(RunError):
     """The most that a call can cost does not fit the run's limits; ``reason`` is the limit."""
 
-    def __init__(self, message: str, *, reason: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, /, *, reason: str, **values: object) -> None:
+        super().__init__(message, **values)
         self.reason = reason
 
 

@@ -4,13 +4,12 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_file
 
 _OPEN_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -267,20 +266,17 @@ def _ends_torn(path: Path) -> bool:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def file_errors(message: str, path: Path | str) -> Iterator[None]:
+    """Translate an `OSError` into a `WorkspaceError`, whose message has ``{strerror}``."""
     try:
         yield
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror or error), path=path
-        ) from error
+        raise WorkspaceError(message, strerror=error.strerror or error, path=path) from error
 
 
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror or error), path=path
-        ) from error
+def _reading(path: Path) -> AbstractContextManager[None]:
+    return file_errors("cannot be read ({strerror})", path)
+
+
+def _writing(path: Path) -> AbstractContextManager[None]:
+    return file_errors("cannot be written ({strerror})", path)

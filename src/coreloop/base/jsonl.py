@@ -1,6 +1,7 @@
 """JSON Lines files: append values, and read them with a count of the skipped lines.
 
-For small files. Records have their own readers: `coreloop.observe.reading.decode`, `coreloop.sanitize.lines`.
+For small files. Records have their own readers: `coreloop.observe.reading.decode` and
+`coreloop.sanitize.sanitize_line`.
 """
 
 from collections import Counter
@@ -15,7 +16,6 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import append_private, overwrite, read_file
-from coreloop.base.messages import Phrase
 
 _TORN: Final = "torn or not JSON"
 _NOT_UTF8: Final = "not UTF-8"
@@ -79,8 +79,6 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
 
     Parameters
     ----------
-    path : Path
-        The file.
     kind : type
         A dataclass or a `msgspec.Struct`; unknown fields are ignored.
     other : str
@@ -129,9 +127,9 @@ def _refuse_newer(raw: bytes, newest: int, path: Path, number: int) -> None:
     version = _decode_version(raw).schema_version
     if version > newest:
         raise WorkspaceError(
-            Phrase(
-                "line {number} has schema version {version}; upgrade coreloop", number=number, version=version
-            ),
+            "line {number} has schema version {version}; upgrade coreloop",
+            number=number,
+            version=version,
             path=path,
         )
 

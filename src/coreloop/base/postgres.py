@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from coreloop.base.database import Database, this_process
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.base.waiting import wait_until
 
@@ -106,9 +105,7 @@ class PostgresDatabase(Database):
             ((version,),) = self.rows(f"SELECT version FROM {versions}")
             if version > len(migrations):
                 raise RunStoreError(
-                    Phrase(
-                        "the Postgres store has schema version {version}; upgrade coreloop", version=version
-                    )
+                    "the Postgres store has schema version {version}; upgrade coreloop", version=version
                 )
             for script in migrations[version:]:
                 self.rows(script.replace("BLOB", "BYTEA"))
@@ -285,22 +282,16 @@ def store_errors() -> Iterator[None]:
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
         raise RunStoreError(
-            Phrase(
-                "the Postgres store cannot be used ({reason}); check {variable}",
-                reason=reason,
-                variable=VARIABLE,
-            )
+            "the Postgres store cannot be used ({reason}); check {variable}", reason=reason, variable=VARIABLE
         ) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise RunStoreError(
-            Phrase(
-                "the user of {variable} may not use the schema coreloop; grant it, or create it once",
-                variable=VARIABLE,
-            )
+            "the user of {variable} may not use the schema coreloop; grant it, or create it once",
+            variable=VARIABLE,
         ) from error
     except psycopg.ProgrammingError as error:
         if getattr(error, "sqlstate", None) is not None:
             raise
         raise RunStoreError(
-            Phrase("{variable} is not an address such as postgresql://user@host/database", variable=VARIABLE)
+            "{variable} is not an address such as postgresql://user@host/database", variable=VARIABLE
         ) from error

@@ -1,6 +1,6 @@
 """The v2 record: its fields, vocabulary and hashes, which all other modules use.
 
-Imports only the standard library, because the guard does; `coreloop.base.encoding` writes records as lines.
+Imports only the standard library, because the guard does; `coreloop.base.record_lines` writes its lines.
 """
 
 import re
@@ -85,7 +85,7 @@ class Record(TypedDict):
     judgment: RecordedJudgment
     session_hash: NotRequired[str]
     case: NotRequired[list[str]]
-    """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case`."""
+    """Keyed hashes of identifiers in the calls' arguments, see `coreloop.observe.case_keys`."""
     saw_omitted: NotRequired[int]
     """If the line was too long: from how many calls ``saw`` was removed."""
     tool_calls_omitted: NotRequired[int]

@@ -22,9 +22,9 @@ def _run() -> None:
     import os
     from pathlib import Path
 
+    from coreloop.base.chosen_language import choose_language
     from coreloop.base.extras import missing_extra
     from coreloop.base.messages import say, speak, text_of
-    from coreloop.base.spoken import choose_language
 
     try:
         folder = Path.cwd()  # every command looks for coreloop.yaml from here

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +9,7 @@ import click
 
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, model_error_as_json
+from coreloop.cli.emit import emit, model_error_as_json, tell
 from coreloop.cli.excerpt import LINES, dense, excerpt, lines_of, marked_lines
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option, verbose_option
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
     from coreloop.answer.search.source import Source
     from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.run import Run
+    from coreloop.runs.active_run import Run
 
 
 @click.command()
@@ -39,7 +38,7 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.research.ends import EXIT_CODES
+    from coreloop.answer.research.answer_outcome import EXIT_CODES
     from coreloop.answer.research.run import answer
 
     with project_deps() as deps, model_error_as_json(as_json):
@@ -60,7 +59,7 @@ LINES_NEAR: Final = 8
 
 def show_attempt(run: "Run") -> None:
     """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
-    from coreloop.answer.research.knowledge import knowledge_of
+    from coreloop.answer.research.research_state import knowledge_of
 
     state = run.state
     if state.is_terminal or not state.iteration:
@@ -68,8 +67,10 @@ def show_attempt(run: "Run") -> None:
     case = knowledge_of(state)
     attempt = case.attempts[-1]
     if not attempt.sentences:
-        click.echo(
-            say("attempt {number}: {reason}", number=attempt.number, reason=Phrase(case.signals[-1].reason)),
+        tell(
+            "attempt {number}: {reason}",
+            number=attempt.number,
+            reason=Phrase(case.signals[-1].reason),
             err=True,
         )
     for repair in case.repairs:
@@ -79,13 +80,13 @@ def show_attempt(run: "Run") -> None:
 
 def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse") -> "list[Source]":
     """What `search` lists for the question, unless sources say the answer."""
-    from coreloop.answer.search.index.lookup import search_index
+    from coreloop.answer.search.index.search_index import search_index
     from coreloop.answer.search.provider import SearchLimits
 
     if answer.verdict == "says so" or not answer.passages:
         return []
     limits = SearchLimits(max_results=_NEARBY + len(answer.passages))
-    return search_index(workspace.index_file, question, limits, now=datetime.now(UTC))
+    return search_index(workspace.index_file, question, limits)
 
 
 def _show_near(
@@ -105,7 +106,7 @@ def _show_near(
         )
     ]
     if listed:
-        click.echo(say("also found:"))
+        tell("also found:")
         show_sources(listed[:_NEARBY], question)
 
 
@@ -121,9 +122,7 @@ def _are_seen(words: set[str], shown: set[str] | None) -> bool:
 def show_answer(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
     """Print an answer of `ask`, its passages and its sources; passages get so many lines."""
     show_passages(answer, is_verbose=is_verbose, n_lines=n_lines)
-    click.echo(
-        say("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
-    )
+    tell("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
     if answer.reason:
         click.echo(printable(say(answer.reason)), err=True)
 
@@ -153,7 +152,7 @@ def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines:
     if len(listed) < len(others):
         left_out.append(say(number_of(len(others) - len(listed), "more source")))
     if left_out:
-        click.echo(say("-v shows {left_out}", left_out=join(left_out)), err=True)
+        tell("-v shows {left_out}", left_out=join(left_out), err=True)
 
 
 def place_line(source: "AnswerSource") -> str:

@@ -9,7 +9,7 @@ import click
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.knowledge import printable_path, warn_of_readers
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
 
@@ -46,7 +46,7 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     for post in backfill.malformed:
         click.echo(printable(say(_reason(post))), err=True)
     if not confirm:
-        click.echo(say(NOT_CONFIRMED), err=True)
+        tell(NOT_CONFIRMED, err=True)
     else:
         warn_of_readers(request.database)
     if backfill.malformed:

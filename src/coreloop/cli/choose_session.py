@@ -5,14 +5,15 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.sessions import LikeRuns
+from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.likeness import Like, find_like
-from coreloop.answer.research.sessions import named_session, read_session
+from coreloop.answer.research.earlier_researches import named_session, read_session
+from coreloop.answer.research.same_question import Like, find_like
 from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
-from coreloop.cli.run_lines import printable_text
-from coreloop.runs.control import stop_run
+from coreloop.cli.emit import tell
+from coreloop.cli.runs_output import printable_text
+from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import Store
 
 _CONTINUE: Final = "Continue (Recommended)"
@@ -75,13 +76,11 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     is_other = asked != question.strip()
     dropped = say("; the question that you gave is not asked, leave out --session for it") if is_other else ""
     click.echo(resumed_line(run_id, asked), err=True)
-    click.echo(
-        say(
-            "continuing {run_id}: {printable_text}{dropped}",
-            run_id=run_id,
-            printable_text=printable_text(asked),
-            dropped=dropped,
-        ),
+    tell(
+        "continuing {run_id}: {printable_text}{dropped}",
+        run_id=run_id,
+        printable_text=printable_text(asked),
+        dropped=dropped,
         err=True,
     )
     return run_id

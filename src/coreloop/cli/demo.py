@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.messages import number_of, say, speaking
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
     statement to a branch of a scratch repository. Last, it simulates the days after a merge.
     """
-    from coreloop.admin.demo.finlab import FINLAB
-    from coreloop.admin.demo.helpdesk import HELPDESK
     from coreloop.admin.demo.run import run_demo
+    from coreloop.admin.demo.scenario import FINLAB, HELPDESK
 
     if korean:
         click.get_current_context().with_resource(speaking("ko"))
@@ -68,10 +67,10 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
     elif as_json:
         return
     elif isinstance(stage, PatternResult):
-        click.echo(say("pattern  what successful requests have in common\n"))
+        tell("pattern  what successful requests have in common\n")
         show_proposals(stage.proposals, stage.document, stage.paths)
     elif isinstance(stage, RefineResult):
-        click.echo(say("\nrefine   what failed calls have in common\n"))
+        tell("\nrefine   what failed calls have in common\n")
         show_refined(stage.refined, stage.document, stage.paths)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
@@ -81,23 +80,21 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
 
 def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
     calls = say(number_of(recorded.n_calls, "tool call"))
-    click.echo(
-        say(
-            "observe  {requests} recorded: {calls}, {n_failed_calls} of them failed",
-            requests=number_of(recorded.n_requests, "request"),
-            calls=calls,
-            n_failed_calls=recorded.n_failed_calls,
-        ),
+    tell(
+        "observe  {requests} recorded: {calls}, {n_failed_calls} of them failed",
+        requests=number_of(recorded.n_requests, "request"),
+        calls=calls,
+        n_failed_calls=recorded.n_failed_calls,
         err=err,
     )
-    click.echo(say("         written to {folder}\n", folder=folder / "data" / "audit" / "ai-ask"), err=err)
+    tell("         written to {folder}\n", folder=folder / "data" / "audit" / "ai-ask", err=err)
 
 
 def _show_promoted(promoted: "Promoted") -> None:
     from coreloop.cli.promote import show_change
 
     outcome = say("committed to a branch; in a real project, a draft pull request")
-    click.echo(say("\npromote  {id}: {outcome}\n", id=promoted.plan.proposal.id, outcome=outcome))
+    tell("\npromote  {id}: {outcome}\n", id=promoted.plan.proposal.id, outcome=outcome)
     show_change(promoted.plan, promoted.done, promoted.body)
 
 
@@ -107,26 +104,22 @@ def _show_effect(effect: "SimulatedEffect") -> None:
     from coreloop.learn.effect.verdict import HORIZON_DAYS
 
     decision = effect.decision
-    click.echo(
-        say(
-            "\neffect   SIMULATED: {days} days of {calls_a_day} calls a day after a merge; {followed:.0%} "
-            "of those against the line become right\n",
-            days=HORIZON_DAYS,
-            calls_a_day=CALLS_A_DAY,
-            followed=FOLLOWED,
-        )
+    tell(
+        "\neffect   SIMULATED: {days} days of {calls_a_day} calls a day after a merge; {followed:.0%} "
+        "of those against the line become right\n",
+        days=HORIZON_DAYS,
+        calls_a_day=CALLS_A_DAY,
+        followed=FOLLOWED,
     )
     on = say(", {day} days after the merge", day=decision.day) if decision.day is not None else ""
     click.echo(f"  {effect.tool}: {say(decision.verdict)}{on}")
     if decision.look is not None:
         found = decision.look.estimate
         click.echo(f"  {effect_chart(decision.look)}")
-        click.echo(
-            say(
-                "  {expected:.1%} of calls would fail without it (○), {after:.1%} do (●)",
-                expected=found.expected,
-                after=found.after,
-            )
+        tell(
+            "  {expected:.1%} of calls would fail without it (○), {after:.1%} do (●)",
+            expected=found.expected,
+            after=found.after,
         )
 
 
@@ -138,7 +131,7 @@ def _show_what_to_try(folder: Path, result: "DemoResult") -> None:
     done, program = promoted.plan.proposal, _this_program()
     drafted = [entry for entry in result.refined.document.statements if entry.suggested_append is not None]
     waiting = next((entry for entry in drafted if entry.tool != done.engine), drafted[0])
-    click.echo(say("\nTry it yourself:\n  cd {folder}", folder=shlex.quote(str(folder))))
+    tell("\nTry it yourself:\n  cd {folder}", folder=shlex.quote(str(folder)))
     for words in ("status", f"judge --id {waiting.id}", f"promote --tool {shlex.quote(waiting.tool)}"):
         click.echo(f"  {program} {words}")
     click.echo(f"  git show {promoted.done.branch}")

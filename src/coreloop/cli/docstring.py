@@ -8,12 +8,12 @@ import click
 
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
-    from coreloop.descriptions.files import FileReport
+    from coreloop.descriptions.source_files import FileReport
 
 
 @click.group(cls=SuggestingGroup)
@@ -37,7 +37,7 @@ def append(
     """
     from coreloop.base.files import read_file, rewrite_file
     from coreloop.descriptions.edit import Edited, Refused, append_to_section
-    from coreloop.descriptions.files import split_target
+    from coreloop.descriptions.source_files import split_target
     from coreloop.promote.docstring_edit import diff_of
 
     path, qualname, line = split_target(target)
@@ -66,7 +66,7 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
     A heading without text, or with only a placeholder, counts as missing. With --base, exits 1 if a
     definition lost a section since that revision.
     """
-    from coreloop.descriptions.files import check_files
+    from coreloop.descriptions.source_files import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)
@@ -82,20 +82,16 @@ def _show(reports: "Sequence[FileReport]") -> None:
 
 def _show_report(report: "FileReport") -> None:
     if report.unreadable is not None:
-        click.echo(
-            say("{path}: cannot be read: {unreadable}", path=report.path, unreadable=report.unreadable)
-        )
+        tell("{path}: cannot be read: {unreadable}", path=report.path, unreadable=report.unreadable)
     for shape in report.shapes:
         missing = say("  missing {missing}", missing=", ".join(shape.missing)) if shape.missing else ""
         n_expected = len(shape.present) + len(shape.missing)
         click.echo(f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{n_expected}{missing}")
     for loss in report.lost:
-        click.echo(
-            say(
-                "{path}:{line} {qualname}  LOST {sections}",
-                path=report.path,
-                line=loss.line,
-                qualname=loss.qualname,
-                sections=", ".join(loss.sections),
-            )
+        tell(
+            "{path}:{line} {qualname}  LOST {sections}",
+            path=report.path,
+            line=loss.line,
+            qualname=loss.qualname,
+            sections=", ".join(loss.sections),
         )

@@ -7,15 +7,15 @@ import sys
 import click
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
-from coreloop.base.messages import Phrase, say, text_of
+from coreloop.base.messages import say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, fields_of
 from coreloop.runs.driver.console import Console, CtrlC
-from coreloop.runs.driver.driven import plan_of
+from coreloop.runs.driver.driven_run import plan_of
 from coreloop.runs.driver.driver import drive_run
-from coreloop.runs.driver.lines import reason_line
-from coreloop.runs.driver.process import adopt_what_commands_leave
+from coreloop.runs.driver.process_group import adopt_what_commands_leave
+from coreloop.runs.driver.progress_lines import reason_line
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -23,7 +23,7 @@ _AT_GOAL = frozenset({"until", "sufficient"})
 
 
 def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: bool) -> None:
-    """Drive a run to its end; exits with 1 if it missed its goal, and with 130 after Ctrl-C."""
+    """Drive a run to its end; exits with 1 if its goal is not reached, and with 130 after Ctrl-C."""
     plan, ctrl_c = plan_of(state), CtrlC()
     adopt_what_commands_leave()
     _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
@@ -35,11 +35,9 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
         _say(say(text_of(error)))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
-            Phrase(
-                "{error}. The run goes on with dartlab-coreloop runs resume {run_id}",
-                error=error,
-                run_id=state.run_id,
-            )
+            "{error}. The run goes on with dartlab-coreloop runs resume {run_id}",
+            error=error,
+            run_id=state.run_id,
         ) from error
     emit(_facts(state), as_json=as_json, text=reason_line(state), is_compact=True)
     if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):
@@ -51,13 +49,13 @@ def _say(line: str) -> None:
 
 
 def _exit_code(state: State, *, has_goal: bool, was_interrupted: bool) -> int:
-    if state.status == "stopped_by_user":
-        return 130 if was_interrupted else 0
-    if state.status in {"completed", "paused", "running"} or state.is_until_met:
+    if state.status == "stopped_by_user" and was_interrupted:
+        return 130
+    if state.status == "completed" or state.is_until_met or state.stop_reason in _AT_GOAL:
         return 0
-    if state.stop_reason in _AT_GOAL:
-        return 0
-    return 1 if has_goal or state.sub_questions or state.stop_reason == "failures" else 0
+    is_ended_by_person = state.status in {"stopped_by_user", "paused", "running"}
+    missed = state.sub_questions or state.stop_reason == "failures"
+    return 1 if has_goal or (missed and not is_ended_by_person) else 0
 
 
 def _facts(state: State) -> dict[str, object]:

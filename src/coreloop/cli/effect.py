@@ -12,7 +12,7 @@ import click
 from coreloop.base.messages import join, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable, wrapped
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.options import json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) 
     Every change of a tool's description in the base branch, a promotion or a human's, is compared with the
     days before it and with tools that did not change. Writes only what can be remade: facts and effects.json.
     """
-    from coreloop.learn.effect.facts import effect_facts
+    from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)
@@ -59,13 +59,13 @@ def show_effects(effects: "Effects", *, is_verbose: bool = False) -> None:
             for line in _lines(effect, with_notes=with_notes):
                 click.echo(line)
     if not effects.effects:
-        click.echo(say("no description of a tool has changed in the base branch yet"))
-        click.echo(say("  merge a promotion, and the days after it are compared; status lists what is open"))
+        tell("no description of a tool has changed in the base branch yet")
+        tell("  merge a promotion, and the days after it are compared; status lists what is open")
     left_out = [say("what else is known")] if any(one.notes for one in listed) and not with_notes else []
     if len(listed) < len(effects.effects):
         left_out.append(say(number_of(len(effects.effects) - len(listed), "older change")))
     if left_out:
-        click.echo(say("-v shows {left_out}", left_out=join(left_out)))
+        tell("-v shows {left_out}", left_out=join(left_out))
     _show_unknown(effects.unknown, is_verbose=is_verbose)
 
 

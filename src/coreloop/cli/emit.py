@@ -1,4 +1,4 @@
-"""What ``--json`` means, for every command that has it."""
+"""What commands print: messages in the reader's language, and what ``--json`` means."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,6 +10,10 @@ import click
 import orjson
 
 from coreloop.base.errors import ModelError
+from coreloop.base.messages import say
+from coreloop.base.validation import fields_of
+
+__all__ = ["emit", "fields_of", "json_of", "model_error_as_json", "tell"]
 
 _Value = TypeVar("_Value")
 
@@ -38,14 +42,14 @@ def emit(
         click.echo(text)
 
 
+def tell(message: str, /, *, err: bool = False, **values: object) -> None:
+    """Print a message in the reader's language, as `say` says it."""
+    click.echo(say(message, **values), err=err)
+
+
 def json_of(value: object, *, is_compact: bool = False) -> bytes:
     """Return a value as JSON; bytes of a path that are not UTF-8 are replaced."""
     return orjson.dumps(value, option=None if is_compact else orjson.OPT_INDENT_2, default=_spelled)
-
-
-def fields_of(value: object, *names: str) -> dict[str, object]:
-    """Return some fields of a value by their names, for JSON that has not all of them."""
-    return {name: getattr(value, name) for name in names}
 
 
 def _spelled(value: object) -> str:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import say
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
@@ -25,8 +24,8 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
 
     ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
     """
+    from coreloop.answer.repair.every_job import all_handlers
     from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
-    from coreloop.answer.repair.work import all_handlers
     from coreloop.runs.jobs.work import work_on_jobs
 
     with project_deps() as deps:
@@ -43,11 +42,9 @@ def _show(feedback: "Feedback", notice: "Notice | None") -> None:
     from coreloop.base.text import printable
     from coreloop.cli.ask import show_answer
 
-    click.echo(
-        say("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
-    )
+    tell("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
     if notice:
-        click.echo(say(notice.text))
+        tell(notice.text)
         if notice.answer and notice.answer.supported:
             click.echo()
             show_answer(notice.answer)

@@ -33,7 +33,6 @@ def _event_options(command: _Command) -> _Command:
                 "--repo", "folder", type=FOLDER, default=".", help="A checkout of the base.  [default: .]"
             ),
             click.option("--base", metavar="SHA", help="Commit of the base.  [default: the payload's]"),
-            click.option("--head", metavar="SHA", help="Commit of the head.  [default: the payload's]"),
         ]
     ):
         command = option(command)

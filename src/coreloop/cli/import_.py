@@ -14,12 +14,12 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
 if TYPE_CHECKING:
+    from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
-    from coreloop.observe.importers.landing import ImportReport
 
 _FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
 _LONG_BYTES: Final = 4 << 20
@@ -52,13 +52,11 @@ def command(
         first, *more = report.unusable
         others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
         raise UsageError(
-            Phrase(
-                "{path}: {reason}{others}; --from {source} cannot use it",
-                path=first.file.path,
-                reason=first.reason,
-                others=others,
-                source=source,
-            )
+            "{path}: {reason}{others}; --from {source} cannot use it",
+            path=first.file.path,
+            reason=first.reason,
+            others=others,
+            source=source,
         )
 
 
@@ -74,36 +72,32 @@ def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]"
 
 
 def _show(report: "ImportReport", folder: Path) -> None:
-    click.echo(
-        say(
-            "records: {added:,} added, {already_there:,} already there; files: {n_files:,}",
-            added=report.added,
-            already_there=report.already_there,
-            n_files=report.n_files,
-        )
+    tell(
+        "records: {added:,} added, {already_there:,} already there; files: {n_files:,}",
+        added=report.added,
+        already_there=report.already_there,
+        n_files=report.n_files,
     )
     if report.tools:
-        click.echo(say("calls: {total:,}, by tool:", total=report.tools.total()))
+        tell("calls: {total:,}, by tool:", total=report.tools.total())
     for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
         click.echo(f"  {count:>7,}  {printable(name)}")
     if len(report.tools) > _MAX_TOOLS_SHOWN:
-        click.echo(say("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN))
+        tell("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN)
     for reason, count in sorted(report.skipped.items()):
-        click.echo(say("skipped: {count:,}, {reason}", count=count, reason=Phrase(reason)))
+        tell("skipped: {count:,}, {reason}", count=count, reason=Phrase(reason))
     for reason, count in sorted(report.dropped.items()):
-        click.echo(say("values left out: {count:,}, {reason}", count=count, reason=Phrase(reason)))
+        tell("values left out: {count:,}, {reason}", count=count, reason=Phrase(reason))
     if report.first_day is not None:
         refine = f"dartlab-coreloop refine --since {report.first_day}"
-        click.echo(
-            say(
-                "days: {first_day} to {last_day}; see why calls fail: {refine}",
-                first_day=report.first_day,
-                last_day=report.last_day,
-                refine=refine,
-            )
+        tell(
+            "days: {first_day} to {last_day}; see why calls fail: {refine}",
+            first_day=report.first_day,
+            last_day=report.last_day,
+            refine=refine,
         )
     if report.added:
-        click.echo(say("wrote {folder}", folder=folder), err=True)
+        tell("wrote {folder}", folder=folder, err=True)
 
 
 def _facts(report: "ImportReport", folder: Path) -> dict[str, object]:

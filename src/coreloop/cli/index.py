@@ -9,7 +9,7 @@ import click
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -45,11 +45,9 @@ def _show(report: "IndexReport", counts: dict[str, int]) -> None:
     click.echo(", ".join(parts))
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
-        click.echo(
-            say(
-                "  {files} skipped: {reason}, first {first}",
-                files=number_of(count, "file"),
-                reason=Phrase(reason),
-                first=first,
-            )
+        tell(
+            "  {files} skipped: {reason}, first {first}",
+            files=number_of(count, "file"),
+            reason=Phrase(reason),
+            first=first,
         )

@@ -15,16 +15,16 @@ from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.cli.doctor import show_diagnoses
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.admin.checks.diagnosis import Diagnosis
-    from coreloop.admin.init.preview import DraftPreview
+    from coreloop.admin.init.first_drafts import DraftPreview
+    from coreloop.admin.init.new_settings import SettingsProposals
     from coreloop.admin.init.run import Initialised, InitRequest
-    from coreloop.admin.init.starter import SettingsProposals
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}
@@ -57,7 +57,7 @@ def command(
     be, from the records that there are, and how many new ones the last week brought.
     """
     from coreloop.admin.checks.registry import check_setup
-    from coreloop.admin.init.preview import preview_drafts
+    from coreloop.admin.init.first_drafts import preview_drafts
     from coreloop.admin.init.run import initialise
 
     request = _request(owner, source, max_open, confirm=confirm, may_ask=not as_json)
@@ -125,10 +125,7 @@ def _warn_of_options(request: "InitRequest", done: "Initialised") -> None:
     )
     for option, value, path in options:
         if value is not None and path in existing:
-            click.echo(
-                say("{option} has no effect: {path} exists; edit it instead", option=option, path=path),
-                err=True,
-            )
+            tell("{option} has no effect: {path} exists; edit it instead", option=option, path=path, err=True)
 
 
 def _show_files(root: Path, done: "Initialised", *, confirm: bool) -> None:
@@ -137,73 +134,67 @@ def _show_files(root: Path, done: "Initialised", *, confirm: bool) -> None:
         for line in file.added:
             click.echo(f"           {line}")
         if file.path == FILE_NAME and (proposed := _proposed(done.proposals)):
-            click.echo(say("           proposes, each behind a #: {proposed}", proposed=proposed))
+            tell("           proposes, each behind a #: {proposed}", proposed=proposed)
     if done.left_out is not None:
-        click.echo(say("left out   .github/workflows/"))
+        tell("left out   .github/workflows/")
         click.echo(f"dartlab-coreloop: {say(done.left_out)}", err=True)
     for note in done.notes:
-        click.echo(say("note       {note}", note=printable(say(note))))
+        tell("note       {note}", note=printable(say(note)))
     n_files = sum(file.state != "there" for file in done.files)
     if not n_files:
-        click.echo(say("nothing to do: every file exists"))
+        tell("nothing to do: every file exists")
     elif not confirm:
-        click.echo(
-            say(
-                "{files} in {root}; --confirm writes them",
-                files=number_of(n_files, "file"),
-                root=printable(str(root)),
-            )
+        tell(
+            "{files} in {root}; --confirm writes them",
+            files=number_of(n_files, "file"),
+            root=printable(str(root)),
         )
     else:
-        click.echo(
-            say(
-                "{files} written. Commit them, check {reviewer} in CODEOWNERS, and run",
-                files=number_of(n_files, "file"),
-                reviewer=done.reviewer,
-            )
+        tell(
+            "{files} written. Commit them, check {reviewer} in CODEOWNERS, and run",
+            files=number_of(n_files, "file"),
+            reviewer=done.reviewer,
         )
         click.echo("  dartlab-coreloop guard protect")
 
 
 def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview is None:
-        click.echo(say("no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER"))
+        tell("no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
         return
     if not preview.n_records:
-        click.echo(say("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them"))
+        tell("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them")
         return
     _show_drafts(preview)
     _show_expected(preview)
-    click.echo(say("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open))
+    tell("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open)
 
 
 def _show_drafts(preview: "DraftPreview") -> None:
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")
     click.echo()
-    click.echo(say("first drafts, from {records} of 30 days: {n}", records=records, n=n_drafts))
+    tell("first drafts, from {records} of 30 days: {n}", records=records, n=n_drafts)
     for tool, line in preview.drafts[:_MAX_DRAFTS]:
         click.echo(printable(f"  {tool}: {line}"))
     if n_drafts > _MAX_DRAFTS:
-        click.echo(say("  … and {n} more", n=n_drafts - _MAX_DRAFTS))
+        tell("  … and {n} more", n=n_drafts - _MAX_DRAFTS)
     if preview.undefined:
         tools = ", ".join(map(printable, preview.undefined[:_MAX_DRAFTS]))
-        click.echo(
-            say(
-                "more lines hold, but the source does not define the tools; name them in tools: {tools}",
-                tools=tools,
-            )
+        tell(
+            "more lines hold, but the source does not define the tools; name them in tools: {tools}",
+            tools=tools,
         )
     if preview.n_unread:
         unread = number_of(preview.n_unread, "older file")
-        click.echo(say("{files} not read; dartlab-coreloop refine reads all", files=unread))
+        tell("{files} not read; dartlab-coreloop refine reads all", files=unread)
 
 
 def _show_expected(preview: "DraftPreview") -> None:
     """Say how many drafts a week may bring."""
     n_drafts = len(preview.drafts)
     if preview.n_last_week is None:
-        click.echo(say("too few days with records to say how many a week to expect"))
+        tell("too few days with records to say how many a week to expect")
     elif n_drafts:
         click.echo(
             say(

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, WorkspaceError
-from coreloop.base.messages import Phrase, say, speak, text_of
-from coreloop.base.spoken import choose_language
+from coreloop.base.messages import say, speak, text_of
 from coreloop.base.streams import outlive_readers
 from coreloop.learn.proposals.job_summary import job_summary
 
@@ -21,7 +21,7 @@ def newest(folder: Path, kind: str) -> Path:
     """Return the newest file of a kind in a folder; WorkspaceError if absent."""
     paths = sorted(folder.glob(f"*-{kind}.json"))
     if not paths:
-        raise WorkspaceError(Phrase("holds no {kind}", kind=kind), path=folder)
+        raise WorkspaceError("holds no {kind}", kind=kind, path=folder)
     return paths[-1]
 
 

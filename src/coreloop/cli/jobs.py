@@ -16,10 +16,10 @@ import orjson
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
-from coreloop.cli.run_lines import of
+from coreloop.cli.runs_output import of
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     Several processes may work at once. What a killed one was doing is done again half a minute later. A
     worker that goes on measures the gates once a day (UTC), see repair gates.
     """
-    from coreloop.answer.repair.work import all_handlers, plan_gates
+    from coreloop.answer.repair.every_job import all_handlers, plan_gates
     from coreloop.cli.open_runs import project_deps
-    from coreloop.runs.jobs.manage import forget_expired
+    from coreloop.runs.jobs.queue import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
 
     with project_deps() as deps, _stopped_by_signals() as stop:
@@ -151,10 +151,10 @@ _TEXT_COLUMNS = 1000
 def show_jobs(jobs: Sequence[Job]) -> None:
     """Print a list of jobs."""
     if not jobs:
-        click.echo(say("no jobs"))
+        tell("no jobs")
         return
     columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
-    click.echo(say(_HEADING))
+    tell(_HEADING)
     for job in jobs:
         attempts = of(f"{job.attempts}", f"{job.max_attempts}")
         line = (
@@ -185,9 +185,7 @@ def show_outcome(job: Job) -> None:
 def show_report(report: "WorkReport") -> None:
     """Print how many attempts ended well, failed, or came too late."""
     lost = say(", {lost:,} done by another worker meanwhile", lost=report.lost) if report.lost else ""
-    click.echo(
-        say("{done:,} done, {failed:,} failed{lost}", done=report.done, failed=report.failed, lost=lost)
-    )
+    tell("{done:,} done, {failed:,} failed{lost}", done=report.done, failed=report.failed, lost=lost)
 
 
 def _facts(job: Job) -> list[tuple[str, str]]:

@@ -16,8 +16,8 @@ from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.cli.effect import effect_text
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import warn_of_skipped, watched
+from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.mining_options import warn_of_skipped, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from coreloop.base.project.workspace import Workspace
     from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.proposals.change import DocstringChange
-    from coreloop.learn.verdicts.item import JudgedItem
+    from coreloop.learn.proposals.proposed_change import DocstringChange
+    from coreloop.learn.verdicts.judged_item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
-    from coreloop.observe.verdicts import HumanVerdict
+    from coreloop.observe.judgments import HumanVerdict
 
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
@@ -58,11 +58,11 @@ def command(
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
     """
-    from coreloop.learn.effect.settled import read_kept
-    from coreloop.learn.verdicts.item import read_item
+    from coreloop.learn.effect.kept_effects import read_kept
     from coreloop.learn.verdicts.judge import judge, judge_name
+    from coreloop.learn.verdicts.judged_item import read_item
     from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.verdicts import VerdictLetter
+    from coreloop.observe.judgments import VerdictLetter
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -95,7 +95,7 @@ def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> No
         effect=_effect(judgment),
     )
     emit(judgment, as_json=as_json, text=shown)
-    click.echo(say("appended to {path}", path=path), err=True)
+    tell("appended to {path}", path=path, err=True)
 
 
 def _effect(judgment: "HumanVerdict") -> str:
@@ -108,7 +108,7 @@ def _effect(judgment: "HumanVerdict") -> str:
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     waiting, judgments = queue.waiting, queue.mined.judgments
     if queue.missing is not None:
-        click.echo(say("no requests to judge: {missing} is missing", missing=queue.missing), err=True)
+        tell("no requests to judge: {missing} is missing", missing=queue.missing, err=True)
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
         click.echo(printable(say(damaged)), err=True)
@@ -140,10 +140,10 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
             for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
         if len(items) > len(shown):
-            click.echo(say("  … and {n_items} more; --json lists all", n_items=len(items) - len(shown)))
+            tell("  … and {n_items} more; --json lists all", n_items=len(items) - len(shown))
     click.echo(
         say(
-            "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"
+            "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]\n"
             "P pass, T tolerable, C caution, V violation"
         )
         if waiting
@@ -242,7 +242,7 @@ def _change(change: "DocstringChange") -> Iterator[str]:
 
 def _show_next(item: "JudgedItem") -> None:
     """Print on stderr the verdicts and what each does, and the promotion if it is possible."""
-    click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V --cause TEXT", err=True)
+    click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V [--cause TEXT]", err=True)
     effect = (
         "P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
         if item.key is None
@@ -252,4 +252,4 @@ def _show_next(item: "JudgedItem") -> None:
     if item.can_be_promoted and item.path is not None:
         path = shlex.quote(os.path.relpath(item.path))
         click.echo(f"dartlab-coreloop promote --candidate {path} --id {item.id}", err=True)
-        click.echo(say("  shows the plan; with --confirm, opens the draft pull request"), err=True)
+        tell("  shows the plan; with --confirm, opens the draft pull request", err=True)

@@ -15,7 +15,7 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable, wrapped
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
 
@@ -64,7 +64,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 
 def _show_written(written: dict[str, int]) -> None:
     for path, rows in written.items():
-        click.echo(say("wrote {path}: {rows}", path=path, rows=number_of(rows, "row")))
+        tell("wrote {path}: {rows}", path=path, rows=number_of(rows, "row"))
 
 
 @command.command()
@@ -100,7 +100,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
         effect = say("every audit insight is treated as if its note had been removed")
-        click.echo(say("{missing} is missing: {effect}", missing=notes.missing, effect=effect), err=True)
+        tell("{missing} is missing: {effect}", missing=notes.missing, effect=effect, err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
     facts = {"database": database, "confirmed": confirm, "effects": outcome.effects}
     if isinstance(outcome, PlannedCleanup):
@@ -154,7 +154,7 @@ def show_insights(insights: "Sequence[Insight]") -> None:
         lines.append(f"    {insight.evidence_ref or say('no evidence')} ({gate})")
         _show_lines(lines)
     if not insights:
-        click.echo(say("nothing on record"), err=True)
+        tell("nothing on record", err=True)
 
 
 def show_bullets(bullets: "Sequence[Bullet]") -> None:
@@ -164,7 +164,7 @@ def show_bullets(bullets: "Sequence[Bullet]") -> None:
         sector = f"[{bullet.sector}] " if bullet.sector else ""
         _show_lines([f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"])
     if not bullets:
-        click.echo(say("nothing on record"), err=True)
+        tell("nothing on record", err=True)
 
 
 def _show_lines(lines: Iterable[str]) -> None:
@@ -178,7 +178,7 @@ def _show_lines(lines: Iterable[str]) -> None:
 def show_pruned(weak: "Sequence[Bullet]", *, confirm: bool) -> None:
     """Print the bullets that are removed, or would be."""
     if not weak:
-        click.echo(say("no bullet has a quality below 0.5"))
+        tell("no bullet has a quality below 0.5")
         return
     show_bullets(weak)
     click.echo(say("removed: {n_weak:,}", n_weak=len(weak)) if confirm else say(NOT_CONFIRMED), err=True)
@@ -188,7 +188,7 @@ def show_planned(planned: "PlannedCleanup") -> None:
     """Print what a cleanup would do."""
     _show_effects(planned.effects, say("would go"), say("would change"))
     if planned.is_unscrubbed:
-        click.echo(say("the last cleanup was interrupted: removed text may still be in the file"), err=True)
+        tell("the last cleanup was interrupted: removed text may still be in the file", err=True)
     click.echo(say("nothing to do") if planned.is_idle else say(NOT_CONFIRMED), err=True)
 
 
@@ -200,14 +200,12 @@ def show_cleaned(cleaned: "Cleaned") -> None:
 def _show_archive(cleaned: "Cleaned") -> None:
     """Print on stderr which files still hold clear text."""
     if cleaned.archive is None:
-        click.echo(say("nothing to remove or change, so no snapshot was made"), err=True)
+        tell("nothing to remove or change, so no snapshot was made", err=True)
     else:
-        click.echo(
-            say(
-                "{printable_path} still holds all of it in clear text, for you alone (mode "
-                "0600); delete it when you no longer need it",
-                printable_path=printable_path(cleaned.archive),
-            ),
+        tell(
+            "{printable_path} still holds all of it in clear text, for you alone (mode "
+            "0600); delete it when you no longer need it",
+            printable_path=printable_path(cleaned.archive),
             err=True,
         )
     if cleaned.residue is not None:
@@ -221,11 +219,9 @@ def _show_archive(cleaned: "Cleaned") -> None:
 def warn_of_readers(database: Path) -> None:
     """Warn if the database belongs to another user, so that its mode cannot be restricted."""
     if database.exists() and not keep_private(database):
-        click.echo(
-            say(
-                "{printable_path} is not yours, and other users may read it",
-                printable_path=printable_path(database),
-            ),
+        tell(
+            "{printable_path} is not yours, and other users may read it",
+            printable_path=printable_path(database),
             err=True,
         )
 

@@ -10,7 +10,7 @@ import click
 
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, printable, wrapped
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(paths: tuple[Path, ...], out: Path | None, verbose: bool, as_json: b
     emit(_facts(looked), as_json=as_json, text=lambda _: _show(looked, is_verbose=verbose))
     if out is not None:
         write_look_page(looked, out)
-        click.echo(say("wrote {out}", out=out), err=True)
+        tell("wrote {out}", out=out, err=True)
 
 
 def _show(looked: "Looked", *, is_verbose: bool) -> None:
@@ -71,19 +71,19 @@ def _show(looked: "Looked", *, is_verbose: bool) -> None:
         figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
         click.echo(fitted(f"{figures}{text}", columns))
     if looked.statements:
-        click.echo(say("\ncalls that do not follow these lines nearly always fail:"))
+        tell("\ncalls that do not follow these lines nearly always fail:")
     for statement in first(looked.statements, _MAX_STATEMENTS, "statement"):
         line = printable(
             f"{statement.tool}: {statement.line.removeprefix('- ')} ({say(statement.sides.text)})"
         )
         click.echo(wrapped(line, columns, indent="  "))
     if looked.arguments:
-        click.echo(say("\nwhere arguments come from:"))
+        tell("\nwhere arguments come from:")
     for argument in first(looked.arguments, _MAX_ARGUMENTS, "argument"):
         places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
         click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
     if left_out:
-        click.echo(say("… and {counts}; -v shows them", counts=join(left_out)))
+        tell("… and {counts}; -v shows them", counts=join(left_out))
     _show_missing(looked, columns)
 
 
@@ -93,25 +93,23 @@ def _show_head(looked: "Looked", columns: int) -> None:
     days = first if first == last else say("{since} to {until}", since=first, until=last)
     click.echo(wrapped(f"{formats}; {days}", columns))
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
-    click.echo(
-        say(
-            "{requests}, {n_failed:,} failed; {calls} of {tools}",
-            requests=number_of(looked.n_requests, "request"),
-            n_failed=looked.n_failed,
-            calls=number_of(n_calls, "call"),
-            tools=number_of(n_tools, "tool"),
-        )
+    tell(
+        "{requests}, {n_failed:,} failed; {calls} of {tools}",
+        requests=number_of(looked.n_requests, "request"),
+        n_failed=looked.n_failed,
+        calls=number_of(n_calls, "call"),
+        tools=number_of(n_tools, "tool"),
     )
 
 
 def _show_missing(looked: "Looked", columns: int) -> None:
     """What would let the traces say more, and what was not read."""
-    click.echo(say("\nmissing for more:"))
+    tell("\nmissing for more:")
     for text in looked.missing:
         click.echo(wrapped(say(text), columns, indent="  "))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
-            click.echo(say("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason)))
+            tell("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason))
 
 
 def _facts(looked: "Looked") -> dict[str, object]:

@@ -13,7 +13,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
     that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
     """
-    from coreloop.promote.measure.edits import edits_to_measure
+    from coreloop.promote.measure.measured_lines import edits_to_measure
     from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
     from coreloop.promote.measure.run import measure_and_keep
     from coreloop.promote.run import PromoteRequest
@@ -68,7 +68,7 @@ def command(
     )
     edits, is_harm, now = edits_to_measure(workspace, request, wordings=wordings), False, datetime.now(UTC)
     if not edits:
-        click.echo(say("no promoted line stands in the base branch"), err=True)
+        tell("no promoted line stands in the base branch", err=True)
     for edit in edits:
         with prepare(workspace, edit, options, environ=os.environ, now=now) as prepared:
             n_contexts = 0
@@ -100,18 +100,16 @@ def show_estimate(prepared: "Prepared") -> None:
         else say("at most ${microusd:.2f}", microusd=estimate.microusd / 1e6)
     )
     known = say(", {n_known:,} answered before", n_known=estimate.n_known) if estimate.n_known else ""
-    click.echo(
-        say(
-            "asks {model} {questions} at most, {cost}{known}",
-            model=printable(prepared.subject.model),
-            questions=number_of(left, "question"),
-            cost=cost,
-            known=known,
-        ),
+    tell(
+        "asks {model} {questions} at most, {cost}{known}",
+        model=printable(prepared.subject.model),
+        questions=number_of(left, "question"),
+        cost=cost,
+        known=known,
         err=True,
     )
     if not prepared.may_ask:
-        click.echo(say("nothing asked: the questions could go to another machine; add --confirm"), err=True)
+        tell("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
 def _show_fall(outcome: "MeasureOutcome") -> None:
@@ -130,4 +128,4 @@ def show_measured(measured: "Measurement") -> None:
     verdict = click.style(say(measured.verdict), fg=_STYLES.get(measured.verdict), bold=True)
     click.echo(f"{verdict}{f': {printable(say(measured.why))}' if measured.reason else ''}")
     for sentence in measured.sentences():
-        click.echo(say(sentence))
+        tell(sentence)

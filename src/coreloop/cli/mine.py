@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import mining_options, watched
+from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.mining_options import mining_options, watched
 from coreloop.cli.options import days_between, json_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MineResult, MiningOptions
+    from coreloop.learn.mine.run import MineResult, MiningOptions
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     Verifies all stored facts and reads damaged ones again. Exits 1 if they cannot be written.
     """
     from coreloop.base.date_range import Days
-    from coreloop.learn.mine.session import run_mine
+    from coreloop.learn.mine.run import run_mine
 
     workspace = open_workspace(Path.cwd())
     days = Days(*days_between(datetime.now(UTC).date(), since, until))
@@ -43,16 +43,14 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 
 
 def _show(result: "MineResult") -> None:
-    from coreloop.base.messages import number_of, say
-    from coreloop.cli.mining import show_oddities
+    from coreloop.base.messages import number_of
+    from coreloop.cli.mining_options import show_oddities
 
-    click.echo(
-        say(
-            "{records} in {files}, {since} to {until}",
-            records=number_of(result.n_records, "record"),
-            files=number_of(result.n_files, "file"),
-            since=result.days.since,
-            until=result.days.until,
-        )
+    tell(
+        "{records} in {files}, {since} to {until}",
+        records=number_of(result.n_records, "record"),
+        files=number_of(result.n_files, "file"),
+        since=result.days.since,
+        until=result.days.until,
     )
     show_oddities(result.oddities)

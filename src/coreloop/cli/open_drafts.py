@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError
 from coreloop.base.messages import say, speak, text_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.spoken import choose_language
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import newest
 from coreloop.promote.nightly import drafts_summary, is_empty, open_drafts, open_retirements

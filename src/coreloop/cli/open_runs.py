@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def session_id(session: str = "") -> str:
     """
     session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     if len(session) > _SESSION_CHARS:
-        raise UsageError(Phrase("the id of a session has at most {most} characters", most=_SESSION_CHARS))
+        raise UsageError("the id of a session has at most {most} characters", most=_SESSION_CHARS)
     return session
 
 
@@ -69,9 +68,7 @@ def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session:
     own = _own_run(workspace, store, session)
     if own is None:
         newest = named_run(store, None)
-        raise UsageError(
-            Phrase("this session has no run; name one, such as the newest: {newest}", newest=newest)
-        )
+        raise UsageError("this session has no run; name one, such as the newest: {newest}", newest=newest)
     return own
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, say
+from coreloop.base.messages import say
 from coreloop.observe.reading.remote import Address, Folder, named_folder
 
 NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
@@ -117,11 +117,9 @@ def days_between(today: date, since: date | timedelta, until: date | timedelta) 
         raise UsageError("--since reaches back before the year 1; write a day such as 2026-04-25") from error
     if first > last:
         raise UsageError(
-            Phrase(
-                "--since {first} is after --until {last}; give both, the earlier day first",
-                first=first,
-                last=last,
-            )
+            "--since {first} is after --until {last}; give both, the earlier day first",
+            first=first,
+            last=last,
         )
     return first, last
 

@@ -11,8 +11,8 @@ import click
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import (
+from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,
@@ -27,7 +27,7 @@ from coreloop.cli.mining import (
 from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.pattern.find import NearMiss
     from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult
@@ -92,9 +92,9 @@ def command(
 
 def _show_notes(result: "PatternResult") -> None:
     if result.notes.missing is not None:
-        click.echo(say("no audit notes: {missing} is missing", missing=result.notes.missing), err=True)
+        tell("no audit notes: {missing} is missing", missing=result.notes.missing, err=True)
     for name, reason in result.notes.skipped.items():
-        click.echo(say("skipped {name}: {reason}", name=printable(name), reason=Phrase(reason)), err=True)
+        tell("skipped {name}: {reason}", name=printable(name), reason=Phrase(reason), err=True)
 
 
 def _show_removed(
@@ -112,12 +112,10 @@ def _show_removed(
         )
         click.echo(message, err=True)
     for path in result.removed:
-        click.echo(
-            say(
-                "removed {path}: all of it is older than retention_days ({keep_days})",
-                path=path,
-                keep_days=keep_days,
-            ),
+        tell(
+            "removed {path}: all of it is older than retention_days ({keep_days})",
+            path=path,
+            keep_days=keep_days,
             err=True,
         )
 
@@ -147,19 +145,17 @@ def show_proposals(
 
 
 def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
-    from coreloop.learn.proposals.night import entries_counted
+    from coreloop.learn.proposals.proposal_files import entries_counted
 
     days = proposals.recorded
-    click.echo(
-        say(
-            "{records} in {files}, {since} to {until}; {groups}, {entries}",
-            records=number_of(proposals.n_records, "record"),
-            files=number_of(proposals.n_files, "file"),
-            since=days.since,
-            until=days.until,
-            groups=number_of(proposals.candidate_search.n_groups, "sequence"),
-            entries=entries_counted(document, len(document.candidates), "proposal"),
-        )
+    tell(
+        "{records} in {files}, {since} to {until}; {groups}, {entries}",
+        records=number_of(proposals.n_records, "record"),
+        files=number_of(proposals.n_files, "file"),
+        since=days.since,
+        until=days.until,
+        groups=number_of(proposals.candidate_search.n_groups, "sequence"),
+        entries=entries_counted(document, len(document.candidates), "proposal"),
     )
     if not proposals.n_records:
         newest = (
@@ -167,12 +163,12 @@ def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
             if proposals.newest
             else say("the log is empty")
         )
-        click.echo(say("  no records in these days; {newest}", newest=newest))
+        tell("  no records in these days; {newest}", newest=newest)
 
 
 def _show_table(document: "CandidatesFile") -> None:
     from coreloop.learn.pattern.draft import is_weak
-    from coreloop.learn.proposals.night import MIN_PUBLISHED
+    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
@@ -186,20 +182,14 @@ def _show_table(document: "CandidatesFile") -> None:
         _show_candidate(candidate, columns)
     show_more(len(strong), "proposal")
     if weak:
-        click.echo(
-            say(
-                "  {proposals} without text: no better than the rest of their category (see the draft)",
-                proposals=number_of(len(weak), "proposal"),
-            )
+        tell(
+            "  {proposals} without text: no better than the rest of their category (see the draft)",
+            proposals=number_of(len(weak), "proposal"),
         )
     if document.n_folded:
         noun = say(number_of(document.n_folded, "proposal"))
-        click.echo(
-            say(
-                "  {noun} of fewer than {min_published} requests left out",
-                noun=noun,
-                min_published=MIN_PUBLISHED,
-            )
+        tell(
+            "  {noun} of fewer than {min_published} requests left out", noun=noun, min_published=MIN_PUBLISHED
         )
 
 
@@ -228,31 +218,24 @@ def _show_nearest(missed: "list[NearMiss]") -> None:
 def _show_rest(proposals: "Proposals", document: "CandidatesFile") -> None:
     """Print neutral records, unreadable lines, entries without a definition, and notes."""
     if proposals.n_neutral:
-        click.echo(
-            say(
-                "  {records} counted as neither success nor failure: handed to a human, an "
-                "answer shorter than min_chunk_len, or a network or rate-limit error",
-                records=number_of(proposals.n_neutral, "record"),
-            )
+        tell(
+            "  {records} counted as neither success nor failure: handed to a human, an "
+            "answer shorter than min_chunk_len, or a network or rate-limit error",
+            records=number_of(proposals.n_neutral, "record"),
         )
     show_oddities(proposals.oddities)
     n_without_target = sum(map(_lacks_target, document.entries))
     if n_without_target:
-        click.echo(
-            say(
-                "  {n_without_target} with no definition found: name the tools in "
-                "coreloop.yaml (see the draft)",
-                n_without_target=n_without_target,
-            )
+        tell(
+            "  {n_without_target} with no definition found: name the tools in coreloop.yaml (see the draft)",
+            n_without_target=n_without_target,
         )
     if document.notes:
         bullets = sum(len(note.bullets) for note in document.notes)
-        click.echo(
-            say(
-                "  {bullets} of {notes}, in the draft",
-                bullets=number_of(bullets, "bullet"),
-                notes=number_of(len(document.notes), "audit note"),
-            )
+        tell(
+            "  {bullets} of {notes}, in the draft",
+            bullets=number_of(bullets, "bullet"),
+            notes=number_of(len(document.notes), "audit note"),
         )
 
 
@@ -296,4 +279,4 @@ def _show_candidate(candidate: "Candidate", columns: int) -> None:
             )
         )
     if candidate.refused is not None:
-        click.echo(say("{indent}no text: {refused}", indent=indent, refused=say(candidate.refused)))
+        tell("{indent}no text: {refused}", indent=indent, refused=say(candidate.refused))

@@ -14,13 +14,13 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
+    from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.promotion import Done
-    from coreloop.promote.proposal import Proposal
+    from coreloop.promote.proposal_entry import Proposal
     from coreloop.promote.reach import Reach
     from coreloop.promote.revert import Revert, RevertDone
     from coreloop.promote.run import PromoteRequest, PromoteResult
@@ -37,7 +37,7 @@ class _Promote(click.Command):
             if extra is None:
                 raise
             meant = say("promote --tool {extra}", extra=printable(extra[1]))
-            raise UsageError(Phrase("nothing to promote; did you mean {meant}?", meant=meant)) from error
+            raise UsageError("nothing to promote; did you mean {meant}?", meant=meant) from error
 
 
 @click.command(cls=_Promote)
@@ -114,12 +114,10 @@ def command(
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
         requests = say(number_of(planned.n_replayed, "replayed request"))
-        click.echo(
-            say(
-                "kept the ids of {requests} in {replays_file}: never mined",
-                requests=requests,
-                replays_file=workspace.replays_file,
-            ),
+        tell(
+            "kept the ids of {requests} in {replays_file}: never mined",
+            requests=requests,
+            replays_file=workspace.replays_file,
             err=True,
         )
     show_left_out(planned.left_out, verbose=verbose)
@@ -146,7 +144,7 @@ def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
     effects = run_effect(workspace, now=datetime.now(UTC)).chosen(id=wanted).effects
     if len({effect.change.tool for effect in effects}) > 1:
         raise UsageError(
-            Phrase("{wanted} changed several tools; take it back with git revert", wanted=printable(wanted))
+            "{wanted} changed several tools; take it back with git revert", wanted=printable(wanted)
         )
     if confirm:
         done = confirm_revert(workspace, effects[-1], environ=os.environ)
@@ -172,32 +170,25 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
         if plan.section is None
         else say("section {section}", section=plan.section)
     )
-    click.echo(
-        say("target   {path}::{symbol}, {place}", path=plan.path, symbol=plan.proposal.symbol, place=place)
-    )
-    click.echo(say("base     {base} at {base_sha}", base=plan.base, base_sha=plan.base_sha[:12]))
+    tell("target   {path}::{symbol}, {place}", path=plan.path, symbol=plan.proposal.symbol, place=place)
+    tell("base     {base} at {base_sha}", base=plan.base, base_sha=plan.base_sha[:12])
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
-    click.echo(say("replay   {summary}", summary=say(plan.replay.summary)))
+    tell("replay   {summary}", summary=say(plan.replay.summary))
     measured = say(plan.measured.summary) if plan.measured is not None else say("not yet; see measure")
-    click.echo(say("measured {summary}", summary=measured))
-    click.echo(say("branch   {branch}", branch=plan.branch))
+    tell("measured {summary}", summary=measured)
+    tell("branch   {branch}", branch=plan.branch)
     for proposal in plan.proposals:
-        click.echo(say("evidence {evidence}", evidence=_evidence(proposal)))
+        tell("evidence {evidence}", evidence=_evidence(proposal))
     if verbose:
         _show_text(say("commit"), plan.message)
         _show_text(say("pull request, a draft"), f"{plan.title}\n\n{plan.body}")
     for obstacle in plan.obstacles:
-        click.echo(say("stops    {obstacle}", obstacle=say(obstacle)))
+        tell("stops    {obstacle}", obstacle=say(obstacle))
     if not plan.obstacles:
-        click.echo(
-            say(
-                "No branch and no file of the project changed; --confirm pushes the branch and "
-                "opens the draft."
-            )
-        )
+        tell("No branch and no file of the project changed; --confirm pushes the branch and opens the draft.")
     if not verbose:
-        click.echo(say("-v shows the texts of the commit and of the pull request."))
+        tell("-v shows the texts of the commit and of the pull request.")
 
 
 def _evidence(proposal: "Proposal") -> str:
@@ -215,11 +206,9 @@ def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
     """Print why other proposals for the tool are not promoted."""
     listed = reasons if verbose else reasons[:_MAX_LEFT_OUT]
     for reason in listed:
-        click.echo(say("left out: {reason}", reason=say(reason)), err=True)
+        tell("left out: {reason}", reason=say(reason), err=True)
     if len(listed) < len(reasons):
-        click.echo(
-            say("left out: {n_reasons} more; -v lists them", n_reasons=len(reasons) - len(listed)), err=True
-        )
+        tell("left out: {n_reasons} more; -v lists them", n_reasons=len(reasons) - len(listed), err=True)
 
 
 def show_change(plan: "Plan", done: "Done", body: Path) -> None:
@@ -228,21 +217,19 @@ def show_change(plan: "Plan", done: "Done", body: Path) -> None:
         click.echo(f"    {line}")
     click.echo()
     _show_reach(plan.reach)
-    click.echo(say("replay   {summary}", summary=say(plan.replay.summary)))
-    click.echo(say("branch   {branch}", branch=done.branch))
-    click.echo(say("text     {body}", body=body))
+    tell("replay   {summary}", summary=say(plan.replay.summary))
+    tell("branch   {branch}", branch=done.branch)
+    tell("text     {body}", body=body)
 
 
 def show_done(result: "PromoteResult") -> None:
     """Print the result of a promotion and the next step; without a plan the pull request already existed."""
     plan, done, body = result.plan, result.done, result.body
     pull = done.pull_request
-    click.echo(
-        say(
-            "branch        {branch}{more}",
-            branch=done.branch,
-            more="" if done.fresh else say(" (from an earlier run)"),
-        )
+    tell(
+        "branch        {branch}{more}",
+        branch=done.branch,
+        more="" if done.fresh else say(" (from an earlier run)"),
     )
     if plan is not None:
         label = say("pushed") if result.remote is not None else say("committed")
@@ -259,49 +246,45 @@ def show_done(result: "PromoteResult") -> None:
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 click.echo(f"              {line}")
     if pull is not None:
-        click.echo(say("pull request  {url}{more}", url=pull.url, more=say(" (draft)") if pull.draft else ""))
+        tell("pull request  {url}{more}", url=pull.url, more=say(" (draft)") if pull.draft else "")
     if pull is None and plan is not None:
-        click.echo(say("text          {body}", body=body))
+        tell("text          {body}", body=body)
         _show_next(result, plan)
 
 
 def _show_next(result: "PromoteResult", plan: "Plan") -> None:
     """Print the commands that open the pull request; without GitHub, those that show and merge the branch."""
     if result.on_github:
-        click.echo(say("No token: open the draft yourself, for example with"))
+        tell("No token: open the draft yourself, for example with")
         click.echo(f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\")
         click.echo(f"    --title '{plan.title}' --body-file '{result.body}'")
         return
     branch = result.done.branch
     if result.remote is not None:
-        click.echo(
-            say(
-                "No repository on GitHub is known. Fetch from {remote}, read the branch, then merge it:",
-                remote=result.remote,
-            )
+        tell(
+            "No repository on GitHub is known. Fetch from {remote}, read the branch, then merge it:",
+            remote=result.remote,
         )
         click.echo(f"  git fetch {result.remote}")
         branch = f"{result.remote}/{branch}"
     else:
-        click.echo(say("The repository has no remote. Read the branch, then merge it:"))
+        tell("The repository has no remote. Read the branch, then merge it:")
     click.echo(f"  git show {branch}")
     click.echo(f"  git switch {plan.base} && git merge {branch}")
 
 
 def _show_reach(reach: "Reach") -> None:
-    from coreloop.promote.pull_request import cap_line
+    from coreloop.promote.pull_request_text import cap_line
     from coreloop.promote.reach import Unmeasured
 
     if isinstance(reach, Unmeasured):
-        click.echo(say("reach    unmeasured"))
+        tell("reach    unmeasured")
         return
-    click.echo(
-        say(
-            "reach    {n_before:,} -> {n_after:,} characters, {source}",
-            n_before=len(reach.before),
-            n_after=len(reach.after),
-            source=Phrase(reach.source),
-        )
+    tell(
+        "reach    {n_before:,} -> {n_after:,} characters, {source}",
+        n_before=len(reach.before),
+        n_after=len(reach.after),
+        source=Phrase(reach.source),
     )
     for cap in reach.caps:
         click.echo(f"         {say(cap_line(cap))}")
@@ -334,16 +317,16 @@ def _reach_facts(reach: "Reach") -> dict[str, object]:
 
 def show_revert(plan: "Revert") -> None:
     """Print what a revert would do."""
-    click.echo(say("target   {target}", target=printable(plan.effect.change.target)))
-    click.echo(say("verdict  {title}", title=printable(plan.effect.title)))
+    tell("target   {target}", target=printable(plan.effect.change.target))
+    tell("verdict  {title}", title=printable(plan.effect.title))
     for line in plan.lines:
-        click.echo(say("removes  {line}", line=printable(line)))
-    click.echo(say("branch   {branch}", branch=plan.branch))
-    click.echo(say("Nothing changed; --confirm pushes the branch and opens the draft."))
+        tell("removes  {line}", line=printable(line))
+    tell("branch   {branch}", branch=plan.branch)
+    tell("Nothing changed; --confirm pushes the branch and opens the draft.")
 
 
 def show_reverted(done: "RevertDone") -> None:
     """Print the branch and the pull request of a revert."""
     state = Phrase("pushed" if done.fresh else "there already")
-    click.echo(say("branch {branch} is {state}", branch=done.branch, state=state))
+    tell("branch {branch} is {state}", branch=done.branch, state=state)
     click.echo(_url(done) or say("no new pull request: open it by hand, or merge the one that is open"))

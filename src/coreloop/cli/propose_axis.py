@@ -9,11 +9,11 @@ import click
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis.case import AxisCase, AxisGate
+    from coreloop.promote.axis.axis_gates import AxisCase, AxisGate
     from coreloop.promote.axis.run import AxisResult
 
 
@@ -56,7 +56,7 @@ def command(
     If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
     a gate fails.
     """
-    from coreloop.promote.axis.case import AxisRequest, Thresholds
+    from coreloop.promote.axis.axis_gates import AxisRequest, Thresholds
     from coreloop.promote.axis.run import run_propose_axis
 
     now = datetime.now(UTC)
@@ -75,19 +75,17 @@ def _show(result: "AxisResult", now: datetime) -> None:
     _show_case(result.case, now)
     if result.path is not None:
         message = "wrote {path}" if result.written else "has the section of today already: {path}"
-        click.echo(say(message, path=result.path), err=True)
+        tell(message, path=result.path, err=True)
 
 
 def _show_case(case: "AxisCase", now: datetime) -> None:
     axis = say("the whole tool") if case.axis is None else say("axis {axis}", axis=printable(case.axis))
-    click.echo(
-        say(
-            "{engine}, {axis}: {base} at {base_sha}",
-            engine=case.engine,
-            axis=axis,
-            base=case.base,
-            base_sha=case.base_sha[:12],
-        )
+    tell(
+        "{engine}, {axis}: {base} at {base_sha}",
+        engine=case.engine,
+        axis=axis,
+        base=case.base,
+        base_sha=case.base_sha[:12],
     )
     for gate in case.gates:
         figure = say("{figure:>4} of {needed:<4}", figure=gate.figure, needed=gate.needed)
@@ -96,9 +94,7 @@ def _show_case(case: "AxisCase", now: datetime) -> None:
         click.echo(f"  {note}")
     failed = sum(not gate.passed for gate in case.gates)
     if failed:
-        click.echo(
-            say("No proposal: {failed} of {n_gates} gates fail.", failed=failed, n_gates=len(case.gates))
-        )
+        tell("No proposal: {failed} of {n_gates} gates fail.", failed=failed, n_gates=len(case.gates))
 
 
 def _verdict(gate: "AxisGate") -> str:

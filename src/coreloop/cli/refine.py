@@ -14,8 +14,8 @@ import click
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import (
+from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
     mining_options,
@@ -30,7 +30,7 @@ from coreloop.cli.mining import (
 from coreloop.cli.options import FOLDER, days_between, json_option, verbose_option, window_options
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
     from coreloop.learn.proposals.statement_draft import Unproposed
     from coreloop.learn.proposals.statements import NearStatement, Statement
@@ -106,18 +106,16 @@ def show_refined(
     is_verbose: bool = False,
 ) -> None:
     """Print a run's results, by default one screen, and on stderr the paths of the written files."""
-    from coreloop.learn.proposals.night import entries_counted
+    from coreloop.learn.proposals.proposal_files import entries_counted
 
     counterexamples = document.counterexamples
-    click.echo(
-        say(
-            "{records} in {files}, {since} to {until}; {entries}",
-            records=number_of(refined.n_records, "record"),
-            files=number_of(refined.n_files, "file"),
-            since=refined.recorded.since,
-            until=refined.recorded.until,
-            entries=entries_counted(document, len(counterexamples), "failing group"),
-        )
+    tell(
+        "{records} in {files}, {since} to {until}; {entries}",
+        records=number_of(refined.n_records, "record"),
+        files=number_of(refined.n_files, "file"),
+        since=refined.recorded.since,
+        until=refined.recorded.until,
+        entries=entries_counted(document, len(counterexamples), "failing group"),
     )
     columns = shutil.get_terminal_size().columns
     show_errors(document.errors, columns=columns, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
@@ -146,11 +144,11 @@ def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
     }
     counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]
     if counts:
-        click.echo(say("… and {counts}; -v shows them", counts=join(counts)))
+        tell("… and {counts}; -v shows them", counts=join(counts))
 
 
 def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
-    from coreloop.learn.proposals.night import MIN_PUBLISHED
+    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
     if counterexamples:
@@ -163,12 +161,8 @@ def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -
     show_more(len(counterexamples), "failing group")
     if document.n_folded:
         noun = say(number_of(document.n_folded, "failing group"))
-        click.echo(
-            say(
-                "  {noun} of fewer than {min_published} failures left out",
-                noun=noun,
-                min_published=MIN_PUBLISHED,
-            )
+        tell(
+            "  {noun} of fewer than {min_published} failures left out", noun=noun, min_published=MIN_PUBLISHED
         )
     for gate, n in refined.counterexample_search.dropped.items():
         if n:
@@ -200,13 +194,11 @@ def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
             questions=number_of(gap.n_questions, "question"),
             times=number_of(gap.n_asked, "time"),
         )
-        click.echo(
-            say(
-                "  not answered: {asked} about {tool} ({reason}); see: repair gaps",
-                asked=asked,
-                tool=gap.tool,
-                reason=Phrase(gap.reason),
-            )
+        tell(
+            "  not answered: {asked} about {tool} ({reason}); see: repair gaps",
+            asked=asked,
+            tool=gap.tool,
+            reason=Phrase(gap.reason),
         )
 
 
@@ -302,10 +294,10 @@ def show_unproposed(unproposed: "Unproposed", *, n_days: int, max_shown: int) ->
 
     columns = shutil.get_terminal_size().columns
     if 0 < n_days < MIN_DAYS:
-        click.echo(say("  no statement yet: all records are of one day, and two are needed"))
+        tell("  no statement yet: all records are of one day, and two are needed")
     if unproposed.n_settled:
         noun = say(number_of(unproposed.n_settled, "statement"))
-        click.echo(say("  {noun} not proposed: already promoted, open or rejected (known)", noun=noun))
+        tell("  {noun} not proposed: already promoted, open or rejected (known)", noun=noun)
     if unproposed.undefined:
         names = printable(", ".join(unproposed.undefined))
         text = say("not proposed: statements about {names}: no definition, or several", names=names)
@@ -326,4 +318,4 @@ def _show_statement(statement: "Statement", columns: int, *, is_verbose: bool) -
     for text in texts:
         click.echo(wrapped(printable(text), columns, indent=_INDENT))
     if statement.refused is not None:
-        click.echo(say("{indent}no text: {refused}", indent=_INDENT, refused=say(statement.refused)))
+        tell("{indent}no text: {refused}", indent=_INDENT, refused=say(statement.refused))

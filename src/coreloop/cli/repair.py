@@ -9,7 +9,7 @@ import click
 
 from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
@@ -76,7 +76,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
     emit([decided], as_json=as_json, text=show_suggestions)
     if decided.status == "failed":
-        click.echo(say("the index no longer has both ends of the link; nothing was applied"), err=True)
+        tell("the index no longer has both ends of the link; nothing was applied", err=True)
         click.get_current_context().exit(1)
 
 
@@ -109,12 +109,10 @@ def show_gates(readings: "Sequence[GateReading]") -> None:
             click.echo(printable(f"    {lacking:>4} {location}"))
         if reading.signal:
             queued = say(number_of(reading.jobs, "job"))
-            click.echo(
-                say(
-                    "  {signal}: {queued} queued; do them: dartlab-coreloop jobs work",
-                    signal=reading.signal,
-                    queued=queued,
-                )
+            tell(
+                "  {signal}: {queued} queued; do them: dartlab-coreloop jobs work",
+                signal=reading.signal,
+                queued=queued,
             )
 
 
@@ -128,7 +126,7 @@ def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> 
         for reason in reasons[gap.topic]:
             click.echo(printable(say("    rejected: {reason}", reason=reason)))
     if not gaps:
-        click.echo(say("no gaps"))
+        tell("no gaps")
 
 
 def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
@@ -139,4 +137,4 @@ def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
             printable(f"{suggestion.id}  {suggestion.status}  {link}  {suggestion.details.get('reason', '')}")
         )
     if not suggestions:
-        click.echo(say("no suggestions"))
+        tell("no suggestions")

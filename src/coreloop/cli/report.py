@@ -26,8 +26,8 @@ def command(out: Path, language: str, as_json: bool) -> None:
     """
     try:
         from coreloop.learn.verdicts.judge import damaged_files
+        from coreloop.web.pages.page_data import open_source
         from coreloop.web.pages.report import write_report
-        from coreloop.web.pages.source import open_source
     except ModuleNotFoundError as error:
         raise needs_extra("service", feature="report") from error
     workspace = open_workspace(Path.cwd())

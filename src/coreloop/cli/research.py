@@ -14,7 +14,7 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.ask import show_passages
-from coreloop.cli.emit import emit, model_error_as_json
+from coreloop.cli.emit import emit, model_error_as_json, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import format_option, project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
@@ -22,7 +22,7 @@ from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
     from coreloop.answer.research.answer import AgentResponse
-    from coreloop.answer.research.knowledge import ReadSource
+    from coreloop.answer.research.research_state import ReadSource
     from coreloop.runs.state import State
 
 
@@ -88,11 +88,11 @@ def ask(
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.research.changed import changed_line, changed_sources
-    from coreloop.answer.research.ends import EXIT_CODES
-    from coreloop.answer.research.knowledge import Request
+    from coreloop.answer.research.answer_outcome import EXIT_CODES
+    from coreloop.answer.research.changed_sources import changed_line, changed_sources
+    from coreloop.answer.research.earlier_researches import read_session
+    from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research
-    from coreloop.answer.research.sessions import read_session
     from coreloop.answer.research.tiers import LimitOverrides, environment_limits
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.iteration_block import show_begin, show_progress
@@ -107,9 +107,7 @@ def ask(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            click.echo(
-                say("interrupted; the same command with --session last goes on where it was"), err=True
-            )
+            tell("interrupted; the same command with --session last goes on where it was", err=True)
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     emit(response, as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
@@ -127,8 +125,8 @@ def ask(
 @json_option
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""
-    from coreloop.answer.research.sessions import sessions_of
-    from coreloop.cli.run_lines import row_facts, show_runs
+    from coreloop.answer.research.earlier_researches import sessions_of
+    from coreloop.cli.runs_output import row_facts, show_runs
 
     with project_store() as (_, store):
         rows = sessions_of(store, limit=limit)
@@ -145,10 +143,10 @@ def list_(limit: int, as_json: bool) -> None:
 def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
     from coreloop.answer.research.answer import respond
-    from coreloop.answer.research.changed import changed_line, changed_sources
-    from coreloop.answer.research.knowledge import knowledge_of
+    from coreloop.answer.research.changed_sources import changed_line, changed_sources
+    from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.memory import retrieve
-    from coreloop.answer.research.sessions import read_session
+    from coreloop.answer.research.research_state import knowledge_of
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)
@@ -167,9 +165,9 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     """Write the report of a research, also while it runs or after a crash."""
-    from coreloop.answer.research.changed import changed_sources
+    from coreloop.answer.research.changed_sources import changed_sources
+    from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.report import write_report
-    from coreloop.answer.research.sessions import read_session
 
     with project_store() as (workspace, store):
         state = read_session(store, run_id)

@@ -13,7 +13,7 @@ from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.cli import runs_agent, runs_install
-from coreloop.cli.emit import emit, fields_of, json_of
+from coreloop.cli.emit import emit, fields_of, json_of, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
 from coreloop.cli.options import (
@@ -76,7 +76,7 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     """
     from coreloop.answer.agent.read import opening_events
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.driver.begin import DriverOptions, begin_driven
+    from coreloop.runs.driver.new_run import DriverOptions, begin_driven
 
     with project_store() as (workspace, store):
         wishes = DriverOptions(command=words, folder=Path.cwd(), **options)
@@ -95,7 +95,7 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
 @json_option
 def list_(status: str, limit: int, as_json: bool) -> None:
     """List runs, the newest first."""
-    from coreloop.cli.run_lines import row_facts, show_runs
+    from coreloop.cli.runs_output import row_facts, show_runs
     from coreloop.runs.manage import require_status
 
     require_status(status)
@@ -110,7 +110,7 @@ def list_(status: str, limit: int, as_json: bool) -> None:
 @json_option
 def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show a run's state; --json prints its state.json."""
-    from coreloop.cli.run_lines import show_state
+    from coreloop.cli.runs_output import show_state
     from coreloop.runs.manage import read_iteration, read_run
     from coreloop.runs.state import state_json
 
@@ -130,7 +130,7 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
 @json_option
 def pause(run_id: str | None, session: str, as_json: bool) -> None:
     """Let a run stop after its current iteration; resume lets it go on."""
-    from coreloop.runs.control import pause_run
+    from coreloop.runs.pause_and_stop import pause_run
 
     _tell(pause_run, run_id, session, as_json=as_json)
 
@@ -147,13 +147,13 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
 
     The options can make its limits tighter, not wider.
     """
-    from coreloop.answer.research.knowledge import KIND as RESEARCH
+    from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.agent.agent import close_if_over
-    from coreloop.runs.control import resume_run
-    from coreloop.runs.driver.begin import Bounds, bound_run
-    from coreloop.runs.driver.driven import is_driven, require_outside
+    from coreloop.runs.agent.agent_runs import close_if_over
+    from coreloop.runs.driver.driven_run import is_driven, require_outside
+    from coreloop.runs.driver.new_run import Bounds, bound_run
     from coreloop.runs.manage import read_run
+    from coreloop.runs.pause_and_stop import resume_run
 
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
@@ -166,12 +166,11 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
         state = close_if_over(store, state.run_id)
     _show_status(state, as_json=as_json)
     if state.is_terminal and not as_json:
-        click.echo(say("its report: dartlab-coreloop runs report {run_id}", run_id=state.run_id), err=True)
+        tell("its report: dartlab-coreloop runs report {run_id}", run_id=state.run_id, err=True)
         return
     if state.kind == RESEARCH:
-        click.echo(
-            say("go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id),
-            err=True,
+        tell(
+            "go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id, err=True
         )
 
 
@@ -180,7 +179,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
 @json_option
 def complete(run_id: str | None, as_json: bool) -> None:
     """End a run whose question you call answered. No report of an agent completes a run."""
-    from coreloop.runs.control import complete_run
+    from coreloop.runs.pause_and_stop import complete_run
 
     _tell(complete_run, run_id, "", as_json=as_json, is_for_persons=True)
 
@@ -191,7 +190,7 @@ def complete(run_id: str | None, as_json: bool) -> None:
 @json_option
 def stop(run_id: str | None, session: str, as_json: bool) -> None:
     """End a run: a call under way is finished, no other begins."""
-    from coreloop.runs.control import stop_run
+    from coreloop.runs.pause_and_stop import stop_run
 
     _tell(stop_run, run_id, session, as_json=as_json)
 
@@ -217,8 +216,8 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
     from coreloop.admin import backup
-    from coreloop.cli.run_lines import printable_text
-    from coreloop.runs.caller import require_person
+    from coreloop.cli.runs_output import printable_text
+    from coreloop.runs.person_or_agent import require_person
 
     require_person(Phrase("forget a run"), os.environ)
     with project_store() as (workspace, store):
@@ -229,18 +228,16 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
         click.echo(json_of({"run_id": state.run_id, "removed": confirm}, is_compact=True))
         return
     if confirm:
-        click.echo(say("removed {run_id}", run_id=state.run_id))
+        tell("removed {run_id}", run_id=state.run_id)
         return
     question = printable_text(state.question)
-    click.echo(
-        say(
-            "would remove {run_id} ({status}): {question}",
-            run_id=state.run_id,
-            status=state.status,
-            question=question,
-        )
+    tell(
+        "would remove {run_id} ({status}): {question}",
+        run_id=state.run_id,
+        status=state.status,
+        question=question,
     )
-    click.echo(say(NOT_CONFIRMED), err=True)
+    tell(NOT_CONFIRMED, err=True)
 
 
 @command.command()
@@ -255,9 +252,7 @@ def check(as_json: bool) -> None:
     whole = say("no damage; {runs}", runs=number_of(runs, "run"))
     emit({"damage": found}, as_json=as_json, text="\n".join(found) or whole, is_compact=True)
     if found:
-        click.echo(
-            say("restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP"), err=True
-        )
+        tell("restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP", err=True)
         sys.exit(1)
 
 
@@ -279,7 +274,7 @@ def restore(folder: Path, as_json: bool) -> None:
     from coreloop.admin import backup
 
     workspace = open_workspace(Path.cwd())
-    restored = backup.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)
+    restored = backup.restore(workspace, folder, environ=os.environ)
     _show_files(restored, "restored {path}", as_json=as_json)
 
 
@@ -291,11 +286,11 @@ def _tell(
     as_json: bool,
     is_for_persons: bool = False,
 ) -> None:
-    from coreloop.runs.agent.agent import KIND as DRIVES_ITSELF
-    from coreloop.runs.caller import require_person, require_terminal
-    from coreloop.runs.driver.driven import is_driven, require_outside
+    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
+    from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run
+    from coreloop.runs.person_or_agent import require_person, require_terminal
 
     by = require_person(Phrase("pause, complete or stop a run"), os.environ)
     with project_store() as (workspace, store):

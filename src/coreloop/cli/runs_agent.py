@@ -63,9 +63,9 @@ def open_(
     """
     from datetime import UTC, datetime
 
-    from coreloop.answer.agent.sessions import LikeRuns, like_runs, open_run
+    from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
-    from coreloop.runs.agent.agent import attach, show_views
+    from coreloop.runs.agent.agent_runs import attach, show_views
     from coreloop.runs.manage import read_run
 
     text = _text(question, file)
@@ -96,7 +96,7 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
     Without RUN, it is about the driver's run within a driver's command, or else about the session's run.
     """
     from coreloop.answer.agent.next import next_for_agent
-    from coreloop.runs.agent.agent import attach, close_if_over, show_views, take_up
+    from coreloop.runs.agent.agent_runs import attach, close_if_over, show_views, take_up
 
     del as_json  # the output is always JSON
     with project_store() as (workspace, store):
@@ -120,7 +120,7 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
     its intent: web, academic, technical or counter-evidence. Prints which three to five to execute.
     """
     from coreloop.answer.agent.plan import plan_iteration, read_plan
-    from coreloop.runs.agent.agent import show_views
+    from coreloop.runs.agent.agent_runs import show_views
 
     del as_json  # the output is always JSON
     given = read_plan(_given(file))
@@ -178,8 +178,8 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     """
     from coreloop.answer.agent.record import record_iteration
     from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
-    from coreloop.runs.agent.agent import show_views
-    from coreloop.runs.agent.report import read_report
+    from coreloop.runs.agent.agent_report import read_report
+    from coreloop.runs.agent.agent_runs import show_views
     from coreloop.runs.state import state_json
 
     report = read_report(_given(file))
@@ -229,11 +229,11 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
 @json_option
 def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
-    from coreloop.runs.agent.agent import show_views
-    from coreloop.runs.agent.agent import waive as agree
-    from coreloop.runs.caller import require_person, require_terminal
-    from coreloop.runs.driver.driven import require_outside
+    from coreloop.runs.agent.agent_runs import show_views
+    from coreloop.runs.agent.agent_runs import waive as agree
+    from coreloop.runs.driver.driven_run import require_outside
     from coreloop.runs.manage import read_run
+    from coreloop.runs.person_or_agent import require_person, require_terminal
 
     by = require_person(Phrase("agree to its own proposal"), os.environ)
     require_terminal(Phrase("agree to its own proposal"), os.environ)
@@ -259,15 +259,15 @@ def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: st
 
 def _own_run(run_id: str | None) -> str | None:
     """Return the run that was named, or else the driver's; an agent of a driver has no other."""
-    from coreloop.runs.caller import RUN, UNKNOWN, driving_run
+    from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run
 
     own = driving_run(os.environ)
     if own == UNKNOWN:
         raise UsageError(
-            Phrase("the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN)
+            "the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN
         )
     if own and run_id not in {None, own}:
-        raise UsageError(Phrase("this agent works on run {run_id}; leave out RUN", run_id=own))
+        raise UsageError("this agent works on run {run_id}; leave out RUN", run_id=own)
     return run_id or own or None
 
 

@@ -8,7 +8,7 @@ import click
 
 from coreloop.base.messages import say
 from coreloop.base.text import padded, text_width
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
@@ -59,18 +59,18 @@ def install(
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
     section of AGENTS.md, for other agents).
     """
-    from coreloop.runs.claude_code import elsewhere, installer
+    from coreloop.runs.claude_code import installer, plugin
 
     root = _root(project)
     if agent == "claude-code":
         changes = installer.install(root, lease_s=int(lease), confirm=confirm, language=language)
     elif agent == "plugin":
-        changes = elsewhere.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
+        changes = plugin.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
     else:
-        changes = elsewhere.install_agents(root, confirm=confirm, language=language)
+        changes = plugin.install_agents(root, confirm=confirm, language=language)
     show_changes(changes, confirm=confirm, as_json=as_json)
     if shutil.which("dartlab-coreloop") is None:
-        click.echo(say(_NOT_ON_PATH), err=True)
+        tell(_NOT_ON_PATH, err=True)
 
 
 @click.command()
@@ -80,12 +80,12 @@ def install(
 @json_option
 def uninstall(agent: str, project: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove what install wrote. Files that were changed since are kept."""
-    from coreloop.runs.claude_code import elsewhere, installer
+    from coreloop.runs.claude_code import installer, plugin
 
     remove = {
         "claude-code": installer.uninstall,
-        "plugin": elsewhere.uninstall_plugin,
-        "agents-md": elsewhere.uninstall_agents,
+        "plugin": plugin.uninstall_plugin,
+        "agents-md": plugin.uninstall_agents,
     }[agent]
     show_changes(remove(_root(project), confirm=confirm), confirm=confirm, as_json=as_json)
 
@@ -101,7 +101,7 @@ def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool
     files = [fields_of(change, "path", "what") for change in changes]
     emit({"files": files, "done": confirm}, as_json=as_json, text=lambda _: _show(changes))
     if not (confirm or as_json):
-        click.echo(say(NOT_CONFIRMED), err=True)
+        tell(NOT_CONFIRMED, err=True)
 
 
 def _show(changes: "list[InstallChange]") -> None:

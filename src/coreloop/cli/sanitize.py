@@ -12,11 +12,12 @@ from coreloop.base.files import write_private
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
+from coreloop.cli.emit import tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.report import Report
+    from coreloop.sanitize.export_report import Report
     from coreloop.sanitize.run import SanitizeResult
 
 _SHOWN = 10
@@ -91,11 +92,11 @@ def command(
 
 def _show_notes(result: "SanitizeResult", mode: str | None) -> None:
     for warning in result.warnings:
-        click.echo(say("warning: {warning}", warning=say(warning)), err=True)
+        tell("warning: {warning}", warning=say(warning), err=True)
     if result.out is not None:
-        click.echo(say("wrote {out}", out=result.out), err=True)
+        tell("wrote {out}", out=result.out, err=True)
     if mode == "mask":
-        click.echo(say("read the copy before you publish it: rules do not find everything"), err=True)
+        tell("read the copy before you publish it: rules do not find everything", err=True)
 
 
 def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None, writes: bool) -> None:
@@ -103,7 +104,7 @@ def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None,
     if check and (mode is not None or writes):
         raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
     if not check and paths:
-        raise UsageError(Phrase("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0]))
+        raise UsageError("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0])
     if not check and mode is None:
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 
@@ -112,7 +113,7 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
     text = result.to_json()
     if report_file is not None:
         write_private(report_file, text)
-        click.echo(say("wrote {report_file}", report_file=report_file), err=True)
+        tell("wrote {report_file}", report_file=report_file, err=True)
     if as_json:
         click.echo(text, nl=False)
     else:
@@ -125,14 +126,12 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 def _show(report: "Report", report_file: Path | None) -> None:
     what = say("read") if report.mode is None else say("written (mode {mode})", mode=report.mode)
-    click.echo(
-        say(
-            "{lines}: {n_out:,} {what}, {n_rejected:,} rejected",
-            lines=number_of(report.n_in, "line"),
-            n_out=report.n_out,
-            what=what,
-            n_rejected=report.n_rejected,
-        )
+    tell(
+        "{lines}: {n_out:,} {what}, {n_rejected:,} rejected",
+        lines=number_of(report.n_in, "line"),
+        n_out=report.n_out,
+        what=what,
+        n_rejected=report.n_rejected,
     )
     for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
@@ -144,9 +143,7 @@ def _show(report: "Report", report_file: Path | None) -> None:
         )
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
-        click.echo(
-            say("{files} not read: {names}", files=number_of(report.n_unread, "file"), names=", ".join(names))
-        )
+        tell("{files} not read: {names}", files=number_of(report.n_unread, "file"), names=", ".join(names))
     more = str(report_file or "--report FILE.json")
     _show_listed(report.places, report.findings.total() if report.places else 0, say("findings"), more)
     _show_listed(report.rejected, report.n_rejected, say("rejected lines"), more)
@@ -164,13 +161,11 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: 
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:
-        click.echo(
-            say(
-                "… {shown} of {total:,} {noun}; {more} has up to {max_listed:,}",
-                shown=_SHOWN,
-                total=total,
-                noun=noun,
-                more=more,
-                max_listed=MAX_LISTED,
-            )
+        tell(
+            "… {shown} of {total:,} {noun}; {more} has up to {max_listed:,}",
+            shown=_SHOWN,
+            total=total,
+            noun=noun,
+            more=more,
+            max_listed=MAX_LISTED,
         )

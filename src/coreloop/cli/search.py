@@ -11,7 +11,7 @@ import click
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @json_option
 def command(query: str, limit: int, as_json: bool) -> None:
     """Search the project's files, as they are now."""
-    from coreloop.answer.search.index.fresh import search_files
+    from coreloop.answer.search.index.refresh import search_files
     from coreloop.answer.search.provider import SearchLimits
 
     limits = SearchLimits(max_results=limit)
@@ -33,7 +33,7 @@ def command(query: str, limit: int, as_json: bool) -> None:
     facts = [_facts(source, query) for source in found.sources]
     emit(facts, as_json=as_json, text=lambda _: show_sources(found.sources, query))
     if found.note:
-        click.echo(say(found.note), err=True)
+        tell(found.note, err=True)
 
 
 _SPACES: Final = re.compile(r"\s+")
@@ -50,7 +50,7 @@ def show_sources(sources: "Sequence[Source]", query: str) -> None:
         click.echo(f"{place(source)}  {printable(title)}{day}".rstrip())
         click.echo(f"  {_marked(cut_snippet(source, query))}")
     if not sources:
-        click.echo(say(_NOTHING), err=True)
+        tell(_NOTHING, err=True)
 
 
 def place(source: "Source") -> str:

@@ -16,14 +16,14 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.mining import absent_lines, mining_options, watched
+from coreloop.cli.mining_options import absent_lines, mining_options, watched
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.admin.status.facts import Standing, Status
     from coreloop.admin.status.promotions import Promotions
     from coreloop.admin.status.stability import Stability, StabilityGate
-    from coreloop.learn.mine.session import MiningOptions
+    from coreloop.admin.status.status import Standing, Status
+    from coreloop.learn.mine.run import MiningOptions
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     change since the last run. Exits 0 even if there are alarms.
     """
     from coreloop.admin.status.notify import notify_changes
-    from coreloop.admin.status.read import read_stability_gates, read_status
+    from coreloop.admin.status.read_status import read_stability_gates, read_status
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -79,8 +79,8 @@ def show_status(status: "Status") -> None:
 
 def status_facts(status: "Status") -> dict[str, object]:
     """Return the status as JSON has it; proposals are only counted, since their files list their keys."""
-    from coreloop.learn.effect.facts import effect_facts
-    from coreloop.learn.verdicts.state import count_states
+    from coreloop.learn.effect.effect_json import effect_facts
+    from coreloop.learn.verdicts.proposal_state import count_states
 
     standings = {
         name: {key: value for key, value in asdict(standing).items() if key != "waiting"}

@@ -7,7 +7,7 @@ import click
 
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit, fields_of
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import candidate_options, json_option
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
     Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
     --confirm. Exits 0 only if the result is reproduced.
     """
-    from coreloop.promote.asking import verify
     from coreloop.promote.replay import ReplayVerdict
+    from coreloop.promote.replay_proposal import verify
 
     workspace = open_workspace(Path.cwd())
     replayed = verify(workspace, candidate, wanted, runs=runs, confirmed=confirm)
@@ -40,5 +40,5 @@ def _show(replayed: "Replay", wanted: str) -> None:
     for number, run in enumerate(replayed.runs, start=1):
         outcome = Phrase({True: "agrees", False: "disagrees", None: "unusable"}[run.agrees])
         more = f" ({say(run.reason)})" if run.reason else ""
-        click.echo(say("run {number}: {outcome}{more}", number=number, outcome=outcome, more=more))
+        tell("run {number}: {outcome}{more}", number=number, outcome=outcome, more=more)
     click.echo(f"{wanted}: {say(replayed.verdict)}")

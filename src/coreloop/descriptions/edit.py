@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from coreloop.base.messages import Phrase, text_of
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.literal import StringLiteral
-from coreloop.descriptions.located import (
+from coreloop.descriptions.located_docstring import (
     DocstringPlace,
     Located,
     docstring_node,
@@ -225,7 +225,7 @@ def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edi
 
 def _check_request(request: _Request) -> None:
     if not all(map(_SECTION_NAME.fullmatch, request.asked)):
-        raise UnprovenError(Phrase("{asked!r} cannot be the name of a section", asked=request.asked[0]))
+        raise UnprovenError("{asked!r} cannot be the name of a section", asked=request.asked[0])
     if not request.wanted.lines:
         raise UnprovenError("there are no lines to append")
     for text in (*request.asked, *request.wanted.lines):
@@ -235,7 +235,7 @@ def _check_request(request: _Request) -> None:
             raise UnprovenError("a line would be read as the underline of a heading")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
             raise UnprovenError(
-                Phrase("a line contains the control or format character U+{ord:04X}", ord=ord(unwanted))
+                "a line contains the control or format character U+{ord:04X}", ord=ord(unwanted)
             )
 
 
@@ -244,7 +244,7 @@ def _append(source: SourceText, request: _Request, *, create_docstring: bool) ->
     if target is None:
         if not create_docstring:
             raise UnprovenError(
-                Phrase("{qualname} has no docstring", qualname=request.place.qualname or "the module")
+                "{qualname} has no docstring", qualname=request.place.qualname or "the module"
             )
         return _create(source, request)
     placement = place(target.layout, request.wanted, indent=target.indent)
@@ -293,7 +293,7 @@ def _prove_settled(after: Layout, request: _Request) -> None:
     section = request.wanted.section
     if place(after, request.wanted, indent="") is not None:
         where = Phrase("the first block") if section is None else Phrase("section {section}", section=section)
-        raise UnprovenError(Phrase("the lines would not all be read as text of {where}", where=where))
+        raise UnprovenError("the lines would not all be read as text of {where}", where=where)
 
 
 def _create(source: SourceText, request: _Request) -> Edited:
@@ -329,7 +329,7 @@ def _prove_created(
     after = scan(value, asked=request.asked)
     if len(after.sections) != 1:
         raise UnprovenError(
-            Phrase("the lines would not all be read as text of section {asked}", asked=request.asked[0])
+            "the lines would not all be read as text of section {asked}", asked=request.asked[0]
         )
     _prove_settled(after, request)
     return created.line

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.source import UnprovenError
 
 # The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
@@ -79,7 +78,7 @@ class StringLiteral:
             )
         if self.quote in lines:
             raise UnprovenError(
-                Phrase("the docstring is a raw string, which cannot contain {quote}", quote=self.quote)
+                "the docstring is a raw string, which cannot contain {quote}", quote=self.quote
             )
         return lines.replace("\n", newline)
 

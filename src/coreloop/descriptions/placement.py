@@ -12,7 +12,7 @@ from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import columns, read_bullets, write_bullet
 from coreloop.descriptions.first_block import read_first_block
 from coreloop.descriptions.heading import DocstringSection, Style
-from coreloop.descriptions.names import name_key
+from coreloop.descriptions.section_names import name_key
 from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.source import UnprovenError
 
@@ -133,11 +133,9 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     existing = layout.named(section)
     if len(existing) > 1:
         raise UnprovenError(
-            Phrase(
-                "the docstring has {n_existing} sections named {section}",
-                n_existing=len(existing),
-                section=section,
-            )
+            "the docstring has {n_existing} sections named {section}",
+            n_existing=len(existing),
+            section=section,
         )
     present = _content(layout, existing[0]) if existing else set()
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
@@ -171,14 +169,14 @@ def _place_into(
 def _refuse_unclear_end(layout: Layout, section: DocstringSection) -> None:
     if any(layout.is_rule(number) for number in range(section.body, section.end)):
         raise UnprovenError(
-            Phrase("section {name} has a line of dashes that may be a heading or a table", name=section.name)
+            "section {name} has a line of dashes that may be a heading or a table", name=section.name
         )
     headings = {other.heading for other in layout.sections}
     below = (number for number in range(section.end, len(layout.lines)) if not layout.lines[number].blank)
     following = next(below, None)
     if section.lazy and not section.inline and following is not None and following not in headings:
         raise UnprovenError(
-            Phrase("the text of section {name} is not indented, so its end is not clear", name=section.name)
+            "the text of section {name} is not indented, so its end is not clear", name=section.name
         )
 
 
@@ -290,9 +288,7 @@ def prove_placement(before: Layout, after: Layout, placement: Placement, section
     if list(map(_outline, expected)) != list(map(_outline, after.sections)):
         where = Phrase("the first block") if section is None else Phrase("section {section}", section=section)
         raise UnprovenError(
-            Phrase(
-                "the lines would not be read as text of {where}, or would change another section", where=where
-            )
+            "the lines would not be read as text of {where}, or would change another section", where=where
         )
     if after.open_fence or (
         before.least is not None and (after.least, after.margin) != (before.least, before.margin)
@@ -317,9 +313,7 @@ def _appended(after: Layout, placement: Placement, section: str) -> DocstringSec
     end -= not placement.lines[-1]
     new = next((part for part in after.sections if part.heading == heading), None)
     if new is None or new.end != end or new.key != name_key(section):
-        raise UnprovenError(
-            Phrase("the lines would not be read as a section named {section}", section=section)
-        )
+        raise UnprovenError("the lines would not be read as a section named {section}", section=section)
     return new
 
 

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import DocstringBullet, read_bullets
 from coreloop.descriptions.first_block import read_first_block
 from coreloop.descriptions.heading import DocstringSection
-from coreloop.descriptions.located import DocstringPlace, Located, locate, prove_tree, splice
+from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate, prove_tree, splice
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import SourceText, UnprovenError
 
@@ -48,7 +47,7 @@ def remove_bullets(
     asked = () if section is None else (section,)
     target = locate(source, place, asked=asked)
     if target is None:
-        raise UnprovenError(Phrase("{qualname} has no docstring", qualname=place.qualname or "the module"))
+        raise UnprovenError("{qualname} has no docstring", qualname=place.qualname or "the module")
     removed = _find(target.layout, bullets, section)
     runs = list(_runs(target.layout, removed))
     value, span, spelled = _without(target, runs, tail)

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coreloop.base.messages import Phrase
+from coreloop.base.errors import PhrasedError
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -27,7 +27,7 @@ _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 _UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 
-class UnprovenError(Exception):
+class UnprovenError(PhrasedError):
     """An edit cannot be proven safe; the message is the reason, for a maintainer."""
 
 
@@ -81,10 +81,8 @@ class SourceText:
         head = self._bom + encode(self.text[:offset], self.encoding)
         if not self.raw.startswith(head):
             raise UnprovenError(
-                Phrase(
-                    "the bytes before the docstring do not survive a round trip through {encoding}",
-                    encoding=self.encoding,
-                )
+                "the bytes before the docstring do not survive a round trip through {encoding}",
+                encoding=self.encoding,
             )
         return len(head)
 
@@ -131,7 +129,7 @@ def read_source(raw: bytes) -> SourceText:
         tree = parse(raw)
     except _UNREADABLE as exc:
         raise UnprovenError(
-            Phrase("{python} cannot read the file: {first_line}", python=_PYTHON, first_line=_first_line(exc))
+            "{python} cannot read the file: {first_line}", python=_PYTHON, first_line=_first_line(exc)
         ) from exc
     starts = (0, *(match.end() for match in _NEWLINE.finditer(text)))
     return SourceText(raw, text, encoding, tree, starts)
@@ -151,11 +149,11 @@ def encode(text: str, encoding: str) -> bytes:
     except UnicodeEncodeError as exc:
         lacking = exc.object[exc.start : exc.start + 1]
         raise UnprovenError(
-            Phrase("the file's encoding, {encoding}, has no {lacking!r}", encoding=encoding, lacking=lacking)
+            "the file's encoding, {encoding}, has no {lacking!r}", encoding=encoding, lacking=lacking
         ) from exc
     except _UNREADABLE as exc:
         raise UnprovenError(
-            Phrase("the file's encoding, {encoding}, cannot encode the text", encoding=encoding)
+            "the file's encoding, {encoding}, cannot encode the text", encoding=encoding
         ) from exc
 
 
@@ -205,7 +203,7 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
     wanted = ".".join(part for part in qualname.split(".") if part not in ("<locals>", "<module>"))
     matching = [definition for definition in definitions(tree) if definition.qualname == wanted]
     if not matching:
-        raise UnprovenError(Phrase("nothing named {qualname} is defined here", qualname=qualname))
+        raise UnprovenError("nothing named {qualname} is defined here", qualname=qualname)
     if not wanted:
         return matching[0]
     lines = ", ".join(str(definition.line) for definition in matching)
@@ -213,22 +211,18 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
         chosen = [definition for definition in matching if definition.first_line <= line <= definition.line]
         if not chosen:
             raise UnprovenError(
-                Phrase(
-                    "{qualname} is not defined at line {line} but at {lines}",
-                    qualname=qualname,
-                    line=line,
-                    lines=lines,
-                )
+                "{qualname} is not defined at line {line} but at {lines}",
+                qualname=qualname,
+                line=line,
+                lines=lines,
             )
         return chosen[0]
     visible = [definition for definition in matching if not is_shadowed(definition)] or matching
     if len(visible) > 1:
         raise UnprovenError(
-            Phrase(
-                "{qualname} is defined more than once, at lines {lines}; name one of them",
-                qualname=qualname,
-                lines=lines,
-            )
+            "{qualname} is defined more than once, at lines {lines}; name one of them",
+            qualname=qualname,
+            lines=lines,
         )
     return visible[0]
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, RefusedError
 from coreloop.base.messages import say, speak, text_of
-from coreloop.base.spoken import choose_language
 from coreloop.base.streams import outlive_readers
 from coreloop.guard.check import check_event
 from coreloop.guard.inputs import CheckInputs
@@ -99,7 +99,6 @@ _OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
         "help": "A checkout of the base.  [default: .]",
     },
     "--base": {"metavar": "SHA", "help": "Commit of the base.  [default: the payload's]"},
-    "--head": {"metavar": "SHA", "help": "Commit of the head.  [default: the payload's]"},
     "--reviews": {"type": Path, "help": "Reviews, as the API lists them."},
     "--pulls": {"type": Path, "help": "Pull requests, as the API shows them, as a list."},
     "--commits": {"type": Path, "help": "Commits as the API shows them, as a list."},
@@ -108,7 +107,7 @@ _OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
     "--confirm": {"action": "store_true", "help": "Apply the changes.  [default: dry run]"},
     "--json": {"action": "store_true", "dest": "as_json", "help": "Print JSON."},
 }
-_EVENT: Final = ("--event", "--event-name", "--repo", "--base", "--head")
+_EVENT: Final = ("--event", "--event-name", "--repo", "--base")
 _ANSWERS: Final = ("--reviews", "--pulls", "--commits")
 _COMMANDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "check": ("Check whether coreloop's rules let a pull request merge.", (*_EVENT, *_ANSWERS)),

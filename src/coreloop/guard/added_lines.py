@@ -10,20 +10,21 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
-from itertools import accumulate, islice, takewhile
-from operator import itemgetter
+from itertools import accumulate, groupby, islice, takewhile
+from operator import attrgetter
 from typing import Final, TypeVar
 
 from coreloop.base.text import FILLERS
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import split_lines
 from coreloop.descriptions.literal import unescaped
-from coreloop.descriptions.located import docstring_node
+from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import AddedLine, PathChange, Texts
-from coreloop.learn.proposals.lines import MAX_LINE_CHARS, is_form
+from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, is_form
 
 _Key = TypeVar("_Key")
+_path = attrgetter("path")
 _JOINED: Final = re.compile(r"[\"']\s*(?:#[^\n]{0,200}\n\s*){0,3}[rRuU]?[\"']")
 """Two literals that follow each other, with comments between: few and short, so that it is linear."""
 _FILLERS: Final = FILLERS | {"\u2800"}
@@ -49,6 +50,15 @@ def own_lines(source: bytes) -> Lines:
     return Counter(_bullets(source))
 
 
+def gained_lines(files: Iterable[Texts | PathChange]) -> Counter[AddedLine]:
+    """How many lines the docstrings of changed files gain; a lost line counts below zero."""
+    lines = Counter[AddedLine]()
+    for file in files:
+        for source, sign in ((file.new, 1), (file.old, -1)):
+            lines.update({AddedLine(file.path, *key): sign * n for key, n in own_lines(source).items()})
+    return lines
+
+
 def read_added_lines(
     files: Iterable[Texts], still: Callable[[str], bytes | None] | None = None
 ) -> tuple[AddedLine, ...]:
@@ -61,17 +71,14 @@ def read_added_lines(
     still : callable, optional
         A file where a line must still be in order to move, by path; without it, that is before the change.
     """
-    changed = [(file.path, own_lines(file.old), own_lines(file.new)) for file in files]
-    lines = [AddedLine(path, *key) for path, old, new in changed for key in (new - old).elements()]
-    lost = [(path, _without_places(old - new)) for path, old, new in changed]
+    lines = gained_lines(files)
     moved = Counter[str]()
-    for path, gone in filter(itemgetter(1), lost):  # the other files are not read again
-        moved += gone & _without_places(own_lines(still(path) or b"")) if still else gone
-    return tuple(line for line in lines if not _taken(moved, line.line))
-
-
-def _without_places(lines: Lines) -> Counter[str]:
-    return Counter(line for _, line in lines.elements())
+    for path, lost in groupby(sorted((-lines).elements(), key=_path), _path):
+        gone = Counter(line.line for line in lost)
+        if still is not None:
+            gone &= Counter(line for _, line in own_lines(still(path) or b"").elements())
+        moved += gone
+    return tuple(line for line in lines.elements() if not _taken(moved, line.line))
 
 
 def written_lines(patch: str) -> Counter[str]:
@@ -86,11 +93,8 @@ def stray_lines(
     added: Iterable[AddedLine], promotions: Mapping[str, tuple[PathChange, ...]]
 ) -> tuple[AddedLine, ...]:
     """The gained lines that no promotion's commit brings; `promotions` are the files by commit."""
-    files = [file for changed in promotions.values() for file in changed]
-    brought = Counter[tuple[str, str, str]]()
-    for file in files:
-        brought.update((file.path, *key) for key in (own_lines(file.new) - own_lines(file.old)).elements())
-    return tuple(line for line in added if not _taken(brought, (line.path, line.qualname, line.line)))
+    brought = gained_lines(file for files in promotions.values() for file in files)
+    return tuple(line for line in added if not _taken(brought, line))
 
 
 def _taken(counts: Counter[_Key], key: _Key) -> bool:

@@ -25,13 +25,7 @@ def check_event(inputs: CheckInputs) -> GuardDecision:
 
 
 def needs_details(inputs: CheckInputs) -> bool:
-    """Whether the decision depends on reviews and on who made the commits.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read.
-    """
+    """Whether the decision depends on reviews and on who made the commits."""
     event, answers = read_answers(inputs)
     if isinstance(event, PushEvent):
         return False

@@ -7,8 +7,6 @@ from typing import Final
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys
 from coreloop.base.messages import Phrase
-from coreloop.base.text import printable
-from coreloop.guard.change import AddedLine
 from coreloop.guard.event import ReportedPull
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
@@ -20,29 +18,23 @@ _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+
 _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
 
 
-def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
-    """Signs on a pull request itself; its words do not count if not ``titled``."""
+def claims_of_pull(pull: ReportedPull, *, titled: bool, named: bool = True) -> Iterator[str]:
+    """Signs on a pull request itself: its words if ``titled``, its branch's name if ``named``."""
     if titled and _is_title(pull.title):
         yield "its title"
     if titled and promoted_keys(pull.message):
         yield "trailers in its description"
-    if is_branch(pull.branch):
+    if named and is_branch(pull.branch):
         yield "its branch"
 
 
-def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
-    """Signs in commit messages: trailers, titles, and GitHub's merge subjects."""
+def claims_of_commits(commits: Iterable[Commit], *, named: bool = True) -> Iterator[str]:
+    """Signs in commit messages: trailers, titles, and the branches that GitHub's merges name if ``named``."""
     for commit in commits:
         if promoted_keys(commit.message):
             yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
-        elif _is_title(commit.message.partition("\n")[0]) or _merges_branch(commit):
+        elif _is_title(commit.message.partition("\n")[0]) or (named and _merges_branch(commit)):
             yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])
-
-
-def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
-    """Signs in the changed files: lines of coreloop's that a machine's change brings."""
-    for path in dict.fromkeys(line.path for line in added):
-        yield Phrase("coreloop's lines in {path}", path=printable(path))
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:

@@ -16,7 +16,7 @@ from coreloop.base.github.github_errors import wrong_answer
 from coreloop.base.messages import Phrase, say
 from coreloop.base.validation import ShapeError, decode
 from coreloop.guard.check import decide_event
-from coreloop.guard.decision import CONTEXT, State
+from coreloop.guard.decision import CONTEXT, GuardDecision
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, shaped_pulls
 from coreloop.guard.github import connected
 from coreloop.guard.inputs import Answers, CheckInputs, read_live
@@ -26,17 +26,8 @@ _RUN: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
 
 
 @dataclass(frozen=True, slots=True)
-class GuardVerdict:
-    """What ``guard check --json`` printed."""
-
-    state: State
-    coreloop: bool
-    claims: tuple[str, ...]
-    reasons: tuple[str, ...]
-    waits: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+class _Stated:
+    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +41,7 @@ class PublishedVerdict:
         request only reads, so the job itself must fail.
     """
 
-    verdict: GuardVerdict
+    verdict: GuardDecision
     sha: str | None
 
 
@@ -80,22 +71,23 @@ def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> 
         with connected(inputs.folder, environ) as api:
             if verdict.state == "success" and own is not None:
                 shared = tuple(_shared(api, inputs, verdict, sha, own=own))
-                verdict = replace(verdict, state="pending", waits=shared) if shared else verdict
+                verdict = replace(verdict, waits=shared)
             body = _status(verdict, environ)
             api.post(f"/statuses/{sha}", body, doing=f"write the status of {sha[:12]}")
     return PublishedVerdict(verdict, sha)
 
 
-def _read_verdict(path: Path) -> GuardVerdict:
+def _read_verdict(path: Path) -> GuardDecision:
+    raw = read_file(path)
     try:
-        verdict = decode(read_file(path), GuardVerdict)
+        verdict, stated = decode(raw, GuardDecision), decode(raw, _Stated).state
     except ShapeError as error:
         raise WorkspaceError(
             Phrase("is not the output of guard check --json ({error})", error=error), path=path
         ) from error
-    if verdict.state != ("failure" if verdict.reasons else "pending" if verdict.waits else "success"):
+    if stated != verdict.state:
         raise WorkspaceError(
-            Phrase("contradicts itself: {state}, with other reasons", state=verdict.state), path=path
+            Phrase("contradicts itself: {state}, with other reasons", state=stated), path=path
         )
     return verdict
 
@@ -111,7 +103,7 @@ def _head(inputs: CheckInputs) -> tuple[str | None, int | None]:
 
 
 def _shared(
-    api: GithubApi, inputs: CheckInputs, verdict: GuardVerdict, sha: str, *, own: int
+    api: GithubApi, inputs: CheckInputs, verdict: GuardDecision, sha: str, *, own: int
 ) -> Iterator[str]:
     """What a green waits for that another pull request with the same head would get, too."""
     doing = f"list the pull requests of {sha[:12]}"
@@ -123,14 +115,14 @@ def _shared(
         if not pull.is_open or pull.head_sha != sha or pull.number == own:
             continue
         other = PullRequestEvent(action="synchronize", pull=pull, sender=pull.author)
-        if verdict.coreloop or decide_event(other, Answers(), replace(inputs, base=None)).claims:
+        if verdict.claims or decide_event(other, Answers(), replace(inputs, base=None)).claims:
             yield Phrase(
                 "#{number} has the same head commit; close one of the two, then re-run this job",
                 number=pull.number,
             )
 
 
-def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]:
+def _status(verdict: GuardDecision, environ: Mapping[str, str]) -> dict[str, str]:
     body = {"state": verdict.state, "context": CONTEXT, "description": _description(verdict)}
     if all(environ.get(name) for name in _RUN):
         server, repo, run = (environ[name] for name in _RUN)
@@ -138,9 +130,9 @@ def _status(verdict: GuardVerdict, environ: Mapping[str, str]) -> dict[str, str]
     return body
 
 
-def _description(verdict: GuardVerdict) -> str:
+def _description(verdict: GuardDecision) -> str:
     if not verdict.reasons and not verdict.waits:
-        passed = "a human approved exactly this" if verdict.coreloop else "not a coreloop pull request"
+        passed = "a human approved exactly this" if verdict.claims else "not a coreloop pull request"
         warned = (say("passes, but {warning}", warning=say(text)) for text in verdict.warnings)
         return _shortened(next(warned, say(passed)), _MOST_CHARS)
     listed = verdict.reasons or verdict.waits

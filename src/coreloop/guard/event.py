@@ -200,13 +200,6 @@ class _Head:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _Base:
-    ref: str
-    sha: str
-    repo: _Repo
-
-
-@dataclass(slots=True, eq=False, repr=False)
 class _Label:
     name: str
 
@@ -215,7 +208,7 @@ class _Label:
 class _Pull:
     number: int
     head: _Head
-    base: _Base
+    base: _Head
     title: str | None = None
     body: str | None = None
     draft: bool | None = False
@@ -382,7 +375,7 @@ def _pull_event(payload: _PullPayload) -> PullRequestEvent:
         pull=replace(pull, activity=pushes),
         sender=sender,
         label=payload.label.name if payload.label is not None else None,
-        default_branch=_default_branch(payload.repository),
+        default_branch=(payload.repository or _Home()).default_branch,
     )
 
 
@@ -393,7 +386,7 @@ def _group_event(payload: _GroupPayload) -> MergeGroupEvent:
         head_sha=group.head_sha,
         base_sha=group.base_sha,
         number=queue_number(group.head_ref),
-        default_branch=_default_branch(payload.repository),
+        default_branch=(payload.repository or _Home()).default_branch,
     )
 
 
@@ -403,12 +396,8 @@ def queue_number(ref: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _default_branch(home: _Home | None) -> str:
-    return home.default_branch if home is not None else ""
-
-
 def _pull_request(pull: _Pull) -> ReportedPull:
-    head_repo = pull.head.repo.full_name.lower() if pull.head.repo is not None else None
+    repos = {side.repo.full_name.lower() if side.repo else None for side in (pull.head, pull.base)}
     return ReportedPull(
         number=pull.number,
         title=pull.title or "",
@@ -419,7 +408,7 @@ def _pull_request(pull: _Pull) -> ReportedPull:
         head_sha=pull.head.sha,
         base=pull.base.ref,
         base_sha=pull.base.sha,
-        same_repo=head_repo == pull.base.repo.full_name.lower(),
+        same_repo=None not in repos and len(repos) == 1,
         labels=tuple(label.name for label in pull.labels),
         auto_merge=pull.auto_merge is not None,
         is_open=pull.state == "open",

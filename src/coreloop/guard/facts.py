@@ -1,36 +1,36 @@
 """The facts that a decision on a possible promotion is based on: git, coreloop.yaml and the API's answers."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import GitError, SettingsError
-from coreloop.base.git.promotions import History, Promotion, read_history, reverted_in, said_effects
+from coreloop.base.git.promotions import History, Promotion, read_history, reread, reverted_in
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
-from coreloop.descriptions.ownership import promoted_lines
-from coreloop.guard.added_lines import Lines, own_lines, read_added_lines
+from coreloop.descriptions.own_lines import promoted_lines
+from coreloop.guard.added_lines import Lines, gained_lines, own_lines, read_added_lines
 from coreloop.guard.approval import authorships_of, machines, unaccounted
-from coreloop.guard.change import AddedLine, CommitRange, PathChange, read_files, read_texts
+from coreloop.guard.change import EMPTY, AddedLine, CommitRange, PathChange, read_files, read_texts
 from coreloop.guard.claims import claims_of_commits
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull
 from coreloop.guard.inputs import Answers
 from coreloop.guard.makers import machine_made
 from coreloop.guard.markers import GuardFacts, claims, promoting_of, promotion_of
 from coreloop.guard.promotion import lines_of
-from coreloop.learn.proposals.lines import is_form
-from coreloop.learn.proposals.words import BaseNames
+from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.learn.proposals.declared_words import BaseNames
 
 _Versions: TypeAlias = tuple[tuple[PathChange, ...], ...]
 """The files that a promotion changes: alone, then with later commits."""
+_Patch: TypeAlias = tuple[str, Counter[AddedLine]]
 
 
 def read_facts(
@@ -100,8 +100,7 @@ def _unknown(
     """The commits that may be anybody's; of a group those that its pull requests have, as they are there."""
     for pull in (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls:
         listed = authorships_of(pull, answers.authorships)
-        is_single = isinstance(event, PullRequestEvent)
-        shas = (commit.sha for commit in (change.commits if is_single else listed))
+        shas = (its.sha for its in (change.commits if isinstance(event, PullRequestEvent) else listed))
         yield from unaccounted(pull, shas, listed, change.commits)
 
 
@@ -211,7 +210,7 @@ def _with_signs(
     added = tuple(line for line in added if not landing.has(line))
     return replace(
         facts,
-        landed=frozenset(landing.commits(added)),
+        landed=frozenset(landing.commits(copies=not added)),
         merged=tuple(landing.trailers(keys)),
         false_reverts=tuple(landing.false_reverts(pulls)) if says_revert else (),
         added_lines=added,
@@ -236,11 +235,11 @@ class _Landing:
     change: CommitRange
     tips: set[str]
 
-    def commits(self, added: Sequence[AddedLine]) -> Iterator[str]:
-        """Commits that a protected branch has, and copies of its promotions if no line comes with them."""
-        copies = () if added else filter(self._is_copy, self.change.commits)
-        yield from {commit.sha for commit in self.change.commits} - self._new
-        yield from (commit.sha for commit in copies)
+    def commits(self, *, copies: bool) -> Iterator[str]:
+        """Commits that a protected branch has, and those that repeat its promotions."""
+        for its in self.change.commits:
+            if its.sha not in self._new or (copies and self._is_copy(its)):
+                yield its.sha
 
     @cached_property
     def _new(self) -> set[str]:
@@ -252,84 +251,92 @@ class _Landing:
 
     def false_reverts(self, pulls: Iterable[ReportedPull]) -> Iterator[str]:
         """Sentences that make history forget a promotion whose line stays, or count one without its line."""
-        messages = [commit.message for commit in self.change.commits if commit.sha in self._new]
-        text = "\n\n".join((*messages, *(pull.message for pull in pulls)))
-        for said, promotion, back in said_effects(self.repository.log(self.change.base), text):
-            if self._keeps(promotion.sha, all if back else any) is back:
-                continue
+        new = (its.message for its in self.change.commits if its.sha in self._new)
+        for sha, state in self._false_states("\n\n".join((*new, *(pull.message for pull in pulls)))):
             yield Phrase(
-                "a message or the description says that it reverts commit {said}, but the line of the "
-                "promotion {sha} is {state}; take the sentence out, or do what it says",
-                said=said[:12],
-                sha=promotion.sha[:12],
-                state=Phrase("not there again") if back else Phrase("still there"),
+                '"This reverts commit" in a message or the description is about the promotion {sha}, whose '
+                "line is {state}; take the sentence out, or do what it says",
+                sha=sha[:12],
+                state=state,
             )
 
-    def _keeps(self, sha: str, how_many: Callable[[Iterable[bool]], bool]) -> bool:
-        """Whether any or all lines that a promotion added are there once the change is merged."""
-        parent = self.repository.resolve(f"{sha}^")
-        kept = list[bool]()
-        for path in self.repository.changed_files(parent, sha) if parent else ():
-            base, start, head = (
-                self._lines(at, path) for at in (self.change.base, self.change.merge_base, self.change.head)
-            )
-            merged = base - (start - head) + (head - start)
-            kept += (line in merged for line in self._lines(sha, path) - self._lines(parent, path))
-        return how_many(kept)
+    def _false_states(self, text: str) -> Iterator[tuple[str, str]]:
+        """A promotion that a text reverts is not merged, or history would read it otherwise than it is.
+
+        What a protected branch has reverted counts, too, unless that branch has promoted the key again.
+        """
+        base, commits = list(self.repository.log(self.change.base)), self.change.commits
+        known = {its.sha for its in (*base, *commits)}
+        for sha in set(map(self.repository.resolve, reverted_in(text))) - known:
+            if sha and promoted_keys(self.repository.message(sha)):
+                yield sha, Phrase("not merged")
+        landed = [its for its in commits if its.sha not in self._new]
+        again = set[str]().union(*(promoted_keys(its.message) for its in landed))
+        onto = Commit("", 0, "", (self.change.base, *(its.sha for its in landed)))
+        brought = reread(base, (onto, *landed))
+        merge = Commit("", 0, text, (self.change.base, self.change.head))
+        for its in reread(base, (merge, *commits)):
+            if its.key not in again and self._keeps(its, landed=its in brought) is not its.reverted:
+                yield its.sha, Phrase("not there again") if its.reverted else Phrase("still there")
+
+    def _keeps(self, promotion: Promotion, *, landed: bool) -> bool:
+        """Whether a line of a promotion stands anywhere once the change is merged.
+
+        Of a reverted one: whether all are in their place again. A revert that has ``landed`` on a protected
+        branch may come with the same line of another tool there.
+        """
+        sha, base = promotion.sha, self.change.base
+        parent, merged = self._parent(sha), self.repository.merged_tree(base, self.change.head)
+        own, there = +self._gained(parent, sha), +self._gained(parent, merged)
+        if promotion.reverted:
+            return own <= there
+        brought = self._gained(base, merged)
+        moved = {its.line for its in +brought if not (landed and self.has(its))}
+        taken = {its for its in own.keys() - there if brought[its] < 0 and its.line not in moved}
+        return not {its.line for its in own.keys() - taken}.isdisjoint(its.line for its in there)
 
     def _is_copy(self, commit: Commit) -> bool:
-        """Whether a commit repeats promotions in effect, or GitHub's merge of one, and exactly their patch.
-
-        A merge is known by its subject, a promotion by its trailers.
-        """
-        groups, keys = read_promoted(commit.message), promoted_keys(commit.message)
-        known = list(self.trailers(keys))
-        if not groups:
-            same = self._landings[commit.message.partition("\n")[0]]
-            return any(
-                self._patch(f"{sha}^", sha) == self._patch(f"{commit.sha}^", commit.sha) for sha in same
-            )
-        if not all(group in known for group in groups):
-            return False
-        merged = [self._merged[key] for key in self._merged.keys() & keys]
-        patch = self._patch(f"{commit.sha}^", commit.sha)
-        return not any(its.reverted or self._patch(f"{its.sha}^", its.sha) != patch for its in merged)
+        """Whether a commit has exactly the patch of a promotion in effect, and no other's trailers."""
+        patch, groups = self._patch(commit.sha), read_promoted(commit.message)
+        return any(patch == its and all(group in known for group in groups) for its, known in self._patches)
 
     @cached_property
-    def _landings(self) -> defaultdict[str, set[str]]:
-        """The commits that brought promotions to a branch, by their subject."""
-        landings = defaultdict[str, set[str]](set)
-        for its in chain.from_iterable(history.merges for history in self._histories.values()):
-            landings[self.repository.message(its.landing).partition("\n")[0]].add(its.landing)
-        return landings
+    def _patches(self) -> list[tuple[_Patch, tuple[dict[str, str], ...]]]:
+        """What each promotion in effect changed, as proposed and as merged, and its trailers."""
+        merges = (its for history in self._histories.values() for its in history.merges)
+        ends = ((its.promotion.sha, its.landing) for its in merges if not its.promotion.reverted)
+        pairs = {(sha, end) for sha, landing in ends for end in (sha, landing)}
+        return [(self._patch(end), read_promoted(self.repository.message(sha))) for sha, end in pairs]
 
     def trailers(self, keys: Iterable[str]) -> Iterator[dict[str, str]]:
-        """The trailers of the promotions with these keys, as they were merged."""
-        for key in self._merged.keys() & keys:
-            yield from read_promoted(self.repository.message(self._merged[key].sha))
+        """The trailers of the promotions with these keys, as merged; reverted ones if none is in effect."""
+        merged = (its for history in self._histories.values() for its in history.promotions())
+        newest = {its.key: its.sha for its in sorted(merged, key=lambda its: not its.reverted)}
+        for key in newest.keys() & keys:
+            yield from read_promoted(self.repository.message(newest[key]))
 
     def has(self, line: AddedLine) -> bool:
         """Whether a protected branch has a line there, or undoing a promotion restores it."""
-        return (line.qualname, line.line) in self._known(line.path)
+        place = (line.qualname, line.line)
+        known = (self._lines(revision, line.path) for revision in self._revisions)
+        return any(place in lines for lines in known) or line in self._restored
 
     @cached_property
     def _histories(self) -> dict[str, History]:
         """The histories of the base and of each protected branch."""
         return {tip: read_history(self.repository.log(tip)) for tip in {self.change.base, *self.tips}}
 
-    @cached_property
-    def _merged(self) -> dict[str, Promotion]:
-        """The merged promotions by key, reverted only if none with the key is in effect."""
-        merged = chain.from_iterable(history.promotions() for history in self._histories.values())
-        return {promotion.key: promotion for promotion in sorted(merged, key=lambda p: not p.reverted)}
+    def _parent(self, sha: str) -> str:
+        return self.repository.resolve(f"{sha}^") or EMPTY
 
-    def _patch(self, old: str, new: str) -> tuple[str, Counter[tuple[str, str, str]]]:
-        """What changes, wherever in the files, and how many lines of coreloop's each docstring gains."""
-        lines = Counter[tuple[str, str, str]]()
-        for path in self.repository.changed_files(old, new):
-            lines.update({(path, *line): n for line, n in self._lines(new, path).items()})
-            lines.subtract({(path, *line): n for line, n in self._lines(old, path).items()})
-        return self.repository.patch(old, new), lines
+    def _patch(self, sha: str, *, undone: bool = False) -> _Patch:
+        """What a commit changes, wherever in the files, and how many lines of coreloop's docstrings gain."""
+        ends = (self._parent(sha), sha)
+        old, new = ends[::-1] if undone else ends
+        return self.repository.patch(old, new), self._gained(old, new)
+
+    def _gained(self, old: str, new: str) -> Counter[AddedLine]:
+        return gained_lines(read_texts(self.repository, old, new))
 
     @cached_property
     def _revisions(self) -> set[str | None]:
@@ -339,30 +346,19 @@ class _Landing:
         return {self.change.base, *tips, *left}
 
     @cached_property
-    def _known(self) -> Callable[[str], frozenset[tuple[str, str]]]:
-        """A file's lines that are on a protected branch or restored."""
-        return cache(
-            lambda path: frozenset().union(
-                *(self._lines(revision, path) for revision in self._revisions), self._restored(path)
-            )
-        )
+    def _restored(self) -> set[AddedLine]:
+        """What docstrings regain by commits that do nothing but undo a promotion, whose line is then gone."""
+        own = [self._patch(its.sha) for its in self.change.commits]
+        merged = self._histories[self.change.base].promotions()
+        undone = (self._patch(its.sha, undone=True) for its in merged)
+        gains = [its[1] for its in undone if its in own]
+        return {line for its in gains if all(map(self._is_gone, -its)) for line in +its}
 
-    def _restored(self, path: str) -> Iterator[tuple[str, str]]:
-        """What a file regains by commits that do nothing but undo a promotion whose line the base has."""
-        base, head = (self._lines(revision, path) for revision in (self.change.merge_base, self.change.head))
-        for promotion in self._histories[self.change.base].promotions():
-            if not f"/{path}".endswith(f"/{promotion.target.partition('::')[0]}"):
-                continue
-            before, after = (self._lines(sha, path) for sha in (f"{promotion.sha}^", promotion.sha))
-            gone = after - before
-            if gone <= base and not gone & head and self._undoes(promotion.sha):
-                yield from before - after
-
-    def _undoes(self, sha: str) -> bool:
-        """Whether a commit of the change does nothing but undo another."""
-        undoing = self._patch(sha, f"{sha}^")
-        pairs = ((parent, its.sha) for its in self.change.commits for parent in its.parents[:1])
-        return any(self._patch(parent, its) == undoing for parent, its in pairs)
+    def _is_gone(self, line: AddedLine) -> bool:
+        """Whether the change takes a line out of a docstring."""
+        place, path = (line.qualname, line.line), line.path
+        start, head = (self._lines(its, path) for its in (self.change.merge_base, self.change.head))
+        return place in start and place not in head
 
     def _lines(self, revision: str | None, path: str) -> Lines:
         return own_lines((self.repository.followed(revision, path) if revision else None) or b"")

@@ -32,15 +32,14 @@ class CheckInputs:
     ----------
     folder : Path
         A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
-    base, head : str, optional
-        Commits; by default those of the payload.
+    base : str, optional
+        A commit; by default the payload's.
     """
 
     event: Path
     event_name: str
     folder: Path
     base: str | None = None
-    head: str | None = None
     reviews: Path | None = None
     pulls: Path | None = None
     commits: Path | None = None
@@ -56,13 +55,7 @@ class Answers:
 
 
 def read_answers(inputs: CheckInputs) -> tuple[Event, Answers]:
-    """`read_live` with the other answers.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read.
-    """
+    """`read_live` with the other answers."""
     event, pulls = read_live(inputs)
     reviews = read_reviews(inputs.reviews) if inputs.reviews is not None else ()
     return event, Answers(pulls, reviews, read_authorships(inputs.commits) if inputs.commits else ())
@@ -75,8 +68,6 @@ def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
     ------
     UsageError
         ``--pulls`` lacks the event's pull request, or shows it with another base than the event.
-    CoreloopError
-        An input cannot be read.
     """
     event = read_event(inputs.event, inputs.event_name)
     if inputs.pulls is None:
@@ -100,13 +91,7 @@ def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
 
 
 def concerned(inputs: CheckInputs) -> tuple[set[int], int | None]:
-    """Numbers of the pull requests that an event is about, and the number that must exist on GitHub.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read.
-    """
+    """Numbers of the pull requests that an event is about, and the number that must exist on GitHub."""
     event = read_event(inputs.event, inputs.event_name)
     if isinstance(event, MergeGroupEvent):
         base, head = read_range(event, inputs)
@@ -128,21 +113,6 @@ def _entries(repository: Repository, commits: Iterable[Commit]) -> set[int]:
 
 
 def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -> tuple[str, str]:
-    """Base and head commit.
-
-    Raises
-    ------
-    UsageError
-        ``--head`` is not the head of the event.
-    """
+    """Base and head commit."""
     source = event.pull if isinstance(event, PullRequestEvent) else event
-    base, head = source.base_sha, source.head_sha
-    if inputs.head not in {None, head}:
-        raise UsageError(
-            Phrase(
-                "--head {head} is not the head of the event, {head2}; omit --head",
-                head=inputs.head,
-                head2=head,
-            )
-        )
-    return inputs.base or base, head
+    return inputs.base or source.base_sha, source.head_sha

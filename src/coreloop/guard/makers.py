@@ -3,21 +3,17 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.guard.added_lines import read_added_lines, written_lines
-from coreloop.guard.change import AddedLine, read_texts
-
-_EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""git's name of a tree without files, which a commit without parents is compared with."""
+from coreloop.guard.change import EMPTY, AddedLine, read_texts
 
 
 def machine_made(
     repository: Repository, commits: Sequence[Commit], machines: Set[str], added: Sequence[AddedLine]
 ) -> Iterator[tuple[AddedLine, str]]:
     """The lines that one of the machines' commits brings, and that commit; `commits` are newest first."""
-    oldest_first = [_Placed(repository, its.sha, its.parents or (_EMPTY,)) for its in reversed(commits)]
+    oldest_first = [_Placed(repository, its.sha, its.parents or (EMPTY,)) for its in reversed(commits)]
     for line in () if machines.isdisjoint(its.sha for its in commits) else added:
         sha = _maker(oldest_first, line.line, machines)
         if sha is not None:

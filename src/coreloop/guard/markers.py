@@ -1,6 +1,6 @@
 """All inputs of a decision but the event, and what in them says that a change is coreloop's."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coreloop.base.git.repository import Commit
@@ -12,7 +12,6 @@ from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     claims_of_commits,
-    claims_of_lines,
     claims_of_pull,
     is_branch,
 )
@@ -67,7 +66,8 @@ class GuardFacts:
     unknown : frozenset of str
         Commits that GitHub has not verified, and whose pusher is unknown.
     names : frozenset of str
-        What the base's other files have of the names in lines, as in `coreloop.learn.proposals.words.Words`.
+        What the base's other files have of the names in lines, as in
+        `coreloop.learn.proposals.declared_words.Words`.
     reviews, pulls, authorships
         The API's answers.
     """
@@ -103,21 +103,34 @@ def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
     """The signs that an event is about a promotion: words, or lines that a machine brings."""
     if isinstance(event, PushEvent):
         return ()
-    return (*stated_claims(event, facts), *claims_of_lines(machine_lines(event, facts)))
+    paths = dict.fromkeys(line.path for line in machine_lines(event, facts))
+    lines = (Phrase("coreloop's lines in {path}", path=printable(path)) for path in paths)
+    return (*stated_claims(event, facts), *lines)
 
 
 def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
-    titled = not is_landed(facts)
+    titled, named = not is_landed(facts), _is_named(_pulls(event, facts), facts)
     if isinstance(event, PullRequestEvent):
-        yield from claims_of_pull(event.pull, titled=titled)
+        yield from claims_of_pull(event.pull, titled=titled, named=named)
     else:
         for pull in facts.pulls:
             yield from (
                 Phrase("{claim} of #{number}", claim=claim, number=pull.number)
-                for claim in claims_of_pull(pull, titled=titled)
+                for claim in claims_of_pull(pull, titled=titled, named=named)
             )
-    yield from claims_of_commits(own_commits(facts))
+    is_merging = isinstance(event, MergeGroupEvent)  # there the pull request of each merge is known
+    yield from claims_of_commits(own_commits(facts), named=named or not is_merging)
+
+
+def _pulls(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> tuple[ReportedPull, ...]:
+    return (event.pull,) if isinstance(event, PullRequestEvent) else facts.pulls
+
+
+def _is_named(pulls: Sequence[ReportedPull], facts: GuardFacts) -> bool:
+    """Whether a promotion's branch name is a sign: not if people made it all, and no line of coreloop's."""
+    by_people = pulls and not facts.machines and not facts.unknown
+    return bool(facts.added_lines) or not by_people or not all(pull.author.human for pull in pulls)
 
 
 def machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> tuple[AddedLine, ...]:
@@ -129,12 +142,10 @@ def machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) 
 
 def _machine_pulls(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[ReportedPull]:
     """The pull requests that a machine opened; of a group those that are no promotion's."""
-    if isinstance(event, PullRequestEvent):
-        pulls = [event.pull]
-    else:
+    pulls, promoting = _pulls(event, facts), set[int]()
+    if isinstance(event, MergeGroupEvent):
         promoting = {pull.number for pull in promotions_of(facts)}
-        pulls = [pull for pull in facts.pulls if pull.number not in promoting]
-    yield from (pull for pull in pulls if not pull.author.human)
+    yield from (pull for pull in pulls if not pull.author.human and pull.number not in promoting)
 
 
 def whose(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
@@ -219,9 +230,10 @@ def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
     own = [commit for commit in own_commits(facts) if promoted_keys(commit.message)]
     marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
+    titled, named = not is_landed(facts), _is_named(facts.pulls, facts)
     for pull in facts.pulls:
-        named = any(claims_of_pull(pull, titled=not is_landed(facts)))
-        if named or not marks.isdisjoint(marks_of(pull.head_sha, pull.message)):
+        claimed = any(claims_of_pull(pull, titled=titled, named=named))
+        if claimed or not marks.isdisjoint(marks_of(pull.head_sha, pull.message)):
             yield pull
 
 

@@ -19,9 +19,11 @@ from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.approval import approved_by, refuse_unknown, why_unapproved
 from coreloop.guard.change import AddedLine
+from coreloop.guard.claims import is_branch
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent, ReportedPull
 from coreloop.guard.labels import refuse_merging, remedies
+from coreloop.guard.lines import is_day
 from coreloop.guard.markers import (
     GuardFacts,
     claims,
@@ -35,7 +37,6 @@ from coreloop.guard.markers import (
     usable_settings,
 )
 from coreloop.guard.merge_group import group_reasons
-from coreloop.guard.metrics import is_day
 from coreloop.guard.promotion import (
     engine_of,
     lines_of,
@@ -62,7 +63,9 @@ def decide(event: Event, facts: GuardFacts) -> GuardDecision:
 def _decide(event: Event, facts: GuardFacts) -> GuardDecision:
     markers = claims(event, facts)
     if isinstance(event, PushEvent) or not markers:
-        return GuardDecision(notes=(*_human_lines(facts.added_lines), *_unread(event, facts)))
+        return GuardDecision(
+            notes=(*_human_lines(facts.added_lines), *_human_branch(event), *_unread(event, facts))
+        )
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, markers)
     pull = _pull_after(event)
@@ -96,6 +99,15 @@ def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
             "{path}: lines in coreloop's form are their author's own: {lines}",
             path=printable(path),
             lines=lines,
+        )
+
+
+def _human_branch(event: Event) -> Iterator[str]:
+    """A promotion's branch name on what people made is theirs, and said."""
+    if isinstance(event, PullRequestEvent) and is_branch(event.pull.branch):
+        yield Phrase(
+            "branch {branch} is named like a promotion's, but people made all of it: it is their own",
+            branch=printable(event.pull.branch),
         )
 
 

@@ -9,7 +9,7 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
-    from coreloop.guard.commit_status import GuardVerdict, PublishedVerdict
+    from coreloop.guard.commit_status import PublishedVerdict
     from coreloop.guard.decision import Action, GuardDecision
     from coreloop.guard.github import Acted, Gathered
     from coreloop.guard.protection import Protected
@@ -74,7 +74,9 @@ def report_gathered(gathered: "Gathered") -> GuardReport:
 
 def report_acted(acted: "Acted") -> GuardReport:
     """The actions, and whether they were done."""
-    lines = [f"{_state(acted, index)}: {_action(action)}" for index, action in enumerate(acted.actions)]
+    done = say("done" if acted.confirmed else "would")
+    states = (say("not done") if index in acted.failed else done for index in range(len(acted.actions)))
+    lines = [f"{state}: {_action(action)}" for state, action in zip(states, acted.actions, strict=True)]
     failed = tuple(acted.failed.values())
     return GuardReport(
         lines=tuple(lines) or (say("nothing to do"),),
@@ -117,7 +119,7 @@ def report_protected(protected: "Protected") -> GuardReport:
     )
 
 
-def _decision(decision: "GuardDecision | GuardVerdict") -> list[str]:
+def _decision(decision: "GuardDecision") -> list[str]:
     notes = [say("note: {note}", note=say(note)) for note in decision.notes]
     if not decision.claims and decision.state == "success":
         return [say("passes: not a coreloop pull request"), *notes]
@@ -131,18 +133,9 @@ def _decision(decision: "GuardDecision | GuardVerdict") -> list[str]:
     )
     listed = [f"  - {say(reason)}" for reason in (*decision.reasons, *decision.waits)]
     cure = (say(_CURE),) if decision.state == "failure" else ()
-    return [line, *listed, *cure, *notes, *_about_base(decision)]
-
-
-def _about_base(decision: "GuardDecision | GuardVerdict") -> list[str]:
+    warnings = (say("warning: {warning}", warning=say(warning)) for warning in decision.warnings)
     unread = (say("not read, which changes nothing: {entry}", entry=say(entry)) for entry in decision.unread)
-    return [*(say("warning: {warning}", warning=say(warning)) for warning in decision.warnings), *unread]
-
-
-def _state(acted: "Acted", index: int) -> str:
-    if index in acted.failed:
-        return say("not done")
-    return say("done" if acted.confirmed else "would")
+    return [line, *listed, *cure, *notes, *warnings, *unread]
 
 
 def _action(action: "Action") -> str:

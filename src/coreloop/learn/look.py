@@ -15,20 +15,20 @@ from typing import Final
 import polars as pl
 
 from coreloop.base.date_range import Days
+from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
-from coreloop.base.failures import TRANSIENT
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.learn.mine.session import MiningOptions, open_mining
+from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.observe.importers import importers, openai_chat
+from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, find_trace_files
-from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.run import Watching
 
@@ -82,15 +82,6 @@ class Looked:
 def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullcontext) -> Looked:
     """Read traces of any known format, and mine them; nothing is kept.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files, and folders to search.
-    now : datetime
-        With time zone.
-    watching : callable, optional
-        Adds progress callbacks to the files.
-
     Raises
     ------
     WorkspaceError
@@ -107,12 +98,10 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     if not by_format:
         has_records = _has_records(files)
         raise UsageError(
-            Phrase(
-                "no request in {files}; known formats: {readers}{hint}",
-                files=number_of(len(files), "file"),
-                readers=", ".join(readers),
-                hint=Phrase("; coreloop's own records are read by refine, in their project" * has_records),
-            )
+            "no request in {files}; known formats: {readers}{hint}",
+            files=number_of(len(files), "file"),
+            readers=", ".join(readers),
+            hint=Phrase("; coreloop's own records are read by refine, in their project" * has_records),
         )
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())

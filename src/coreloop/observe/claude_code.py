@@ -21,10 +21,9 @@ from coreloop.base.claude_settings import (
 )
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.observe.importers import claude_code
-from coreloop.observe.importers.landing import ImportReport
+from coreloop.observe.importers.append_requests import ImportReport
 from coreloop.observe.importers.run import ImportRequest, run_import
 
 MANIFEST: Final = ".claude/coreloop-record.json"
@@ -63,7 +62,7 @@ def install(root: Path, *, confirm: bool) -> list[InstallChange]:
     refuse_links(root, [MANIFEST, SETTINGS])
     if (root / MANIFEST).exists():
         raise UsageError(
-            Phrase("{root}: installed already; run observe uninstall claude-code --confirm first", root=root)
+            "{root}: installed already; run observe uninstall claude-code --confirm first", root=root
         )
     path = root / SETTINGS
     is_new_folder = not path.parent.exists()
@@ -99,11 +98,8 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
             rest = without_entry(text, "Stop", COMMAND, manifest.inserted)
         if rest is None:
             raise WorkspaceError(
-                Phrase(
-                    "the entry of {command} was changed; remove it from hooks.Stop by hand, then run "
-                    "this again",
-                    command=COMMAND,
-                ),
+                "the entry of {command} was changed; remove it from hooks.Stop by hand, then run this again",
+                command=COMMAND,
                 path=path,
             )
         is_ours = manifest.created_settings and rest == "{\n}\n"
@@ -161,10 +157,8 @@ def record_turn(turn: AgentTurn, workspace: Workspace, *, now_s: float) -> Impor
 def _read_manifest(root: Path) -> _Manifest:
     path = root / MANIFEST
     if not path.is_file():
-        raise UsageError(Phrase("{root}: Claude Code is not recorded here", root=root))
+        raise UsageError("{root}: Claude Code is not recorded here", root=root)
     try:
         return msgspec.json.decode(read_file(path), type=_Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(
-            Phrase("is damaged ({error}); restore it from git", error=error), path=path
-        ) from error
+        raise WorkspaceError("is damaged ({error}); restore it from git", error=error, path=path) from error

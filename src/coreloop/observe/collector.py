@@ -15,18 +15,26 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeAlias, TypeVar, cast
 
-from coreloop.base.encoding import MAX_STRING_CHARS, encode_line
+from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 from coreloop.observe import drops
+from coreloop.observe.argument_sources import Sources
 from coreloop.observe.blocks import enter_block, exit_block, innermost
-from coreloop.observe.case import RequestIdentifiers, case_key
+from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
-from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
+from coreloop.observe.record_parts import (
+    error_text,
+    number,
+    open_record,
+    short_text,
+    stored_text,
+    texts,
+    tool_call,
+)
 from coreloop.observe.session_sources import SESSION_SOURCES, trace_sources
-from coreloop.observe.sources import Sources
 
 _P = ParamSpec("_P")
 _C = TypeVar("_C", bound="AuditCollector")

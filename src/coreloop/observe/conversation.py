@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.encoding import text_of, to_plain
+from coreloop.base.record_lines import text_of, to_plain
 from coreloop.base.records import encodable
-from coreloop.observe.parts import error_text
+from coreloop.observe.record_parts import error_text
 
 FOLDER: Final = "contexts"
 """Beside the folder of the records; day files, whose lines have the records' ids."""

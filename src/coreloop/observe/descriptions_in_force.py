@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from coreloop.base.encoding import to_plain
+from coreloop.base.record_lines import to_plain
 from coreloop.observe import drops
 
 FOLDER: Final = "descriptions"

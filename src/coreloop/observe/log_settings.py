@@ -13,12 +13,12 @@ from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.drops import drop
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
-from coreloop.observe.parts import short_text
-from coreloop.observe.saw import Compared
-from coreloop.observe.version import tools_version_of
+from coreloop.observe.record_parts import short_text
+from coreloop.observe.shown_states import Compared
+from coreloop.observe.tools_version import tools_version_of
 
 if TYPE_CHECKING:
-    from coreloop.base.project.outcome import OutcomeRule
+    from coreloop.base.project.score_rule import OutcomeRule
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
@@ -85,7 +85,7 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     from coreloop.base.errors import CoreloopError
     from coreloop.base.project.settings import Settings
     from coreloop.base.project.settings_file import load_settings
-    from coreloop.observe.compared import reader_for
+    from coreloop.observe.source_comparisons import reader_for
 
     try:
         settings = load_settings(root, check_paths=False)

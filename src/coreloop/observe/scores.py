@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coreloop.base.project.outcome import Score
-from coreloop.observe.importers.values import first, text
+from coreloop.base.project.score_rule import Score
+from coreloop.observe.importers.trace_values import first, text
 
 EVENT: Final = "gen_ai.evaluation.result"
 _NAME: Final = "gen_ai.evaluation.name"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from coreloop.base.records import ToolCall
-from coreloop.observe.saw import Compared
-from coreloop.observe.sources import Sources
+from coreloop.observe.argument_sources import Sources
+from coreloop.observe.shown_states import Compared
 
 SESSIONS: Final = 256  # chosen: `PROCESS_LEAVES` bounds the memory, this the questions in it
 PROCESS_LEAVES: Final = 400_000

@@ -14,16 +14,15 @@ from coreloop.base.git.trailers import (
     promoted_keys,
     read_promoted,
 )
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.own_lines import docstring_bullets
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import read_statement_evidence
-from coreloop.learn.proposals.wordings import keys_of
+from coreloop.promote.check_statement import restored_row
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import trailers
+from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.pull_request_text import trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
-from coreloop.promote.statement import restored_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ def read_published(repository: WritableRepository, branch: str, *, fetch: bool) 
     is_ours = len(verdicts) == len(measured) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
     if base_sha is None or not is_ours:
         raise RefusedError(
-            Phrase("the commit on branch {branch} is not coreloop's; delete the branch", branch=branch)
+            "the commit on branch {branch} is not coreloop's; delete the branch", branch=branch
         )
     return PublishedBranch(
         branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()), measured.pop()
@@ -137,17 +136,6 @@ def restore(
     published: PublishedBranch, repository: WritableRepository, sibling: Proposal, *, path: str
 ) -> tuple[Proposal, ...]:
     """The statements on a branch, restored from its trailers and lines.
-
-    Parameters
-    ----------
-    published : PublishedBranch
-        The branch.
-    repository : WritableRepository
-        The repository of the branch.
-    sibling : Proposal
-        Another proposal for the same docstring.
-    path : str
-        The file below the repository's root.
 
     Raises
     ------
@@ -171,22 +159,18 @@ def _restored(
     line = next((text for text in lines if key in keys_of(sibling.engine, text, section)), None)
     if evidence is None or line is None:
         raise HumanDecidesError(
-            Phrase(
-                "branch {branch} has a sequence or caveat, which is promoted alone; merge or "
-                "close its pull request first",
-                branch=published.branch,
-            )
+            "branch {branch} has a sequence or caveat, which is promoted alone; merge or "
+            "close its pull request first",
+            branch=published.branch,
         )
     metrics = {name: group[name] for name in ("Evidence", "Observed", "Unique-Questions", "Success-Rate")}
     try:
         day = date.fromisoformat(id.partition("-")[2][:10])
     except ValueError as error:
         raise RefusedError(
-            Phrase(
-                "branch {branch} has the id {id}, without a valid date; delete the branch",
-                branch=published.branch,
-                id=id,
-            )
+            "branch {branch} has the id {id}, without a valid date; delete the branch",
+            branch=published.branch,
+            id=id,
         ) from error
     return Proposal(
         phase="R" if phase == "R" else "F",
@@ -242,27 +226,21 @@ def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) 
             return name
         existing_keys = promoted_keys(_message(repository, remote, name, heads[name]))
         if not existing_keys:
-            raise GitError(
-                Phrase("branch {name} exists and is not coreloop's; rename or delete it first", name=name)
-            )
+            raise GitError("branch {name} exists and is not coreloop's; rename or delete it first", name=name)
         if not {*keys}.isdisjoint(existing_keys):
             raise GitError(
-                Phrase(
-                    "branch {name} was published by another run; run the same command to continue", name=name
-                )
+                "branch {name} was published by another run; run the same command to continue", name=name
             )
-    raise GitError(Phrase("there are already 100 branches {wanted}-…; delete some", wanted=wanted))
+    raise GitError("there are already 100 branches {wanted}-…; delete some", wanted=wanted)
 
 
 def _mismatch(published: PublishedBranch, proposal: Proposal) -> HumanDecidesError:
     return HumanDecidesError(
-        Phrase(
-            "branch {branch} has other text or figures for {key} than {id}; promote the proposal that it "
-            "was made from, or delete the branch",
-            branch=published.branch,
-            key=proposal.key,
-            id=proposal.id,
-        )
+        "branch {branch} has other text or figures for {key} than {id}; promote the proposal that it "
+        "was made from, or delete the branch",
+        branch=published.branch,
+        key=proposal.key,
+        id=proposal.id,
     )
 
 

@@ -13,7 +13,6 @@ import git
 
 from coreloop.base.errors import GitError
 from coreloop.base.git.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
-from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.base.text import printable
 
@@ -51,7 +50,7 @@ class WritableRepository(Repository):
         """
         entry = self._entry(base, path)
         if entry is None:
-            raise GitError(Phrase("{path} is not a regular file in {base}", path=path, base=base[:12]))
+            raise GitError("{path} is not a regular file in {base}", path=path, base=base[:12])
         with temporary_folder("coreloop-index-") as folder:
             content, message_file = Path(folder, "content"), Path(folder, "message")
             content.write_bytes(source)
@@ -143,5 +142,5 @@ def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, mes
         raise GitError(NO_GIT) from error
     except git.GitCommandError as error:
         raise GitError(
-            Phrase("the scratch repository cannot be created: {stderr}", stderr=printable(str(error.stderr)))
+            "the scratch repository cannot be created: {stderr}", stderr=printable(str(error.stderr))
         ) from error

@@ -12,16 +12,16 @@ from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.descriptions.heading import Style
-from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.descriptions.source import read_source
-from coreloop.learn.proposals.advice import parse_advice
-from coreloop.learn.proposals.lines import is_form
-from coreloop.learn.proposals.words import BaseNames
-from coreloop.promote.budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
+from coreloop.learn.proposals.allowed_lines import is_form
+from coreloop.learn.proposals.declared_words import BaseNames
+from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.promote.check_statement import refuse_undeclared
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.elsewhere import described_by
-from coreloop.promote.proposal import Proposal
-from coreloop.promote.statement import refuse_undeclared
+from coreloop.promote.defined_elsewhere import described_by
+from coreloop.promote.description_budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
+from coreloop.promote.proposal_entry import Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,9 @@ def _place(
     source = repository.read(base_sha, path)
     if source is None:
         raise GitError(
-            Phrase(
-                "{path} is not a regular file in {base_sha}; commit it to the base branch first",
-                path=path,
-                base_sha=base_sha[:12],
-            )
+            "{path} is not a regular file in {base_sha}; commit it to the base branch first",
+            path=path,
+            base_sha=base_sha[:12],
         )
     return _Place(repository, base_sha, path, source, lead, section_of(lead, settings))
 
@@ -124,11 +122,9 @@ def _refuse_present(place: _Place, proposals: Sequence[Proposal]) -> None:
     existing = docstring_bullets(place.source, place.lead.target)
     if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
         raise RefusedError(
-            Phrase(
-                "{path}::{symbol}: the docstring has these lines already",
-                path=place.path,
-                symbol=place.lead.symbol,
-            )
+            "{path}::{symbol}: the docstring has these lines already",
+            path=place.path,
+            symbol=place.lead.symbol,
         )
 
 
@@ -144,14 +140,12 @@ def _on_same_subject(place: _Place, lines: Sequence[str]) -> list[str]:
     foreign = next((text for text in replaced if text not in ours), None)
     if foreign is not None:
         raise RefusedError(
-            Phrase(
-                "{path}::{symbol}: a person wrote {foreign!r}, on the same subject as {id}; "
-                "remove that line, or judge the proposal C",
-                path=place.path,
-                symbol=place.lead.symbol,
-                foreign=foreign,
-                id=place.lead.id,
-            )
+            "{path}::{symbol}: a person wrote {foreign!r}, on the same subject as {id}; "
+            "remove that line, or judge the proposal C",
+            path=place.path,
+            symbol=place.lead.symbol,
+            foreign=foreign,
+            id=place.lead.id,
         )
     return replaced
 
@@ -187,7 +181,7 @@ def _refusal(place: _Place, outcome: Unchanged | Refused, lines: Sequence[str]) 
             lines=" ".join(lines),
         )
     return RefusedError(
-        Phrase("{path}::{symbol}: {reason}", path=place.path, symbol=place.lead.symbol, reason=reason)
+        "{path}::{symbol}: {reason}", path=place.path, symbol=place.lead.symbol, reason=reason
     )
 
 
@@ -210,8 +204,8 @@ def repository_path(repository: Repository, project: Path, file: str) -> str:
         path = (project / file).resolve().relative_to(repository.root.resolve())
     except ValueError as error:
         raise RefusedError(
-            Phrase("{file} is not in the repository {root}", file=file, root=repository.root)
+            "{file} is not in the repository {root}", file=file, root=repository.root
         ) from error
     if path.suffix != ".py":
-        raise RefusedError(Phrase("{file} is not a Python file", file=file))
+        raise RefusedError("{file} is not a Python file", file=file)
     return path.as_posix()

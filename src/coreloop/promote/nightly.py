@@ -14,7 +14,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.night import read_candidates
+from coreloop.learn.proposals.proposal_files import read_candidates
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.verdicts.closed import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
@@ -54,14 +54,10 @@ def open_drafts(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     path : Path
         A candidates file that is not sanitized.
     environ : mapping
         Holds the token, see `coreloop.base.github.github_forge.connect_forge`.
-    now : datetime
-        Aware.
     warn : callable
         As for `coreloop.promote.run.confirm_promotion`.
 

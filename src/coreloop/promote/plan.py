@@ -11,16 +11,16 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
-from coreloop.promote.budget import NOTHING_KNOWN, Worth
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.description_budget import NOTHING_KNOWN, Worth
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
-from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
+from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
-from coreloop.promote.schema import schema_command
+from coreloop.promote.tool_schemas import schema_command
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
@@ -273,11 +273,9 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
     sha = repository.heads(remote).get(base)
     if sha is None:
         raise GitError(
-            Phrase(
-                "{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml",
-                remote=remote,
-                base=base,
-            )
+            "{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml",
+            remote=remote,
+            base=base,
         )
     if repository.resolve(sha) is None:
         repository.fetch(remote, base)
@@ -292,7 +290,7 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
         if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
             state = Phrase("was promoted and reverted" if promotion.reverted else "is already promoted")
             raise HumanDecidesError(
-                Phrase("{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12])
+                "{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12]
             )
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
-from coreloop.promote.elsewhere import Elsewhere, find_elsewhere
-from coreloop.promote.schema import SchemaCommand, check_origin, read_description
+from coreloop.promote.defined_elsewhere import Elsewhere, find_elsewhere
+from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
 REACH_EXAMPLES: Final = (
     'reach: {framework: pydantic-ai, tools: "package.module:TOOLS"} or '

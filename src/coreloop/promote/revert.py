@@ -11,11 +11,11 @@ from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.located import DocstringPlace
+from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import SourceText, UnprovenError, read_source
+from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.ledger import Change
 from coreloop.promote.commits import WritableRepository
 
 
@@ -77,12 +77,10 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     """
     change = effect.change
     if change.reverted or change.is_revert:
-        raise RefusedError(Phrase("{sha} is reverted already, or is a revert itself", sha=change.sha[:10]))
+        raise RefusedError("{sha} is reverted already, or is a revert itself", sha=change.sha[:10])
     if not change.added or change.removed:
         what = Phrase("replaced lines" if change.removed else "added no lines")
-        raise RefusedError(
-            Phrase("{sha} {what}; take it back with git revert {sha}", sha=change.sha[:10], what=what)
-        )
+        raise RefusedError("{sha} {what}; take it back with git revert {sha}", sha=change.sha[:10], what=what)
     with WritableRepository(workspace.root) as repository:
         base = base_sha or repository.base(workspace.settings.forge.base)
         folder = workspace.root.resolve().relative_to(repository.root.resolve())
@@ -90,7 +88,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
         path = (PurePosixPath(folder.as_posix()) / file).as_posix()
         content = repository.read(base, path)
     if content is None:
-        raise RefusedError(Phrase("{path} is not in the base branch any more", path=path))
+        raise RefusedError("{path} is not in the base branch any more", path=path)
     qualname = symbol.partition(":")[0]
     source = without_lines(content, qualname, change.added).raw
     return Revert(effect, path, source, base, branch_of(change), _message(effect))
@@ -116,10 +114,7 @@ def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str
         base_sha = repository.heads(remote).get(forge_settings.base)
         if base_sha is None:
             raise UsageError(
-                Phrase(
-                    "there is no branch {branch}; set forge: base in coreloop.yaml",
-                    branch=forge_settings.base,
-                )
+                "there is no branch {branch}; set forge: base in coreloop.yaml", branch=forge_settings.base
             )
         plan = plan_revert(workspace, effect, base_sha=base_sha)
         fresh = plan.branch not in repository.heads(remote)
@@ -151,7 +146,7 @@ def without_lines(content: bytes, qualname: str, lines: tuple[str, ...]) -> Sour
         except UnprovenError as error:
             reason = reason or text_of(error)
     raise RefusedError(
-        Phrase("the lines cannot be removed with proof: {reason}; edit the docstring by hand", reason=reason)
+        "the lines cannot be removed with proof: {reason}; edit the docstring by hand", reason=reason
     )
 
 

@@ -15,14 +15,14 @@ from coreloop.base.github.connect import connect_forge, pull_request_repo
 from coreloop.base.messages import Phrase, join, say
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.settled import read_kept
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.night import read_proposals
+from coreloop.learn.proposals.equal_wordings import wordings_of
+from coreloop.learn.proposals.proposal_files import read_proposals
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.proposals.wordings import wordings_of
 from coreloop.learn.verdicts.closed import reopened_keys
-from coreloop.learn.verdicts.state import (
+from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     ProposalState,
     Standpoint,
@@ -30,17 +30,17 @@ from coreloop.learn.verdicts.state import (
     returned_keys,
     states_by_key,
 )
-from coreloop.observe.verdicts import read_verdicts
-from coreloop.promote.asking import ask_again, ask_nobody
-from coreloop.promote.budget import Worth, wasted_by_key
+from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.description_budget import Worth, wasted_by_key
+from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.measure.measurement import Measurement, newest_by_key, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import Overrides, Plan, Promoting
-from coreloop.promote.promotion import Done, preview, promote
-from coreloop.promote.proposal import Proposal, read_proposal
+from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
+from coreloop.promote.replay_proposal import ask_again, ask_nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,9 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
         raise UsageError(_no_entry(tool, files))
     if not proposals:
         raise RefusedError(
-            Phrase(
-                "nothing about {tool} can be promoted: {left_out}",
-                tool=printable(tool),
-                left_out=join(left_out[:3], separator="; "),
-            )
+            "nothing about {tool} can be promoted: {left_out}",
+            tool=printable(tool),
+            left_out=join(left_out[:3], separator="; "),
         )
     return Selection(tuple(proposals), tuple(left_out))
 
@@ -286,9 +284,9 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     Raises
     ------
     WorkspaceError, UsageError, RefusedError
-        As `coreloop.promote.proposal.read_proposal` does.
+        As `coreloop.promote.proposal_entry.read_proposal` does.
     RefusedError, GitError, ReachError
-        As `coreloop.promote.promotion.make_plan` does.
+        As `coreloop.promote.draft_pull_request.make_plan` does.
     """
     selection = select_proposals(workspace, request)
     replayed = workspace.replayed()
@@ -312,14 +310,10 @@ def confirm_promotion(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     request : PromoteRequest
         What to promote.
     environ : mapping
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
-    now : datetime
-        Aware.
     warn : callable
         Called with problems that do not stop the promotion.
 
@@ -400,11 +394,9 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
             day=newest.judged_at,
         )
         raise HumanDecidesError(
-            Phrase(
-                "{id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first",
-                id=proposal.id,
-                verdict=verdict,
-            )
+            "{id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first",
+            id=proposal.id,
+            verdict=verdict,
         )
     return proposal
 

@@ -73,12 +73,10 @@ def checked_amount(amount: object) -> Amount:
     for name, value in (("microusd", amount.microusd), ("tokens", amount.tokens)):
         if type(value) is not int or not 0 <= value <= LARGEST:
             raise UsageError(
-                Phrase(
-                    "a cost's {name} must be a whole number from 0 to {largest:,}; convert US "
-                    "dollars with coreloop.runs.amounts.microusd",
-                    name=name,
-                    largest=LARGEST,
-                )
+                "a cost's {name} must be a whole number from 0 to {largest:,}; convert US "
+                "dollars with coreloop.runs.amounts.microusd",
+                name=name,
+                largest=LARGEST,
             )
     return amount
 

@@ -13,7 +13,6 @@ from coreloop.base.errors import UsageError
 from coreloop.base.language.guards import differing_guards, read_guards
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity
 from coreloop.base.language.words import read_query, shorten_query
-from coreloop.base.messages import Phrase
 
 MAX_SEARCHES: Final = 10_000
 """A history keeps the newest."""
@@ -122,9 +121,7 @@ class QueryHistory:
         try:
             return cls(msgspec.json.decode(data, type=list[Search]))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError(
-                Phrase("not a search history: {error}; export the run again", error=error)
-            ) from error
+            raise UsageError("not a search history: {error}; export the run again", error=error) from error
 
     def to_json(self) -> bytes:
         """Return a list of ``{query, iteration, results_count, success}``."""

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.base.errors import RunError
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits, Mode
@@ -50,7 +49,7 @@ class Created(_Event, frozen=True, tag="created"):
 class Opened(_Event, frozen=True, tag="opened"):
     """A process works on the run from now on, also after a crash of the previous one.
 
-    ``namespace`` is that of its process number, see `coreloop.runs.caller.pid_namespace`.
+    ``namespace`` is that of its process number, see `coreloop.runs.person_or_agent.pid_namespace`.
     """
 
     owner: str
@@ -244,7 +243,7 @@ class Recorded(_Event, frozen=True, tag="recorded"):
 
 
 class _Said(_Event, frozen=True, kw_only=True):
-    """What a caller outside the run said to it; ``by`` is who that was, see `coreloop.runs.caller`."""
+    """What a caller outside the run said to it; ``by`` is who that was (`coreloop.runs.person_or_agent`)."""
 
     by: Caller = "person"
 
@@ -358,18 +357,16 @@ def decode_event(data: bytes | str, *, version: int = VERSION) -> Event:
     if not isinstance(version, int):
         raise RunError("the run has an event without a version; restore the store from a backup")
     if version > VERSION:
-        raise RunError(Phrase("the run has an event of version {version}; upgrade coreloop", version=version))
+        raise RunError("the run has an event of version {version}; upgrade coreloop", version=version)
     try:
         return _decode(data)
     except msgspec.ValidationError as error:
         raise RunError(
-            Phrase(
-                "the run has an event that this version cannot read ({error}); upgrade coreloop", error=error
-            )
+            "the run has an event that this version cannot read ({error}); upgrade coreloop", error=error
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RunError(
-            Phrase("the run has a damaged event ({error}); restore the store from a backup", error=error)
+            "the run has a damaged event ({error}); restore the store from a backup", error=error
         ) from error
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import write_private
+from coreloop.base.files import file_errors, write_private
 from coreloop.base.messages import Phrase
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, state_json
@@ -95,13 +95,9 @@ def make_private(folder: Path) -> None:
         It cannot be created, or it is a symbolic link.
     """
     refuse_link(folder)
-    try:
+    with file_errors("cannot be used ({strerror})", folder):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be used ({strerror})", strerror=error.strerror), path=folder
-        ) from error
 
 
 def refuse_link(folder: Path) -> None:

@@ -58,7 +58,7 @@ class Kind(Generic[Part]):
     is_complete : callable
         Whether a run whose sub-questions are all settled may end as completed.
     views : callable
-        Makes the kind's files of `coreloop.runs.views` after a committed iteration: name to content.
+        Makes the kind's files of `coreloop.runs.run_files` after a committed iteration: name to content.
     forget : callable
         Removes what the kind keeps of a run elsewhere.
     """

@@ -6,7 +6,6 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.amounts import Amount, microusd
 
 Mode = Literal["bounded", "exhaust"]
@@ -91,11 +90,6 @@ class Limits(msgspec.Struct, frozen=True):
 def check_limits(limits: Limits) -> None:
     """Refuse limits that cannot hold.
 
-    Parameters
-    ----------
-    limits : Limits
-        Of a new run.
-
     Raises
     ------
     UsageError
@@ -104,19 +98,15 @@ def check_limits(limits: Limits) -> None:
     try:
         msgspec.convert(msgspec.to_builtins(limits), Limits)
     except msgspec.ValidationError as error:
-        raise UsageError(Phrase("limits: {error}", error=error)) from error
+        raise UsageError("limits: {error}", error=error) from error
     for name, value in _numbers(limits):
         if not isfinite(value) or value < 0:
             raise UsageError(
-                Phrase("limit {name} must be a number of at least 0, not {value}", name=name, value=value)
+                "limit {name} must be a number of at least 0, not {value}", name=name, value=value
             )
         if value > _LARGEST:
             raise UsageError(
-                Phrase(
-                    "limit {name} must be at most {largest:,}; use None for no limit",
-                    name=name,
-                    largest=_LARGEST,
-                )
+                "limit {name} must be at most {largest:,}; use None for no limit", name=name, largest=_LARGEST
             )
     if limits.max_iterations < 1 or limits.max_failures < 1:
         raise UsageError("limits max_iterations and max_failures must be at least 1")
@@ -129,12 +119,10 @@ def check_limits(limits: Limits) -> None:
     ):
         if total is not None and part > total:
             raise UsageError(
-                Phrase(
-                    "the reserve for the answer, {part}, is larger than the limit {name}, {total}",
-                    part=part,
-                    name=name,
-                    total=total,
-                )
+                "the reserve for the answer, {part}, is larger than the limit {name}, {total}",
+                part=part,
+                name=name,
+                total=total,
             )
 
 

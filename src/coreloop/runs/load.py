@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
-from coreloop.base.messages import Phrase
 from coreloop.runs.events import Event, StepFailed
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import RESUMABLE, State
@@ -39,7 +38,7 @@ def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
         try:
             folding.add(event)
         except RunError as error:
-            raise RunError(Phrase("{run_id}: {error}", run_id=run_id, error=error)) from error
+            raise RunError("{run_id}: {error}", run_id=run_id, error=error) from error
     return folding, newest
 
 
@@ -77,10 +76,8 @@ def require_going(state: State) -> None:
     if state.is_terminal:
         reason = f" ({state.stop_reason})" if state.stop_reason else ""
         raise RunEndedError(
-            Phrase(
-                "run {run_id} is over: {status}{reason}; start a new run",
-                run_id=state.run_id,
-                status=state.status,
-                reason=reason,
-            )
+            "run {run_id} is over: {status}{reason}; start a new run",
+            run_id=state.run_id,
+            status=state.status,
+            reason=reason,
         )

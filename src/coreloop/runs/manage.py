@@ -1,31 +1,33 @@
 """What people do with runs, one function each, for every shell."""
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
-from coreloop.runs.caller import RUN, UNKNOWN
-from coreloop.runs.create import create_run
-from coreloop.runs.events import VERSION, IterationCommitted, Status
+from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.events import VERSION, Created, IterationCommitted, Noted, Status
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
-from coreloop.runs.limits import AnswerReserve, Limits, Mode
+from coreloop.runs.limits import AnswerReserve, Limits, Mode, check_limits
 from coreloop.runs.load import load_run
+from coreloop.runs.person_or_agent import RUN, UNKNOWN
 from coreloop.runs.reflexion import Reflexion
+from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import remove_views
+from coreloop.runs.ulid import new_ulid
 
 
 def begin_run(
@@ -49,13 +51,9 @@ def begin_run(
     ----------
     workspace : Workspace
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
-    store : Store
-        Of the workspace.
     question, kind, mode, limits, drives_itself, first, run_id, origin,
     trace_id
-        As for `coreloop.runs.create.create_run`.
-    now : datetime
-        With a zone.
+        As for `coreloop.runs.manage.create_run`.
 
     Returns
     -------
@@ -98,22 +96,18 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
         return limits
     if store.parent == UNKNOWN:
         raise UsageError(
-            Phrase(
-                "this command works on a run that cannot be told, so that none could be "
-                "charged; leave {run} in its environment as it was, or run this in a terminal "
-                "of your own",
-                run=RUN,
-            )
+            "this command works on a run that cannot be told, so that none could be "
+            "charged; leave {run} in its environment as it was, or run this in a terminal "
+            "of your own",
+            run=RUN,
         )
     try:
         folding, _ = load_run(store, store.parent)
     except RunNotFoundError as error:
         raise UsageError(
-            Phrase(
-                "this command works on run {parent}, which is not in this project and could "
-                "not be charged; start runs in the project of that run",
-                parent=store.parent,
-            )
+            "this command works on run {parent}, which is not in this project and could "
+            "not be charged; start runs in the project of that run",
+            parent=store.parent,
         ) from error
     total, used = folding.state.limits, folding.state.spent + folding.state.reserved
     whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
@@ -138,11 +132,9 @@ def require_status(status: str) -> None:
     """
     if status and status not in get_args(Status):
         raise UsageError(
-            Phrase(
-                "no run has the status {status}; use {get_args}",
-                status=printable(status[:40]),
-                get_args=", ".join(get_args(Status)),
-            )
+            "no run has the status {status}; use {get_args}",
+            status=printable(status[:40]),
+            get_args=", ".join(get_args(Status)),
         )
 
 
@@ -194,7 +186,7 @@ def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any
                 return events
             events = []
     raise UsageError(
-        Phrase("the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last)
+        "the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last
     )
 
 
@@ -228,7 +220,7 @@ def write_export(store: Store, run_id: str | None, path: Path) -> int:
         The store has no such run, or the file cannot be written.
     """
     if path.exists():
-        raise UsageError(Phrase("{path}: exists; name a new file", path=path))
+        raise UsageError("{path}: exists; name a new file", path=path)
     lines = list(export_run(store, named_run(store, run_id)))
     write_private(path, b"".join(lines))
     return len(lines)
@@ -242,10 +234,6 @@ def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confir
 
     Parameters
     ----------
-    workspace : Workspace
-        Of the project.
-    store : Store
-        Of the workspace.
     run_id : str or None
         None for the newest.
     confirm : bool
@@ -312,3 +300,81 @@ def forget_expired(workspace: Workspace, store: Store, *, now: datetime) -> list
             forget_run(workspace, store, run_id, confirm=True)
             forgotten.append(run_id)
     return forgotten
+
+
+_KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+
+def create_run(
+    store: Store,
+    question: str,
+    *,
+    kind: str,
+    mode: Mode = "bounded",
+    limits: Limits | None = None,
+    drives_itself: bool = False,
+    first: Sequence[tuple[str, Any]] = (),
+    run_id: str = "",
+    origin: str = "",
+    trace_id: str = "",
+    clock: Clock | None = None,
+) -> str:
+    """Add a run to a store; no process works on it yet.
+
+    Parameters
+    ----------
+    question : str
+        What the run is about. Resumed runs keep it.
+    kind : str
+        Of a registered kind, or a new name: lower-case letters, digits, ``_`` and ``-``.
+    mode : str
+        Whether `decide` may stop on a model's opinion (``bounded``) or not (``exhaust``).
+    limits : Limits or None
+        What ends the run; None for the defaults.
+    drives_itself : bool
+        Whether an agent drives the run, see `coreloop.runs.agent.agent_runs`.
+    first : sequence of (str, object)
+        Names and data of `Noted` events that the run begins with.
+    run_id : str
+        A ULID that the caller chose; a run of this id that exists stays as it is. "" for a new one.
+    origin : str
+        The run that this one answers again, "" for none; it is forgotten with it.
+    trace_id : str
+        Of the request that begins the run, 32 hexadecimal digits; "" for the run's own.
+    clock : Clock or None
+        None for the machine's.
+
+    Returns
+    -------
+    str
+        The run's id, a ULID.
+
+    Raises
+    ------
+    UsageError
+        The kind's name is invalid, or the limits cannot hold.
+    """
+    if not _KIND.fullmatch(kind):
+        raise UsageError("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
+    limits = limits or Limits()
+    check_limits(limits)
+    now = (clock or SystemClock()).now()
+    run_id = run_id or new_ulid(now, os.urandom(10))
+    searches = kind_named(kind).searches
+    store.create(
+        Created(
+            at=now,
+            run_id=run_id,
+            kind=kind,
+            question=question,
+            mode=mode,
+            limits=limits,
+            searches=searches,
+            drives_itself=drives_itself,
+            parent=store.parent,
+            origin=origin,
+            trace_id=trace_id,
+        ),
+        *(Noted(at=now, name=name, data=data) for name, data in first),
+    )
+    return run_id

@@ -13,7 +13,6 @@ import orjson
 from coreloop.base.errors import UsageError
 from coreloop.base.language.similarity import word_similarity
 from coreloop.base.language.words import read_query, shorten_query
-from coreloop.base.messages import Phrase
 
 MAX_FAILURES: Final = 200  # chosen: what a run reads before a step stays small
 MAX_PATTERNS: Final = 100  # chosen: as `MAX_FAILURES`
@@ -228,9 +227,7 @@ class Reflexion:
         try:
             read = msgspec.json.decode(data, type=cls)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError(
-                Phrase("not a saved reflexion: {error}; export the run again", error=error)
-            ) from error
+            raise UsageError("not a saved reflexion: {error}; export the run again", error=error) from error
         patterns = tuple(_cleaned_pattern(pattern) for pattern in read.success_patterns)
         return cls().merge(cls(tuple(map(_cleaned, read.failures)), patterns))
 

@@ -22,14 +22,14 @@ from coreloop.sanitize.chunks import (
     run_chunk,
     start_worker,
 )
+from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
-from coreloop.sanitize.lines import RejectedLine
-from coreloop.sanitize.modes import Mode
-from coreloop.sanitize.names import companies
+from coreloop.sanitize.export_report import Report
+from coreloop.sanitize.exported_files import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.report import Report
-from coreloop.sanitize.sources import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
+from coreloop.sanitize.sanitize_line import RejectedLine
+from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
@@ -323,11 +323,6 @@ class Renumbering:
     """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance.
 
     Beyond `MAX_NUMBERED` values of a kind, the number is derived from the digest to bound memory.
-
-    Parameters
-    ----------
-    tag : str
-        The tag of the export.
     """
 
     def __init__(self, tag: str) -> None:

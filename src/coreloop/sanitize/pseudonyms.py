@@ -9,8 +9,7 @@ from secrets import token_hex
 from typing import Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors, open_regular
 
 _BYTES: Final = 16
 # No digits, so that a pseudonym never looks like a number and error templates keep it unchanged.
@@ -67,51 +66,41 @@ def read_key(path: Path, *, out: Path | None) -> bytes:
     resolved = path.resolve()
     if out is not None and (resolved == out.resolve() or out.resolve() in resolved.parents):
         raise UsageError(
-            Phrase("{path} lies in {out}, which will be shared; keep the key elsewhere", path=path, out=out)
+            "{path} lies in {out}, which will be shared; keep the key elsewhere", path=path, out=out
         )
     try:
         return _read(path)
     except FileNotFoundError:
         return _create(path)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
 
 
 def _read(path: Path) -> bytes:
     with open_regular(path) as file:
         mode = os.fstat(file.fileno()).st_mode
         if hasattr(os, "geteuid") and mode & 0o077:
-            raise UsageError(Phrase("{path} is readable by others; run chmod 600 {path}", path=path))
+            raise UsageError("{path} is readable by others; run chmod 600 {path}", path=path)
         key = file.read(4096).strip()
     if len(key) < _MIN_KEY_BYTES:
         raise UsageError(
-            Phrase(
-                "{path} holds {n_key} bytes; a key needs at least {min_key_bytes}: openssl rand -hex 32",
-                path=path,
-                n_key=len(key),
-                min_key_bytes=_MIN_KEY_BYTES,
-            )
+            "{path} holds {n_key} bytes; a key needs at least {min_key_bytes}: openssl rand -hex 32",
+            path=path,
+            n_key=len(key),
+            min_key_bytes=_MIN_KEY_BYTES,
         )
     return key
 
 
 def _create(path: Path) -> bytes:
     key = token_hex(_MIN_KEY_BYTES).encode()
-    try:
+    with file_errors("cannot be created ({strerror})", path):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be created ({strerror})", strerror=error.strerror), path=path
-        ) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(key + b"\n")
     except OSError as error:
         with suppress(OSError):
             path.unlink()
-        raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be written ({strerror})", strerror=error.strerror, path=path) from error
     return key

@@ -11,7 +11,10 @@ import orjson
 
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.messages import Phrase
+from coreloop.sanitize.company_names import has_companies
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
+from coreloop.sanitize.export_report import Report
+from coreloop.sanitize.exported_files import find_sources, is_within, refuse_out
 from coreloop.sanitize.folder import (
     Choices,
     Progress,
@@ -19,12 +22,9 @@ from coreloop.sanitize.folder import (
     no_progress,
     sanitize_dir,
 )
-from coreloop.sanitize.masking import sanitize_text
-from coreloop.sanitize.modes import Mode
-from coreloop.sanitize.names import has_companies
+from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.pseudonyms import read_key
-from coreloop.sanitize.report import Report
-from coreloop.sanitize.sources import find_sources, is_within, refuse_out
+from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords, learn
 
 if TYPE_CHECKING:
@@ -204,13 +204,11 @@ def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
         what = Phrase("folder" if option == "--out" else "file")
         raise UsageError(
-            Phrase(
-                "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",
-                option=option,
-                file=file,
-                source=source,
-                what=what,
-            )
+            "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",
+            option=option,
+            file=file,
+            source=source,
+            what=what,
         )
 
 
@@ -219,11 +217,7 @@ def _refuse_beside(out: Path | None, source: Path) -> None:
     folders = () if out is None or source.is_dir() else (source.absolute().parent, source.resolve().parent)
     if out is not None and any(is_within(out, folder) for folder in folders):
         raise UsageError(
-            Phrase(
-                "--out {out} lies in the folder of --in {source}; name a folder elsewhere",
-                out=out,
-                source=source,
-            )
+            "--out {out} lies in the folder of --in {source}; name a folder elsewhere", out=out, source=source
         )
 
 

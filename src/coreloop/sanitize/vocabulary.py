@@ -15,7 +15,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.records import DEFAULT_SELECTORS, UNSPECIFIED
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import DamagedError, codec_of, open_records, read_line
-from coreloop.sanitize.find import find_hits
+from coreloop.sanitize.find_in_text import find_hits
 from coreloop.sanitize.model_names import is_known_model
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from secrets import token_urlsafe
 from typing import Final, Literal, get_args
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 
 Scope = Literal["read", "run", "review"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -66,10 +65,8 @@ def _key(number: int, entry: str) -> ApiKey:
     scopes = frozenset(match[2].split("+")) if match else frozenset[str]()
     if match is None or not scopes <= set(SCOPES):
         raise UsageError(
-            Phrase(
-                "API key {number} is not NAME:SCOPES:SHA256; make one with: dartlab-coreloop serve-key NAME",
-                number=number,
-            )
+            "API key {number} is not NAME:SCOPES:SHA256; make one with: dartlab-coreloop serve-key NAME",
+            number=number,
         )
     return ApiKey(match[1], scopes, bytes.fromhex(match[3]))
 

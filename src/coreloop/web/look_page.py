@@ -7,7 +7,6 @@ from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.text import counted, printable
 from coreloop.learn.look import ArgumentOrigin, Looked
 from coreloop.learn.proposals.counterexamples import ErrorRow
@@ -35,7 +34,7 @@ def check_page_place(path: Path) -> None:
         It is not a regular file, or cannot be read.
     """
     if (path.is_symlink() or path.exists()) and not read_file(path).startswith(_MARK.encode()):
-        raise UsageError(Phrase("{path} exists and is not a page of look; name another file", path=path))
+        raise UsageError("{path} exists and is not a page of look; name another file", path=path)
 
 
 def write_look_page(looked: Looked, path: Path) -> None:

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.metrics import RepairMetrics
-from coreloop.answer.research.knowledge import Dropped, Knowledge
+from coreloop.answer.research.research_state import Dropped, Knowledge
 from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
 

@@ -6,7 +6,7 @@ from coreloop.answer.repair.feedback import Notice
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.runs.jobs.job import Job
-from coreloop.web import answering, health, running
+from coreloop.web import answer_routes, health_routes, run_routes
 from coreloop.web.bodies import (
     RUN_ID,
     Accepted,
@@ -44,7 +44,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/run",
-        handler=answering.run,
+        handler=answer_routes.run,
         scope="run",
         summary="Research a question.",
         body=RunRequest,
@@ -55,7 +55,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/run-simple",
-        handler=answering.run_simple,
+        handler=answer_routes.run_simple,
         scope="run",
         summary="Research a question with the least effort.",
         body=SimpleRequest,
@@ -67,7 +67,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         Route(
             method="POST",
             path=path,
-            handler=answering.ask,
+            handler=answer_routes.ask,
             name=name,
             scope="run",
             summary="Answer a question from the project's files, and repair a failed answer.",
@@ -81,7 +81,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/feedback",
-        handler=answering.give,
+        handler=answer_routes.give,
         name="feedback",
         scope="run",
         summary="Say whether an answer was good.",
@@ -92,21 +92,21 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/feedback/{answer_id}",
-        handler=answering.notice,
+        handler=answer_routes.notice,
         summary="Show the better answer to a rejected one, or how far it is.",
         reply=Notice,
     ),
     Route(
         method="GET",
         path="/feedback/{answer_id}/events",
-        handler=answering.notice_events,
+        handler=answer_routes.notice_events,
         summary="Stream the work on the better answer.",
         media_type=_EVENTS,
     ),
     Route(
         method="POST",
         path="/search",
-        handler=answering.search,
+        handler=answer_routes.search,
         summary="Search the index.",
         body=SearchRequest,
         reply=SearchReply,
@@ -115,7 +115,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/runs",
-        handler=running.list_runs,
+        handler=run_routes.list_runs,
         summary="List runs, the newest first.",
         query=RunsQuery,
         reply=RunsReply,
@@ -123,14 +123,14 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/runs/{run_id}",
-        handler=running.show_run,
+        handler=run_routes.show_run,
         summary="Show a run and its answer.",
         reply=RunReply,
     ),
     Route(
         method="GET",
         path="/runs/{run_id}/events",
-        handler=running.run_events,
+        handler=run_routes.run_events,
         summary="Stream what happens to a run.",
         media_type=_EVENTS,
         also={204: None},
@@ -145,15 +145,15 @@ ROUTES: Final[tuple[Route, ...]] = (
             reply=StatusReply,
         )
         for handler, summary in (
-            (running.pause, "Let a run stop after its iteration."),
-            (running.resume, "Let a paused run go on."),
-            (running.stop, "End a run."),
+            (run_routes.pause, "Let a run stop after its iteration."),
+            (run_routes.resume, "Let a paused run go on."),
+            (run_routes.stop, "End a run."),
         )
     ),
     Route(
         method="GET",
         path="/jobs",
-        handler=answering.list_jobs,
+        handler=answer_routes.list_jobs,
         summary="List jobs, the newest first.",
         query=JobsQuery,
         reply=JobsReply,
@@ -161,28 +161,28 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/jobs/{job_id}",
-        handler=answering.show_job,
+        handler=answer_routes.show_job,
         summary="Show a job.",
         reply=Job,
     ),
     Route(
         method="GET",
         path="/api/metrics/cbo/series",
-        handler=health.series,
+        handler=health_routes.series,
         summary="Gates of repair, evidence, feedback and notices by day, the newest first.",
         reply=SeriesReply,
     ),
     Route(
         method="GET",
         path="/metrics",
-        handler=health.metrics,
+        handler=health_routes.metrics,
         summary="Figures for Prometheus.",
         media_type=CONTENT_TYPE,
     ),
     Route(
         method="GET",
         path="/healthz",
-        handler=health.healthz,
+        handler=health_routes.healthz,
         scope=None,
         summary="Say that the process answers.",
         reply=Health,
@@ -190,7 +190,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/readyz",
-        handler=health.readyz,
+        handler=health_routes.readyz,
         scope=None,
         summary="Say whether requests can be answered.",
         reply=Health,
@@ -205,7 +205,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="GET",
         path="/version",
-        handler=health.version,
+        handler=health_routes.version,
         summary="Return the version and the model.",
         reply=VersionReply,
     ),

@@ -17,17 +17,16 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.work import plan_gates
+from coreloop.answer.repair.every_job import plan_gates
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.postgres import VARIABLE as DATABASE
 from coreloop.base.postgres import wait_until_started
 from coreloop.base.project.workspace import Workspace
 from coreloop.web.app import build_app
 from coreloop.web.connections import ACCEPTED_AT_ONCE, BACKLOG, Connections, client_address
 from coreloop.web.keys import VARIABLE, ApiKey
-from coreloop.web.log import log, logged_to_stderr
 from coreloop.web.service import Service, open_service
+from coreloop.web.service_log import log, logged_to_stderr
 
 _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
@@ -67,8 +66,6 @@ def serve(
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     environ : mapping
         Keys of models and search services, and ``CORELOOP_DATABASE_URL``.
     address : ListenAddress
@@ -89,10 +86,8 @@ def serve(
     """
     if not (keys or address.is_loopback):
         raise UsageError(
-            Phrase(
-                "an address other than 127.0.0.1 needs API keys; set {variable} or give --keys FILE",
-                variable=VARIABLE,
-            )
+            "an address other than 127.0.0.1 needs API keys; set {variable} or give --keys FILE",
+            variable=VARIABLE,
         )
     hosts = (
         _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
@@ -132,12 +127,10 @@ def _listening(address: ListenAddress) -> socket.socket:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
-            Phrase(
-                "cannot listen on {host} port {port}: {reason}",
-                host=address.host,
-                port=address.port,
-                reason=reason,
-            )
+            "cannot listen on {host} port {port}: {reason}",
+            host=address.host,
+            port=address.port,
+            reason=reason,
         ) from error
     # connections inherit it; asyncio sets it on its own sockets only, and each response would take 40 ms more
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -9,9 +9,7 @@ from secrets import token_bytes, token_hex
 from typing import Final
 
 from coreloop.base.database import Database
-from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import locked, write_private
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors, locked, write_private
 from coreloop.web.keys import ANYONE, ApiKey
 
 COOKIE: Final = "coreloop"
@@ -32,7 +30,7 @@ class SignIn:
     secret : bytes
         Shared by all processes of a project.
     database : Database
-        See `coreloop.web.tables.open_tables`.
+        See `coreloop.web.service_tables.open_tables`.
     """
 
     keys: Sequence[ApiKey]
@@ -110,13 +108,9 @@ def read_secret(file: Path) -> bytes:
     WorkspaceError
         The file cannot be read or written.
     """
-    try:
+    with file_errors("cannot be used ({strerror})", file):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(file.parent):
             if not file.exists():
                 write_private(file, token_bytes(_SECRET_BYTES))
             return file.read_bytes()
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be used ({strerror})", strerror=error.strerror), path=file
-        ) from error

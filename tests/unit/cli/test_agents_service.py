@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.runs.control import complete_run, pause_run, resume_run, stop_run
-from coreloop.runs.create import create_run
-from coreloop.runs.manage import read_run
+from coreloop.runs.manage import create_run, read_run
+from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
 from coreloop.runs.stores.sqlite import sqlite_store
 from driving import begin, state_at
 from researching import project

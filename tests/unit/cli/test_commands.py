@@ -407,7 +407,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "module", slow_after(1, ["coreloop.base.messages", "coreloop.base.spoken", "click", "polars"])
+    "module", slow_after(1, ["coreloop.base.messages", "coreloop.base.chosen_language", "click", "polars"])
 )
 def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
     interrupted = f"""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs import caller
+from coreloop.runs import person_or_agent
 from coreloop.runs.stores.store import open_store
 from rows import slow_after
 
@@ -142,16 +142,16 @@ def test_a_lowered_mark_is_still_one(tmp_path: Path):
 
 def test_a_later_run_has_a_lower_mark():
     ids = ["01M8377XTX1NDY3Z3QM1P8ZVCV", "01M8377YXHRXQ8AEVR2N06XH21", "01M839PCE9RV3PWDN9S9Z4JVCV"]
-    marks = [caller.mark_of(run_id) for run_id in ids]
+    marks = [person_or_agent.mark_of(run_id) for run_id in ids]
     assert marks == sorted(set(marks), reverse=True)
 
 
 def test_without_proc_the_ancestors_are_read_by_ps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert caller.require_person("act", {}) == "person"
-    monkeypatch.setattr(caller, "_PROC", tmp_path)
-    assert caller.require_person("act", {}) == "person"
-    monkeypatch.setattr(caller, "_PS", ("false",))
-    assert caller.require_person("act", {}) == "unknown"
+    assert person_or_agent.require_person("act", {}) == "person"
+    monkeypatch.setattr(person_or_agent, "_PROC", tmp_path)
+    assert person_or_agent.require_person("act", {}) == "person"
+    monkeypatch.setattr(person_or_agent, "_PS", ("false",))
+    assert person_or_agent.require_person("act", {}) == "unknown"
 
 
 @pytest.mark.slow

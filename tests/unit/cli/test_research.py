@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.cli.main import run as entry_point
 from model_stand_in import answers, error_body, model_stand_in, streams

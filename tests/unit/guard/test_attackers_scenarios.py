@@ -7,8 +7,11 @@ import pytest
 from coreloop.guard.event import Account
 from guard_bench import (
     BODY,
+    BRANCH,
     GITHUB,
+    MESSAGE,
     PROMOTED,
+    TRAILERS,
     Bench,
     assert_row,
     named,
@@ -274,6 +277,58 @@ def followed_in_a_description(bench: Bench) -> None:
     bench.words["body"] = f"{BODY}\n\nThis updates it."
 
 
+def in_encoding(bench: Bench, name: str, message: bytes) -> None:
+    """A commit whose header names an encoding."""
+    path = f"{name.lower()}.py"
+    bench.write(b"x = 1\n", "fix: x", path)
+    head = bench.git("cat-file", "commit", "HEAD").partition("\n\n")[0].replace("+0000", "-0000")
+    raw = f"{head}\nencoding {name}\n\n".encode() + message
+    bench.git("update-ref", "HEAD", bench.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=raw))
+
+
+def read_in_utf_7(bench: Bench) -> None:
+    """A machine's commit that says `encoding UTF-7`, in which its message is a promotion's"""
+    bench.start("work")
+    in_encoding(bench, "UTF-7", MESSAGE.replace(":", "+ADo-").encode())
+    bench.call(author=APP)
+
+
+def read_as_it_is(bench: Bench) -> None:
+    """The same, but its message is one only as it is"""
+    bench.start("work")
+    trailers = TRAILERS.replace("Candidate-Key:", "Note: +AAoACg-\nCandidate-Key:")
+    in_encoding(bench, "UTF-7", f"fix: x\n\n{trailers}".encode())
+    bench.call(author=APP)
+
+
+def read_by_nobody(bench: Bench) -> None:
+    """Commits that say `encoding UCS-2`, `IBM037`, `hex` or a name that nobody knows"""
+    bench.start("work")
+    for name in ("UCS-2", "IBM037", "hex", "nobody"):
+        in_encoding(bench, name, b"fix: x\n\nPhase: none\n")
+    bench.call(author=APP)
+
+
+def on_a_promotion_s_branch(bench: Bench, source: bytes = b"x = 1\n", path: str = "other.py") -> None:
+    """A person's work on a branch with a name that promote gives"""
+    bench.start(BRANCH)
+    bench.write(source, "fix: x", path, **AS_KIM)
+    bench.call(author=KIM, branch=BRANCH)
+
+
+def on_its_branch_by_a_machine(bench: Bench) -> None:
+    """The same, with a machine's commit on top"""
+    on_a_promotion_s_branch(bench)
+    bench.write(
+        b"y = 1\n", "fix: y", **{key: value.replace("kim", APP.login) for key, value in AS_KIM.items()}
+    )
+
+
+def on_its_branch_with_a_line(bench: Bench) -> None:
+    """The same by a person alone, with a line of coreloop's"""
+    on_a_promotion_s_branch(bench, PROMOTED, FILE)
+
+
 WAYS = (
     *(two_commits_in_one_push, two_commits_in_a_person_s_push, pushed_on_top_of_a_machine_s),
     *(pusher_of_the_line_unknown, new_branch_of_a_machine, sent_by_a_machine, sent_by_a_person),
@@ -291,6 +346,8 @@ WAYS = (
     *(co_author_without_an_account, co_author_before_a_blank, co_author_with_an_account),
     *(co_author_of_a_renamed_account, co_author_in_a_list),
     *(quoted_in_a_description, followed_in_a_description),
+    *(read_in_utf_7, read_as_it_is, read_by_nobody),
+    *(on_a_promotion_s_branch, on_its_branch_by_a_machine, on_its_branch_with_a_line),
 )
 HEADING = "Borrowed names and hidden spellings"
 

@@ -34,7 +34,9 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
         "GITHUB_API_URL": github.url,
     }.items():
         monkeypatch.setenv(name, value)
-    pull = github.add_pull(branch="skill/docstring-analysis-profitability-20260425", draft=False)
+    title = "[CORELOOP-R] docs(analysis): how it is used with success"
+    branch = "skill/docstring-analysis-profitability-20260425"
+    pull = github.add_pull(branch=branch, title=title, draft=False)
     pull.labels[:] = ["coreloop", "Auto-Merge"]
     pull.auto_merge = True
     return github
@@ -246,7 +248,7 @@ def test_a_group_is_asked_about_by_its_branch_and_its_commits(
     found = json.loads((out_dir / "pulls.json").read_text())
     assert [(entry["number"], "base_rules" in entry) for entry in found] == [(1, True), (2, True)]
     assert sum("/rules/" in request.path for request in hub.traffic) == 1
-    hub.pulls[0].branch = "feature"
+    hub.pulls[0].branch, hub.pulls[0].title = "feature", "a change"
     command("gather", "--event", str(path), "--event-name", "merge_group", "--out", str(out_dir))
     assert "base_rules" not in (out_dir / "pulls.json").read_text()  # no promotion is queued
 

@@ -9,7 +9,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.guard.event import Account
 from guard_bench import BRANCH, GITHUB, MESSAGE, PROMOTED, TITLE, Bench, assert_row, named, rows
 from guard_queue import Queue
-from promoting import KEY, SOURCE
+from promoting import FILE, KEY, OTHER_FILE, OTHER_SOURCE, SOURCE
 
 APP = Account("coreloop-app[bot]", human=False)
 REST = "Phase: R\nTarget: tools/finance.py::analysis"
@@ -135,6 +135,191 @@ def revert_in_a_release(bench: Bench) -> None:
     bench.call()
 
 
+MOVED = "tools/ratios.py"
+RENAMED = PROMOTED.replace(b"def analysis", b"def ratios")
+IN_A_CLASS = b"class Tools:\n" + PROMOTED.partition(b"\n\n\n")[2].replace(b"def", b"    def", 1).replace(
+    b"\n    ", b"\n        "
+)
+
+
+def said(bench: Bench, sha: str, source: bytes = b"x = 1\n", path: str = "other.py") -> None:
+    """A machine's other work that says that it reverts a commit."""
+    bench.start("work", "main")
+    bench.write(source, f"fix: x\n\nThis reverts commit {sha}.", path)
+    bench.call(author=APP)
+
+
+def renamed(bench: Bench, source: bytes = RENAMED, path: str = FILE) -> str:
+    """A promotion whose tool main then renames, or its file."""
+    sha = bench.land()
+    bench.git("mv", FILE, path) if path != FILE else None
+    bench.write(source, "refactor: rename", path)
+    bench.push()
+    return sha
+
+
+def revert_before_the_merge(bench: Bench) -> None:
+    """Other work that says that it reverts an open promotion, which may be merged first"""
+    bench.promote()
+    said(bench, bench.git("rev-parse", BRANCH))
+
+
+def revert_of_another_branch(bench: Bench) -> None:
+    """Other work that says that it reverts a commit of another branch, which is no promotion"""
+    bench.start("side")
+    said(bench, bench.write(b"y = 1\n", "feat: y", "side.py"))
+
+
+def false_revert_after_a_move(bench: Bench) -> None:
+    """Other work whose message says that it reverts a promotion, after main moved the tool's file"""
+    said(bench, renamed(bench, PROMOTED, MOVED))
+
+
+def false_revert_after_a_rename(bench: Bench) -> None:
+    """The same, after main renamed the tool"""
+    said(bench, renamed(bench))
+
+
+def revert_after_a_rename(bench: Bench) -> None:
+    """The same, and it takes the line out of the renamed tool"""
+    said(bench, renamed(bench), SOURCE.replace(b"def analysis", b"def ratios"), FILE)
+
+
+def false_revert_in_a_class(bench: Bench) -> None:
+    """It does not, and main put the tool into a class, where the line is indented further"""
+    said(bench, renamed(bench, IN_A_CLASS))
+
+
+def false_revert_of_other_words(bench: Bench) -> None:
+    """The same, after main renamed the tool and wrote the line with an escape"""
+    said(bench, renamed(bench, RENAMED.replace(b"- First", b"\\x2d First")))
+
+
+def false_revert_by_a_rename(bench: Bench) -> None:
+    """A machine's commit that renames the tool and says that it reverts the promotion"""
+    said(bench, bench.land(), RENAMED, FILE)
+
+
+def false_revert_of_another(bench: Bench) -> None:
+    """A machine's commit that takes out another tool's same line, and says that it reverts the promotion"""
+    other = OTHER_SOURCE.replace(b"Shows a company.", b"Shows a company.\n\n    - First: show\n    ")
+    bench.git("switch", "--quiet", "main")
+    bench.write(other, "docs: show", OTHER_FILE)
+    said(bench, renamed(bench), OTHER_SOURCE, OTHER_FILE)
+
+
+def false_revert_by_the_same_deletion(bench: Bench) -> None:
+    """A machine's commit that deletes a tool where main has moved it from, and says so"""
+    bench.git("branch", "work")
+    sha = bench.land()
+    bench.git("switch", "--quiet", "work")
+    bench.git("reset", "--quiet", "--hard", sha)
+    rest = b'"""Tools."""\n'
+    bench.write(rest, f"refactor: move\n\nThis reverts commit {sha}.")
+    bench.git("switch", "--quiet", "main")
+    bench.write(PROMOTED, "refactor: copy", MOVED)
+    bench.write(rest, "refactor: move")
+    bench.push()
+    bench.git("switch", "--quiet", "work")
+    bench.call(author=APP)
+
+
+def false_revert_by_a_change_of_place(bench: Bench) -> None:
+    """A machine's commit that moves the line to another tool, takes out that of a third, and says so"""
+    third = b'def third():\n    """Third.\n\n    - First: show\n    """\n'
+    bench.git("switch", "--quiet", "main")
+    bench.write(third, "docs: third", "third.py")
+    sha = bench.land()
+    said(bench, sha, third.replace(b"    - First: show\n", b""), "third.py")
+    bench.write(SOURCE, "docs: drop it")
+    bench.write(third, "docs: keep it", "fourth.py")
+
+
+def false_revert_in_a_release(bench: Bench) -> None:
+    """A machine's release merge that brings the tool's new name, and whose description says so"""
+    sha = bench.land()
+    bench.git("branch", "release")
+    bench.write(RENAMED, "refactor: rename")
+    bench.push()
+    bench.base = "release"
+    bench.start("up")
+    bench.call(author=APP, body=f"This reverts commit {sha}.")
+
+
+def release_with_another(bench: Bench) -> None:
+    """A release merge with a promotion's revert, and the same line of another tool"""
+    other = OTHER_SOURCE.replace(b"Shows a company.", b"Shows a company.\n\n    - First: show\n    ")
+    sha = bench.land()
+    bench.git("branch", "release")
+    bench.git("revert", "--no-edit", sha)
+    bench.write(other, "docs: show", OTHER_FILE)
+    bench.push()
+    bench.base = "release"
+    bench.start("up")
+    bench.call()
+
+
+def revert_beside_another(bench: Bench) -> None:
+    """A person's revert of a promotion whose line another tool has gained, too"""
+    other = OTHER_SOURCE.replace(b"Shows a company.", b"Shows a company.\n\n    - First: show\n    ")
+    sha = bench.land()
+    bench.write(other, "docs: show", OTHER_FILE)
+    bench.push()
+    bench.start("revert")
+    bench.git("revert", "--no-edit", sha)
+
+
+def false_revert_of_a_revert_beside_another(bench: Bench) -> None:
+    """Other work that says that it reverts a promotion's revert, whose line another tool has"""
+    revert_beside_another(bench)
+    bench.git("push", "--quiet", "origin", "revert:main")
+    bench.git("switch", "--quiet", "main")
+    bench.git("merge", "--quiet", "--ff-only", "revert")
+    bench.git("fetch", "--quiet", "origin")
+    said(bench, bench.git("rev-parse", "main"))
+
+
+def revert_taken_back(bench: Bench) -> None:
+    """A revert and its own revert in one pull request, which a squash would not tell from a revert"""
+    sha = bench.land()
+    bench.start("revert")
+    bench.git("revert", "--no-edit", sha)
+    bench.git("revert", "--no-edit", "HEAD")
+    bench.call()
+
+
+def reapplied_in_a_release(bench: Bench) -> None:
+    """A release merge with a promotion's revert and the revert of that"""
+    sha = bench.land()
+    bench.git("branch", "release")
+    bench.git("revert", "--no-edit", sha)
+    bench.git("revert", "--no-edit", "HEAD")
+    bench.push()
+    bench.base = "release"
+    bench.start("up")
+    bench.call()
+
+
+def revert_of_a_release(bench: Bench) -> None:
+    """A revert on a release branch, merged back to main"""
+    sha = bench.land()
+    bench.start("release")
+    bench.git("revert", "--no-edit", sha)
+    bench.call()
+
+
+def revert_of_a_release_without_its_change(bench: Bench) -> None:
+    """The same, where the release branch is `forge: base`, and the merge keeps main's line"""
+    bench.git("switch", "--quiet", "main")
+    settings = (bench.project.root / "coreloop.yaml").read_bytes()
+    settings = settings.replace(b'"forge": {', b'"forge": {"base": "release", ')
+    bench.write(settings, "chore: base", "coreloop.yaml")
+    revert_of_a_release(bench)
+    bench.push("release")
+    bench.start("back", "main")
+    bench.git("merge", "--quiet", "--no-ff", "--strategy", "ours", "--message", "merge", "release")
+
+
 def backport_of_a_merge(bench: Bench) -> None:
     """A person's `git cherry-pick -x -m 1` of GitHub's merge of a promotion, onto a release branch"""
     bench.base = "release"
@@ -171,6 +356,22 @@ HISTORY = (
     *(subject_of_an_index, header_as_a_paragraph, template_of_trailers, promotion_without_a_key),
     *(false_revert, false_revert_of_a_person, false_revert_in_the_description, false_revert_from_before),
     *(revert_that_is_one, revert_after_removal, false_revert_of_a_revert, revert_of_a_revert),
+    *(
+        revert_before_the_merge,
+        revert_of_another_branch,
+        false_revert_after_a_move,
+        false_revert_after_a_rename,
+    ),
+    *(revert_after_a_rename, false_revert_in_a_class, false_revert_of_other_words, false_revert_by_a_rename),
+    *(false_revert_of_another, false_revert_by_the_same_deletion, false_revert_by_a_change_of_place),
+    *(
+        false_revert_in_a_release,
+        release_with_another,
+        revert_beside_another,
+        false_revert_of_a_revert_beside_another,
+    ),
+    *(revert_taken_back, reapplied_in_a_release, revert_of_a_release),
+    *(revert_of_a_release_without_its_change,),
     *(revert_in_a_release, backport_of_a_merge, backport_of_a_merge_and_more, backport_of_a_reverted_merge),
 )
 HEADING = "What history would read"
@@ -194,7 +395,7 @@ def test_in_the_queue_a_false_revert_is_red_too(bench: Bench, tmp_path: Path):
     bench.start("group", "main")
     queue = Queue(bench, tmp_path)
     queue.add(7, "work", "squash", title="fix: x", body=body)
-    assert ["says that it reverts commit" in reason for reason in queue.decide().reasons] == [True]
+    assert ["whose line is still there" in reason for reason in queue.decide().reasons] == [True]
 
 
 @pytest.mark.slow

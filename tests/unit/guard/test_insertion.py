@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from coreloop.descriptions.edit import Edited, append_to_section, put_lines
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
-from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.allowed_lines import is_form
 from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")

@@ -7,10 +7,10 @@ import pytest
 
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
-from coreloop.learn.proposals.advice import statement_key
-from coreloop.learn.proposals.grammar import AdvisedCalls, When, parse_line
-from coreloop.learn.proposals.words import Words
-from coreloop.promote.pull_request import trailers
+from coreloop.learn.proposals.declared_words import Words
+from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, parse_line
+from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.promote.pull_request_text import trailers
 from guarding import REPLAY, SETTINGS, candidate_proposal
 from merging import read_trailers
 from promoting import LINES

@@ -117,13 +117,16 @@ def test_a_push_goes_on():
     assert decide(PushEvent(), facts()) == GuardDecision()
 
 
+LINE = AddedLine(FILE, "analysis", "- First: show")
+
+
 # --- what says that it is coreloop's ---------------------------------------------------------------
 
 CLAIMS = [
     ({"title": pull().title}, "its title"),
     ({"title": "  [coreloop-f] docs(x)"}, "its title"),
-    ({"branch": pull().branch}, "its branch"),
-    ({"branch": "Skill/caveat-anything-20260425"}, "its branch"),
+    ({"branch": pull().branch, "author": BOT}, "its branch"),
+    ({"branch": "Skill/caveat-anything-20260425", "author": BOT}, "its branch"),
     ({"body": MESSAGE}, "trailers in its description"),
 ]
 
@@ -133,6 +136,21 @@ def test_one_forged_sign_on_an_ordinary_pull_request_stops_it(signs, claim):
     decision = judged(ordinary_event("edited", **signs), commits=(ORDINARY,), files={HEAD: ()})
     assert decision.claims == (claim,)
     assert_stops(decision, "lacks the trailers")
+
+
+@each_row(
+    ("known", "claims"),
+    [
+        ({}, ()),
+        ({"machines": {HEAD: "merger[bot]"}}, ("its branch",)),
+        ({"unknown": frozenset({HEAD})}, ("its branch",)),
+        ({"added_lines": (LINE,)}, ("its branch",)),
+    ],
+)
+def test_a_branch_s_name_is_no_sign_where_people_made_all(known, claims):
+    decision = judged(ordinary_event(branch=pull().branch), commits=(ORDINARY,), files={HEAD: ()}, **known)
+    assert decision.claims == claims
+    assert any("is named like" in note for note in decision.notes) is (not claims)
 
 
 @each_row(
@@ -175,7 +193,7 @@ def test_coreloop_s_label_is_not_taken_off():
 
 
 def test_a_sign_is_told_once():
-    assert judged(event("labeled", label="coreloop"), commits=()).claims == (
+    assert judged(event("labeled", label="coreloop", author=BOT), commits=()).claims == (
         "its title",
         "trailers in its description",
         "its branch",
@@ -387,7 +405,6 @@ def test_hostile_names_are_shown_harmlessly():
 
 # --- lines without words ---------------------------------------------------------------------------
 
-LINE = AddedLine(FILE, "analysis", "- First: show")
 OUTSIDE = f"{FILE}: - First: show is a line of coreloop's and comes without its promotion"
 BY_GITHUB = ("A Reviewer", "reviewer@example.org", "GitHub", "noreply@github.com")
 
@@ -425,7 +442,8 @@ def test_signs_of_landed_commits_do_not_count():
     assert judged(happened, files={}, landed=frozenset({OTHER})).claims
     gained = judged(happened, files={}, landed=frozenset({HEAD}), added_lines=(LINE,))
     assert_stops(gained, "comes without its promotion")
-    named = judged(ordinary_event(branch=pull().branch), files={}, landed=frozenset({HEAD}))
+    happened = ordinary_event(branch=pull().branch, author=BOT)
+    named = judged(happened, files={}, landed=frozenset({HEAD}))
     assert named.claims == ("its branch",)
 
 

@@ -9,6 +9,7 @@ from coreloop.guard.change import AddedLine
 from coreloop.guard.decision import Action, GuardDecision
 from coreloop.guard.event import Authorship
 from guarding import (
+    BOT,
     HEAD,
     NUMBER,
     approval,
@@ -131,7 +132,7 @@ def test_a_queue_branch_that_names_no_pull_request_stops():
 
 
 def test_a_group_that_claims_without_a_promotion_stops():
-    plain = ordinary_event().pull
+    plain = ordinary_event(author=BOT).pull
     assert_stops_only_for(grouped(commits=(MERGE,), files={}, pulls=(plain,)), "no commit is one")
     hidden = commit("docs: words", sha=HEAD)
     decision = grouped(commits=(hidden,), files={}, pulls=(pull(),), reviews=(approval(),))

@@ -34,6 +34,14 @@ def ordinary_entry(queue: Queue, way: str) -> None:
     queue.add(8, "work", way, title="docs: analysis")
 
 
+def entry_on_a_promotion_s_branch(queue: Queue, way: str) -> None:
+    """A person's work on a branch with a name that promote gives"""
+    queue.bench.start("work")
+    queue.bench.write(HUMAN_EDIT, "docs: analysis")
+    queue.bench.start("group")
+    queue.add(8, "work", way, title="docs: analysis", branch=BRANCH)
+
+
 def promotion_with_approval(queue: Queue, way: str) -> None:
     """An approved promotion"""
     queue.bench.promote()
@@ -159,11 +167,18 @@ def behind_a_promotion_without_approval(queue: Queue, way: str) -> None:
 
 
 GROUPS: tuple[Callable[[Queue, str], None], ...] = (
-    *(ordinary_entry, behind_a_promotion_with_approval, promotion_with_approval, updated_promotion),
+    *(
+        ordinary_entry,
+        entry_on_a_promotion_s_branch,
+        behind_a_promotion_with_approval,
+        promotion_with_approval,
+        updated_promotion,
+    ),
     *(repaired_promotion, promotion_repaired_by_two_suggestions, repaired_promotion_between_others),
     *(promotion_without_approval, repaired_promotion_without_approval, behind_a_promotion_without_approval),
     *(lines_without_trailers, lines_of_a_person, lines_behind_a_promotion),
 )
+ORDINARY = {ordinary_entry, entry_on_a_promotion_s_branch, lines_of_a_person}
 WAYS = [
     pytest.param(build, way, id=f"{build.__name__.replace('_', ' ')}-{way}")
     for build in GROUPS
@@ -178,7 +193,7 @@ def test_merge_group(build: Callable[[Queue, str], None], way: str, bench: Bench
     queue = Queue(bench, tmp_path)
     build(queue, way)
     decision = queue.decide()
-    assert bool(decision.claims) is (build not in {ordinary_entry, lines_of_a_person})
+    assert bool(decision.claims) is (build not in ORDINARY)
     assert_row(rows("In the merge queue")[named(build)], decision)
 
 

@@ -12,7 +12,7 @@ import pytest
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.guard.event import Account
 from coreloop.guard.report import report_check
-from coreloop.learn.proposals.lines import is_form
+from coreloop.learn.proposals.allowed_lines import is_form
 from guard_bench import (
     BETTER,
     BODY,

@@ -24,19 +24,19 @@ from rows import slow_after
 SOURCE = Path(coreloop.__file__).parents[1]
 PACKAGES = ("descriptions", "base/git", "guard", "base/project")
 MODULES = (
-    "base.failures",
+    "base.error_classes",
     "base.records",
     "base.validation",
     "base.text",
     "base.github.github_api",
     "base.github.github_errors",
     "base.github.urllib_transport",
-    "learn.proposals.advice",
+    "learn.proposals.statement_lines",
     "learn.proposals.declared",
     "learn.proposals.figures",
-    "learn.proposals.grammar",
-    "learn.proposals.lines",
-    "learn.proposals.words",
+    "learn.proposals.sequence_lines",
+    "learn.proposals.allowed_lines",
+    "learn.proposals.declared_words",
 )
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -124,7 +124,7 @@ def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) 
         "yaml",
         "coreloop.guard.policy",
         "coreloop.base.project.settings",
-        "coreloop.learn.proposals.grammar",
+        "coreloop.learn.proposals.sequence_lines",
     }
     script = f"print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)"
     check = f"from coreloop.guard.__main__ import main; main(sys.argv[1:]); {script}"

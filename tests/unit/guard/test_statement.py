@@ -8,11 +8,11 @@ from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.guard.lines import refuse_groups, refuse_lines
-from coreloop.learn.proposals.advice import statement_key
+from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.declared import refuse_words
-from coreloop.learn.proposals.lines import is_form
-from coreloop.learn.proposals.words import Words
-from coreloop.promote.pull_request import commit_message, trailers
+from coreloop.learn.proposals.declared_words import Words
+from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.promote.pull_request_text import commit_message, trailers
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from merging import read_trailers
 from promoting import SOURCE
@@ -307,7 +307,7 @@ def test_several_statements_are_one_commit():
             f"{message_of(BOTH[0])}\n"
             + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
             BOTH[:1],
-            "names a proposal twice, with different figures",
+            "no added line is that of the proposal",
         ),
         (
             message_of(*BOTH)[::-1].replace("::analysis"[::-1], "::show"[::-1], 1)[::-1],

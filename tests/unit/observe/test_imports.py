@@ -29,24 +29,24 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop",
         "coreloop.base",
         "coreloop.base.categories",
-        "coreloop.base.encoding",
+        "coreloop.base.record_lines",
         "coreloop.observe",
         "coreloop.observe.blocks",
-        "coreloop.observe.case",
+        "coreloop.observe.case_keys",
         "coreloop.observe.collector",
         "coreloop.observe.conversation",
         "coreloop.observe.decorator",
         "coreloop.observe.drops",
         "coreloop.observe.failed_results",
         "coreloop.observe.journal",
-        "coreloop.observe.leaves",
+        "coreloop.observe.comparable_texts",
         "coreloop.observe.log_settings",
-        "coreloop.observe.parts",
-        "coreloop.observe.saw",
+        "coreloop.observe.record_parts",
+        "coreloop.observe.shown_states",
         "coreloop.observe.session_sources",
-        "coreloop.observe.sources",
+        "coreloop.observe.argument_sources",
         "coreloop.observe.tally",
-        "coreloop.observe.version",
+        "coreloop.observe.tools_version",
         "coreloop.base.records",
     }
 
@@ -65,6 +65,6 @@ def test_records_imports_only_the_standard_library():
 
 
 def test_encoding_imports_only_records_and_orjson():
-    foreign, own = loaded("coreloop.base.encoding")
+    foreign, own = loaded("coreloop.base.record_lines")
     assert foreign == {"coreloop", "orjson"}
-    assert own == {"coreloop", "coreloop.base", "coreloop.base.encoding", "coreloop.base.records"}
+    assert own == {"coreloop", "coreloop.base", "coreloop.base.record_lines", "coreloop.base.records"}

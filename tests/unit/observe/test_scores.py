@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import SettingsError
-from coreloop.base.project.outcome import OutcomeRule, Score, parse_rule
+from coreloop.base.project.score_rule import OutcomeRule, Score, parse_rule
 from coreloop.base.project.settings import OutcomeSettings, Settings
 from coreloop.base.project.settings_file import load_settings
 from coreloop.observe.adapters.otel import Traces
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.landing import land
+from coreloop.observe.importers.append_requests import land
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
 
 RULE = Settings(outcome=OutcomeSettings(score="helpful", success=">= 0.5"))

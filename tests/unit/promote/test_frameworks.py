@@ -12,8 +12,8 @@ import coreloop.promote.frameworks
 from coreloop.base.errors import ReachError
 from coreloop.base.project.frameworks import FRAMEWORKS
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.promote import schema
-from coreloop.promote.schema import SchemaCommand, read_description, schema_command
+from coreloop.promote import tool_schemas
+from coreloop.promote.tool_schemas import SchemaCommand, read_description, schema_command
 
 FOLDER = Path(coreloop.promote.frameworks.__file__).parent
 
@@ -105,7 +105,7 @@ def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_project_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(tool_schemas, "TIMEOUT_S", 0.5)
     (tmp_path / "tools.py").write_text("import signal\nsignal.pause()\n", encoding="utf-8")
     assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS took longer than 0.5 s"
 

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.settings import Settings
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from promoting import ID, statement, write_candidates
 
 HELD = {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21}

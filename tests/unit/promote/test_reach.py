@@ -12,10 +12,10 @@ import pytest
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.descriptions.edit import Edited, append_to_section
-from coreloop.promote import schema as module
+from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, Unmeasured, compare_descriptions, measure_reach
-from coreloop.promote.schema import find_description, schema_command
+from coreloop.promote.tool_schemas import find_description, schema_command
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 

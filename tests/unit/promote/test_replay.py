@@ -19,8 +19,7 @@ from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.promote.asking import ask_again
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import (
     AuditLog,
     HttpEndpoint,
@@ -32,6 +31,7 @@ from coreloop.promote.replay import (
     replay,
     weigh_runs,
 )
+from coreloop.promote.replay_proposal import ask_again
 from github_stand_in import Reply
 from logs import call, record, repeated, write_log
 from promoting import GOOD, ID, OTHER, SLOW, Agent, candidate, write_candidates

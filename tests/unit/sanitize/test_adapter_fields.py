@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.masking import Numbering
-from coreloop.sanitize.modes import Masker, sanitize_record
-from coreloop.sanitize.pseudonymizer import Pseudonymizer
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.hash_and_drop import Pseudonymizer
+from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker, sanitize_record
 from coreloop.sanitize.vocabulary import KnownWords
 from logs import record
 

@@ -2,8 +2,8 @@
 
 from coreloop.sanitize.detectors import eu, uk, us
 from coreloop.sanitize.detectors.detection import COUNTRIES, Detection, OwnPattern, using
-from coreloop.sanitize.find import find
-from coreloop.sanitize.masking import sanitize_text
+from coreloop.sanitize.find_in_text import find
+from coreloop.sanitize.mask_text import sanitize_text
 from rows import each_row
 
 MASKED = {

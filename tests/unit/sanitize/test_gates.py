@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.sanitize.closings import Closed, closings
+from coreloop.sanitize.apply_rules import encoded, matches, may_be_encoded
 from coreloop.sanitize.detectors import RULES
-from coreloop.sanitize.detectors.markers import JOINING, closed_signs, signs_of
-from coreloop.sanitize.find import Hit, find_hits
-from coreloop.sanitize.matching import encoded, matches, may_be_encoded
-from coreloop.sanitize.views import readings
+from coreloop.sanitize.detectors.signs import JOINING, closed_signs, signs_of
+from coreloop.sanitize.find_in_text import Hit, find_hits
+from coreloop.sanitize.undisguised import readings
+from coreloop.sanitize.without_spaces import Closed, closings
 from planted import planted_records
 
 # Parts of private data and of its context.
@@ -108,7 +108,7 @@ def test_rules_find_the_same_with_only_the_possible_signs(text: str, joins: bool
 
 
 def without_gates(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Hit, ...]:
-    module = import_module("coreloop.sanitize.find")  # the package has a function of that name
+    module = import_module("coreloop.sanitize.find_in_text")  # the package has a function of that name
     with monkeypatch.context() as patch:
         patch.setattr(module, "closed_signs", lambda text, compact: ~0)
         patch.setattr(module, "may_be_encoded", lambda compact: True)

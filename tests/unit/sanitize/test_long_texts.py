@@ -6,12 +6,12 @@ import pytest
 
 from bounded import bounded
 from coreloop.sanitize.chunks import MAX_PLACES, places_of
-from coreloop.sanitize.find import PrivateData, find
-from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.masking import sanitize_text
-from coreloop.sanitize.modes import sanitize_record
-from coreloop.sanitize.names import Names
-from coreloop.sanitize.walk import scan
+from coreloop.sanitize.company_names import Names
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.find_in_text import PrivateData, find
+from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.sanitize_record import sanitize_record
+from coreloop.sanitize.walk_record import scan
 from long_texts import ALL_SIGNS, SHAPES
 from rows import each_row
 from weekly import WEEKLY

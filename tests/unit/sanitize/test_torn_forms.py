@@ -1,7 +1,7 @@
 """Values in separators, blanks, letters and encodings other than their usual ones are found whole."""
 
-from coreloop.sanitize.masking import sanitize_text
-from coreloop.sanitize.names import Names
+from coreloop.sanitize.company_names import Names
+from coreloop.sanitize.mask_text import sanitize_text
 from rows import each_row
 
 FOUND = {

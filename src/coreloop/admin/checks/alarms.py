@@ -10,8 +10,8 @@ from coreloop.base.text import printable
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
 if TYPE_CHECKING:
-    from coreloop.admin.status.facts import Standing, Status
-    from coreloop.admin.status.log import Log, Sieved
+    from coreloop.admin.status.log_figures import Log, Sieved
+    from coreloop.admin.status.status import Standing, Status
 
 SILENT_DAYS: Final = 7
 """Days without a record that are an alarm in any log; in a busy log, twice its longest gap are enough."""

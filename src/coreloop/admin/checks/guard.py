@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
-from coreloop.admin.init.pin import CannotPinError, pin_installed
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
 from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
@@ -259,7 +259,7 @@ def check_owners(root: Path) -> Diagnosis:
 
 def check_owners_on_github(api: GithubApi, branch: str) -> Iterator[Diagnosis]:
     """What GitHub finds wrong with a branch's CODEOWNERS, such as an owner who cannot review."""
-    from coreloop.guard.readiness import owners_errors  # only needed with a token
+    from coreloop.guard.protection import owners_errors  # only needed with a token
 
     for error in owners_errors(api, branch):
         todo = "give the owner write access, or name another; then push CODEOWNERS"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from coreloop.admin.checks import alarms
 from coreloop.admin.checks.diagnosis import Alarm, Diagnosis, Setup, SetupCheck
 from coreloop.admin.checks.guard import check_guard
-from coreloop.admin.checks.log import check_log
-from coreloop.admin.checks.model import check_reach, check_replay
+from coreloop.admin.checks.newest_record import check_log
 from coreloop.admin.checks.privacy import check_ignored, check_private
 from coreloop.admin.checks.programs import check_notify
+from coreloop.admin.checks.reach_and_replay import check_reach, check_replay
 from coreloop.admin.checks.setup import check_extras, check_settings, check_tools
 from coreloop.base.errors import CoreloopError, SettingsError
 from coreloop.base.messages import Phrase
@@ -22,7 +22,7 @@ from coreloop.base.project.workspace import Workspace, find_root
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:
-    from coreloop.admin.status.facts import Status
+    from coreloop.admin.status.status import Status
 
 StatusCheck = Callable[["Status"], Alarm | None]
 
@@ -81,8 +81,6 @@ def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tu
     ----------
     start : Path
         A folder of the project; it may be empty.
-    now : datetime
-        Aware.
     environ : mapping
         ``CORELOOP_…`` overrides, and a token in GITHUB_TOKEN or GH_TOKEN.
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
-from coreloop.admin.checks.log import log_files, recent_lines
+from coreloop.admin.checks.newest_record import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings_file import FILE_NAME

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import getitem
 
-from coreloop.admin.demo.plan import DemoRequest, FromResult, PlannedStep
+from coreloop.admin.demo.planned_request import DemoRequest, FromResult, PlannedStep
 from coreloop.admin.demo.prose import Result
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.observe import AuditCollector
@@ -66,8 +66,7 @@ def answer(
 
 def _write(scenario: Scenario, request: DemoRequest, work: "_Work", *, finished: bool) -> ScriptedAnswer:
     prose, language = scenario.prose, request.language
-    label = partial(prose.label, language=language)
-    lines = [line for tool, result in work.results for line in scenario.render(tool, result, label)]
+    lines = [line for tool, result in work.results for line in prose.result_lines(tool, result, language)]
     text = prose.compose_answer(lines, language=language, closing=request.closing, gave_up=not finished)
     return ScriptedAnswer(text=text, violation=prose.find_violation(text, lines))
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.promote.asking import ask_nobody
 from coreloop.promote.commits import WritableRepository, init_repository
+from coreloop.promote.draft_pull_request import Done, carry_out
 from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan
-from coreloop.promote.promotion import Done, carry_out
-from coreloop.promote.proposal import read_proposal
+from coreloop.promote.proposal_entry import read_proposal
+from coreloop.promote.replay_proposal import ask_nobody
 from coreloop.promote.run import keep_body
 
 _IGNORED = "data/\n__pycache__/\n"

@@ -1,20 +1,20 @@
 """The agent's answers: lines made from tool results, and a check for unsupported text."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from string import Formatter
 from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from coreloop.admin.demo.plan import Closing, Language
+from coreloop.admin.demo.planned_request import Closing, Language
 
 Result: TypeAlias = Any
 """The result of a tool: an object, or a list of objects."""
 Label: TypeAlias = Callable[[str], str]
-Renderer: TypeAlias = Callable[[str, Result, Label], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Prose:
     forbidden: tuple[str, ...]
     forbidden_is: str
     sentences: dict[Language, dict[str, str]]
+    lines: dict[str, tuple[tuple[str, str], ...]]
     labels: dict[Language, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
@@ -38,6 +39,17 @@ class Prose:
         if language not in self.labels:
             return name.replace("_", " ")
         return self.labels[language].get(name, name)
+
+    def result_lines(self, tool: str, result: Result, language: Language) -> list[str]:
+        """Write a tool's result as lines of an answer."""
+        rows = result if isinstance(result, list) else [result]
+        label = partial(self.label, language=language)
+        return [
+            _Line(label, row.get("columns", ())).vformat(line, (), values)
+            for row in rows
+            for part, line in self.lines[tool]
+            for values in _values(row, part)
+        ]
 
     def compose_answer(
         self, lines: Sequence[str], *, language: Language, closing: Closing, gave_up: bool
@@ -92,3 +104,46 @@ class Prose:
         if set(re.findall(self.figure, text)) - supported:
             return "the answer states a figure that is in no result"
         return None
+
+
+def _values(row: Mapping[str, Any], part: str) -> Iterator[Mapping[str, Any]]:
+    """The values for a line: those of a result, or of each item of one of its fields."""
+    if not part:
+        yield row
+        return
+    items = row[part]
+    for key, value in items.items() if isinstance(items, dict) else enumerate(items):
+        yield {**row, "key": key, "value": value, **(value if isinstance(value, dict) else {})}
+
+
+class _Line(Formatter):
+    """Fills in a line of ``prose.toml``; a name that has no value stands for itself: ``{per_year:label}``."""
+
+    def __init__(self, label: Label, columns: Sequence[str]) -> None:
+        self._label = label
+        self._columns = columns
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return kwargs.get(str(key), key)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        match format_spec:
+            case "label":
+                return self._label(value)
+            case "amount":
+                return _amount(value)
+            case "length":
+                return str(len(value))
+            case "history":
+                return ", ".join(f"{year} {_amount(amount)}" for year, amount in value.items())
+            case "row":
+                named = list(zip(self._columns, value, strict=True))[1:]
+                return ", ".join(f"{self._label(name)} {_amount(amount)}" for name, amount in named)
+        return format(value, format_spec)
+
+
+def _amount(value: float | None) -> str:
+    """Format an integer as an amount of money and a float as a ratio."""
+    if value is None:
+        return "n/a"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.1%}"

@@ -14,7 +14,7 @@ from typing import Final
 
 from coreloop.admin.demo.agent import answer
 from coreloop.admin.demo.effect import SimulatedEffect, simulate_effect
-from coreloop.admin.demo.plan import DemoRequest, PlannedStep
+from coreloop.admin.demo.planned_request import DemoRequest, PlannedStep
 from coreloop.admin.demo.promoting import Promoted, promote_statement
 from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario
@@ -22,7 +22,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.mine.session import MiningOptions
+from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.pattern.run import PatternRequest, PatternResult, run_pattern
 from coreloop.learn.refine.run import RefineRequest, RefineResult, run_refine
 from coreloop.observe import AuditCollector
@@ -234,7 +234,7 @@ def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
 def _request(
     scenario: Scenario, recipe: Recipe, rng: Random, *, offset_min: int, session: str
 ) -> DemoRequest:
-    subject = scenario.choose_subject(recipe, rng)
+    subject = scenario.draw_subject(recipe, rng)
     steps, nouns = scenario.recipes.plan_calls(recipe, subject, rng)
     plan = tuple(_timed(step, rng) for step in steps)
     question, language = scenario.phrases.word_question(recipe.topic, rng, nouns=nouns)
@@ -261,11 +261,13 @@ def copy_project(project: Path, destination: Path) -> None:
     Parameters
     ----------
     project : Path
-        The folder that contains both.
+        The folder that contains both, and a ``script``.
     destination : Path
         Files of the same names are overwritten; other files are kept.
     """
-    shutil.copytree(project, destination, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+    shutil.copytree(
+        project, destination, ignore=shutil.ignore_patterns("__pycache__", "script"), dirs_exist_ok=True
+    )
 
 
 def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object]]:

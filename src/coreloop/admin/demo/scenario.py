@@ -1,17 +1,18 @@
-"""The differences between the demos: project, script, subjects and the wording of results."""
+"""The demos: each is a folder of ``projects``, whose ``script`` says what is asked and answered."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Self
+from typing import Final, Self
 
 import msgspec
 
-from coreloop.admin.demo.plan import Language, Subject
-from coreloop.admin.demo.prose import Prose, Renderer
+from coreloop.admin.demo.planned_request import Language, Subject
+from coreloop.admin.demo.prose import Prose
 from coreloop.admin.demo.recipes import Recipe, Recipes
+from coreloop.admin.demo.subjects import Subjects
 from coreloop.base.particles import with_particle
 
 
@@ -74,7 +75,7 @@ class Phrases:
         return " ".join(filter(None, parts)), language
 
 
-_HERE = Path(__file__).parent
+_PROJECTS = Path(__file__).parent / "projects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,40 +85,43 @@ class Scenario:
     Attributes
     ----------
     name : str
-        Name of the tool package, of its folder in ``projects`` and of the folder in ``scripts``.
+        Name of the tool package, and of its folder in ``projects``.
     summary : str
         The tool package in a few words.
-    choose_subject : callable
-        Draws the subject of a question.
-    render : callable
-        Formats a tool's result as lines of text.
     """
 
     name: str
     summary: str
-    choose_subject: Callable[[Recipe, Random], Subject]
-    render: Renderer
 
     @property
     def project(self) -> Path:
-        """The folder that is copied: the tool package and its coreloop.yaml."""
-        return _HERE / "projects" / self.name
+        """The folder that is copied without its script: the tool package and its coreloop.yaml."""
+        return _PROJECTS / self.name
 
     @property
     def recipes(self) -> Recipes:
         """The agent's plans and their frequencies."""
-        return Recipes.read(self._script / "recipes.toml")
+        return Recipes.read(self.project / "script" / "recipes.toml")
 
     @property
     def phrases(self) -> Phrases:
         """The wording of questions."""
-        return Phrases.read(self._script / "phrases.toml")
+        return Phrases.read(self.project / "script" / "phrases.toml")
 
     @property
     def prose(self) -> Prose:
         """The sentences of the answers."""
-        return Prose.read(self._script / "prose.toml")
+        return Prose.read(self.project / "script" / "prose.toml")
 
     @property
-    def _script(self) -> Path:
-        return _HERE / "scripts" / self.name
+    def subjects(self) -> Subjects:
+        """The subjects of questions."""
+        return Subjects.read(self.project / "script" / "subjects.toml")
+
+    def draw_subject(self, recipe: Recipe, rng: Random) -> Subject:
+        """Draw the subject of a question."""
+        return self.subjects.draw(recipe, rng, project=self.project)
+
+
+HELPDESK: Final = Scenario(name="helpdesk", summary="a small help desk")
+FINLAB: Final = Scenario(name="finlab", summary="a small finance package")

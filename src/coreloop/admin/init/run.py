@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coreloop.admin.init.pin import CannotPinError, pin_installed, pin_source
+from coreloop.admin.init.new_settings import SettingsProposals, propose_settings, write_settings
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
 from coreloop.admin.init.scaffold import (
     REQUIREMENTS,
     ProjectFile,
@@ -14,7 +15,6 @@ from coreloop.admin.init.scaffold import (
     unowned,
     write_files,
 )
-from coreloop.admin.init.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
@@ -94,12 +94,10 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     root = request.repository
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(
-            Phrase(
-                "{file_name} is in {root}; move it to the repository's root, {root2}",
-                file_name=FILE_NAME,
-                root=workspace.root,
-                root2=root,
-            )
+            "{file_name} is in {root}; move it to the repository's root, {root2}",
+            file_name=FILE_NAME,
+            root=workspace.root,
+            root2=root,
         )
     reviewer = _check_reviewer(request.reviewer or _owner(request.github))
     notes = (*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer))
@@ -150,9 +148,7 @@ def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator
     if kind == "Organization":
         reason = Phrase("{reviewer} is an organization, which cannot review", reviewer=reviewer)
         raise UsageError(
-            Phrase(
-                "{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN", reason=reason, reviewer=reviewer
-            )
+            "{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN", reason=reason, reviewer=reviewer
         )
     if kind is None:
         assumed = Phrase(
@@ -180,9 +176,7 @@ def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
 def _check_reviewer(reviewer: str) -> str:
     if not is_reviewer(reviewer):
         raise UsageError(
-            Phrase(
-                "{reviewer} is not a reviewer; write --owner @login or @organization/team",
-                reviewer=printable(reviewer),
-            )
+            "{reviewer} is not a reviewer; write --owner @login or @organization/team",
+            reviewer=printable(reviewer),
         )
     return reviewer

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import write_private, write_public
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors, write_private, write_public
 from coreloop.base.project.owners import (
     PLACEHOLDER,
     PLACEHOLDER_NOTE,
@@ -25,7 +24,7 @@ from coreloop.base.project.settings_file import FILE_NAME
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
 _VIEWS: Final = ".research/"
-"""The views of runs, see `coreloop.runs.views`."""
+"""The views of runs, see `coreloop.runs.run_files`."""
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 
@@ -149,12 +148,8 @@ def read_codeowners(root: Path) -> tuple[str, str] | None:
     if path is None:
         return None
     _refuse_folder(root / path)
-    try:
+    with file_errors("cannot be read ({strerror})", root / path):
         return path, (root / path).read_bytes().decode(errors="surrogateescape")
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=root / path
-        ) from error
 
 
 def unowned(path: str, text: str) -> dict[str, str]:
@@ -216,12 +211,8 @@ def _gitignore(root: Path, settings: Settings) -> ProjectFile:
         records = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep")
         lines = (*records, f"{data / 'ai'}/", f"{data / 'runs'}/", f"{data / 'index'}/", _VIEWS)
     _refuse_link(root, ".gitignore")
-    try:
+    with file_errors("cannot be read ({strerror})", path):
         old = path.read_bytes() if path.exists() else b""
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
     existing = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
     if existing.issuperset(lines):
         return ProjectFile(".gitignore", "there")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
-from coreloop.base.messages import Phrase
 from coreloop.base.text import counted, escape_markdown, linked_markdown
 from coreloop.base.validation import ShapeError, decode
 
@@ -131,7 +130,7 @@ def read_comments(text: str) -> tuple[VerdictComment, ...]:
     try:
         return decode(text.encode(), tuple[VerdictComment, ...]) if text.strip() else ()
     except ShapeError as error:
-        raise UsageError(Phrase("COMMENTS is not the output of --comments ({error})", error=error)) from error
+        raise UsageError("COMMENTS is not the output of --comments ({error})", error=error) from error
 
 
 def read_facts(path: Path) -> StatusFacts:
@@ -146,7 +145,7 @@ def read_facts(path: Path) -> StatusFacts:
         return decode(read_file(path), StatusFacts)
     except ShapeError as error:
         raise WorkspaceError(
-            Phrase("is not the output of status --json ({error})", error=error), path=path
+            "is not the output of status --json ({error})", error=error, path=path
         ) from error
 
 

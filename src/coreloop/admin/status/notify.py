@@ -18,13 +18,13 @@ from typing import Annotated, BinaryIO, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.admin.status.facts import Status
+from coreloop.admin.status.status import Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, fitted, printable
-from coreloop.promote.copies import SECRETS
+from coreloop.promote.project_copy import SECRETS
 
 TIMEOUT_S: Final = 10.0  # chosen: a message takes a second, and status waits for each
 MOST_AT_ONCE: Final = 100

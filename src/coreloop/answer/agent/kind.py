@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.answer.agent.knowledge import AgentKnowledge, fold, is_complete
-from coreloop.answer.research.views import committed, views
-from coreloop.runs.agent.agent import KIND
-from coreloop.runs.driver.driven import DRIVEN, DrivenState
+from coreloop.answer.agent.agent_state import AgentKnowledge, fold, is_complete
+from coreloop.answer.research.research_files import committed, views
+from coreloop.runs.agent.agent_runs import KIND
+from coreloop.runs.driver.driven_run import DRIVEN, DrivenState
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from coreloop.answer.agent.knowledge import ChosenQuery, agent_knowledge, left_to_do, trust_in
+from coreloop.answer.agent.agent_state import ChosenQuery, agent_knowledge, left_to_do, trust_in
 from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.knowledge import ReadSource, knowledge_of
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
+from coreloop.answer.research.research_state import ReadSource, knowledge_of
 from coreloop.base.messages import in_language_of
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.clock import Clock

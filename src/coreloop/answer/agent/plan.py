@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.knowledge import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
-from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, PlanQuery, knowledge_of
-from coreloop.answer.research.plan import MAX_CONVERGED, MAX_PARTS, converge
+from coreloop.answer.agent.agent_state import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
+from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
+from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PlanQuery, knowledge_of
 from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from coreloop.answer.agent.labels import SEVERAL, find_exchange
 from coreloop.answer.agent.spelling import one_spelling, one_style, without_blanks, without_particles
+from coreloop.answer.agent.swapped_values import SEVERAL, find_exchange
 from coreloop.answer.models.dates import find_dates, split_dates
 from coreloop.answer.models.opposites import in_one_word
-from coreloop.answer.models.questions import is_korean
+from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import find_quantities
-from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import check_support
 from coreloop.base.language.words import is_hangul
 from coreloop.base.messages import Phrase

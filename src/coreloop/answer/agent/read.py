@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.knowledge import (
+from coreloop.answer.agent.agent_state import (
     BEGAN,
     TEXT,
     Trust,
@@ -18,13 +18,13 @@ from coreloop.answer.agent.knowledge import (
     trust_in,
 )
 from coreloop.answer.models.ranking import text_letters
-from coreloop.answer.research.knowledge import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.origins import origin_of
+from coreloop.answer.research.research_state import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Section, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.passages import Passage, split_passages
 from coreloop.answer.search.extract.plain import extract_plain
+from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import GitError, UsageError
@@ -154,12 +154,9 @@ def _read(
         reason = found
     if text is None or not text.strip():
         raise UsageError(
-            Phrase(
-                "{place}: {reason}; nothing was stored. If your own tools can read it, give "
-                "their text by --text",
-                place=place,
-                reason=Phrase(reason),
-            )
+            "{place}: {reason}; nothing was stored. If your own tools can read it, give their text by --text",
+            place=place,
+            reason=Phrase(reason),
         )
     return _given(place, text, now), str(reason)
 
@@ -271,7 +268,7 @@ def require_source(knowledge: Knowledge, number: int) -> None:
             if last
             else Phrase("the run has none; read one first")
         )
-        raise UsageError(Phrase("no source {number}; {there_are}", number=number, there_are=there_are))
+        raise UsageError("no source {number}; {there_are}", number=number, there_are=there_are)
 
 
 def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:

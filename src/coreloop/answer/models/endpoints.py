@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.model_settings import EndpointSettings
 
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
@@ -49,7 +48,7 @@ def endpoint_url(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str:
     """
     missing = [name for name in _VARIABLE.findall(endpoint.url) if not environ.get(name)]
     if missing:
-        raise UsageError(Phrase("set {missing} to the endpoint's address", missing=missing[0]))
+        raise UsageError("set {missing} to the endpoint's address", missing=missing[0])
     url = _VARIABLE.sub(lambda match: environ[match[1]].rstrip("/"), endpoint.url).rstrip("/")
     if not url.startswith(("http://", "https://")):
         raise UsageError("the endpoint's address must begin with https:// or http://")
@@ -68,12 +67,12 @@ def endpoint_headers(endpoint: EndpointSettings, environ: Mapping[str, str]) -> 
         return {}
     if not _HEADER.fullmatch(endpoint.key_header):
         raise UsageError(
-            Phrase("key_header {key_header!r} is not the name of a header", key_header=endpoint.key_header)
+            "key_header {key_header!r} is not the name of a header", key_header=endpoint.key_header
         )
     key = environ.get(endpoint.key, "").strip()
     if not key:
-        raise UsageError(Phrase("set {key} to the endpoint's key", key=endpoint.key))
+        raise UsageError("set {key} to the endpoint's key", key=endpoint.key)
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(Phrase("{key} holds characters that no key has", key=endpoint.key))
+        raise UsageError("{key} holds characters that no key has", key=endpoint.key)
     bearer = "Bearer " if endpoint.key_header == "Authorization" else ""
     return {endpoint.key_header: f"{bearer}{key}"}

@@ -20,7 +20,7 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material
-from coreloop.answer.models.questions import (
+from coreloop.answer.models.question_parts import (
     asks_how,
     asks_yes_or_no,
     is_korean,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from coreloop.answer.models.asked import is_about, read_asked
+from coreloop.answer.models.question_subject import is_about, read_asked
 from coreloop.answer.models.sentences import Sentence, without_targets
 from coreloop.answer.models.synonyms import same_stem
 from coreloop.base.language.tables import PARTICLES

@@ -15,16 +15,16 @@ from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Signal, envelope
 from coreloop.answer.repair.tables import Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
-from coreloop.answer.research.knowledge import ASK, Attempt, Request, knowledge_of
-from coreloop.answer.research.passages import sentence_key
+from coreloop.answer.research.best_passages import sentence_key
+from coreloop.answer.research.research_state import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
-from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
@@ -109,8 +109,6 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
 
     Parameters
     ----------
-    deps : Deps
-        Queue and tables.
     message_id : str
         Id of an answer, or of another request that has a record.
     value : {"up", "down"} or float
@@ -171,9 +169,7 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
         return "up"
     if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
         return "down"
-    raise UsageError(
-        Phrase("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
-    )
+    raise UsageError("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
 
 
 def newest_answer(deps: Deps) -> str:
@@ -210,17 +206,7 @@ def mending_job(deps: Deps, message_id: str) -> Job:
 
 
 def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
-    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
-
-    Parameters
-    ----------
-    deps : Deps
-        Tables and store.
-    message_id : str
-        Of the rejected answer.
-    seconds : float
-        The longest wait.
-    """
+    """Wait for a better answer to a rejected one; at the end of the time, say how far it is."""
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
@@ -253,7 +239,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
     logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
     if all(find_record(message_id, log) is None for log in logs):
         raise RunNotFoundError(
-            Phrase("no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id))
+            "no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id)
         )
     return None
 

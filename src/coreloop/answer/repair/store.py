@@ -26,7 +26,6 @@ from coreloop.answer.repair.tables import (
 )
 from coreloop.base.database import Database, sqlite_database
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -133,10 +132,8 @@ class RepairStore:
         )
         if not rows:
             raise UsageError(
-                Phrase(
-                    "no open gap {gap_id}; `dartlab-coreloop repair gaps` lists them",
-                    gap_id=printable(gap_id[:40]),
-                )
+                "no open gap {gap_id}; `dartlab-coreloop repair gaps` lists them",
+                gap_id=printable(gap_id[:40]),
             )
 
     def suggest(self, *, action: str, target: str, details: Mapping[str, Any], now: datetime) -> Suggestion:
@@ -173,10 +170,8 @@ class RepairStore:
         rows = self._read("SELECT * FROM fix_suggestions WHERE id = ?", (suggestion_id,))
         if not rows:
             raise UsageError(
-                Phrase(
-                    "no suggestion {suggestion_id}; `dartlab-coreloop repair suggestions` lists them",
-                    suggestion_id=printable(suggestion_id[:40]),
-                )
+                "no suggestion {suggestion_id}; `dartlab-coreloop repair suggestions` lists them",
+                suggestion_id=printable(suggestion_id[:40]),
             )
         return _suggestion(rows[0])
 
@@ -201,11 +196,9 @@ class RepairStore:
                 )
         if not rows:
             raise UsageError(
-                Phrase(
-                    "suggestion {suggestion_id} is {status} already",
-                    suggestion_id=suggestion_id,
-                    status=self.suggestion(suggestion_id).status,
-                )
+                "suggestion {suggestion_id} is {status} already",
+                suggestion_id=suggestion_id,
+                status=self.suggestion(suggestion_id).status,
             )
 
     def links(self) -> list[Link]:
@@ -368,20 +361,7 @@ class RepairStore:
 def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
     """Open the tables of a workspace; they are created if necessary.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        Of the project.
-    environ : mapping
-        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the tables are in the
-        SQLite file ``repair.db`` in `Workspace.runs_dir`.
-
-    Raises
-    ------
-    RunStoreError
-        The database cannot be used.
-    MissingExtraError
-        Postgres needs an extra.
+    They are in Postgres or in the file ``repair.db``, as for `coreloop.runs.stores.store.open_store`.
     """
     if address := environ.get("CORELOOP_DATABASE_URL"):
         from coreloop.base.postgres import postgres_database

@@ -7,9 +7,9 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.ends import End, EndError, end_error, end_line
+from coreloop.answer.research.answer_outcome import End, EndError, end_error, end_line
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.research_state import (
     Attempt,
     Knowledge,
     MarkedPassage,

@@ -7,18 +7,18 @@ from importlib.resources import files
 from math import inf
 from typing import Final, TypeVar
 
+from coreloop.answer.models.ask_in_run import ask_in_run
 from coreloop.answer.models.contracts import Contract
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material, NumberedSource, user_message
-from coreloop.answer.models.steps import ask_in_run
-from coreloop.answer.research.knowledge import UNUSED, Knowledge, ReadSource
 from coreloop.answer.research.memory import Memory
+from coreloop.answer.research.research_state import UNUSED, Knowledge, ReadSource
 from coreloop.base.errors import ModelError
+from coreloop.runs.active_run import Run
 from coreloop.runs.decide import seconds_left
 from coreloop.runs.events import Noted
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 T = TypeVar("T", bound=Contract)

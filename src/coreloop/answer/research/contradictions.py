@@ -12,13 +12,13 @@ from typing import Final
 
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import are_opposed
-from coreloop.answer.models.questions import asks_yes_or_no
+from coreloop.answer.models.question_parts import asks_yes_or_no
 from coreloop.answer.models.ranking import word_letters
+from coreloop.answer.research.claim import ComparedText, read_statement
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.research.quantities import Span, read_spans, spans_agree
-from coreloop.answer.research.statement import ComparedText, read_statement
 from coreloop.answer.research.support import denies
-from coreloop.answer.research.tables import IGNORED, SAME
+from coreloop.answer.research.word_lists import IGNORED, SAME
 from coreloop.base.language.words import stems
 
 SAME_SUBJECT: Final = 0.8
@@ -104,12 +104,8 @@ def _asked_kind(question: str) -> ContradictionKind | None:
 
 def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) -> ContradictionKind | None:
     here, there = _read(one), _read(other)
-    if (
-        kind != "name"
-        and _other_names(here, there)
-        and _other_names(there, here)
-        and _both_named(here, there)
-    ):
+    are_named = here.names and there.names
+    if kind != "name" and are_named and _other_names(here, there) and _other_names(there, here):
         return None
     is_then = not (here.dates and there.dates) or _dates_agree(here, there)
     if kind == "date":
@@ -128,10 +124,6 @@ def _differs_in(kind: ContradictionKind, question: str, one: str, other: str) ->
         return "name" if all(names) and not names[0] & names[1] else None
     is_denied = denies(here, there) or denies(there, here) or are_opposed(one, other)
     return "negation" if is_denied else None
-
-
-def _both_named(here: ComparedText, there: ComparedText) -> bool:
-    return bool(here.names) and bool(there.names)
 
 
 def _dates_agree(here: ComparedText, there: ComparedText) -> bool:

@@ -12,16 +12,24 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.repair.actions import MAX_REPAIRS
 from coreloop.answer.repair.rounds import repair
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.research.answer import build_response
+from coreloop.answer.research.answer_attempt import attempt_answer, quoted_sources, synthesised, unusable
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without
-from coreloop.answer.research.attempt import attempt_answer, quoted_sources, synthesised, unusable
-from coreloop.answer.research.execute import execute, search_step
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.next_queries import (
+    START_STRATEGY,
+    angled,
+    first_queries,
+    is_stuck,
+    next_queries,
+    plan_parts,
+)
+from coreloop.answer.research.reflect import reflect
+from coreloop.answer.research.research_state import (
     ANSWERED,
     ASK,
     ATTEMPTED,
@@ -33,26 +41,18 @@ from coreloop.answer.research.knowledge import (
     PlanQuery,
     knowledge_of,
 )
-from coreloop.answer.research.plan import (
-    START_STRATEGY,
-    angled,
-    first_queries,
-    is_stuck,
-    next_queries,
-    plan_parts,
-)
-from coreloop.answer.research.reflect import reflect
+from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.index.fresh import refresh_index
+from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
+from coreloop.runs.active_run import Run
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.phases import phase
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import Knowledge, ReadSource
+from coreloop.answer.research.research_state import Knowledge, ReadSource
 
 WORKING_ITERATIONS: Final = 10
 """Whose sources are in view."""

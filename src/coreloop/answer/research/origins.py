@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from coreloop.answer.research.knowledge import ReadSource
+from coreloop.answer.research.research_state import ReadSource
 from coreloop.answer.search.source import Source
 
 COPIED_FROM: Final = 0.5

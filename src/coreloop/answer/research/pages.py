@@ -12,13 +12,13 @@ from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.search.extract.document import Document, Section
-from coreloop.answer.search.extract.passages import split_passages
+from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Outcome
-from coreloop.runs.run import Run
 
 PAGE: Final = "page"
 """Name of the steps."""

@@ -9,8 +9,17 @@ import msgspec
 from coreloop.answer.models.contracts import ReflectionResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.research.apply_reflection import add_findings, weigh_hypotheses
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without, material_of, notes_of
-from coreloop.answer.research.knowledge import (
+from coreloop.answer.research.memory import (
+    MAX_VIEW_TOKENS,
+    Memory,
+    compacted,
+    compaction_reason,
+    remember,
+)
+from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
+from coreloop.answer.research.research_state import (
     COMPACTED,
     PLANNED,
     REFLECTED,
@@ -21,18 +30,9 @@ from coreloop.answer.research.knowledge import (
     Unsaid,
     knowledge_of,
 )
-from coreloop.answer.research.memory import (
-    MAX_VIEW_TOKENS,
-    Memory,
-    compacted,
-    compaction_reason,
-    remember,
-)
-from coreloop.answer.research.plan import converge, diverge, is_stuck, new_queries
 from coreloop.answer.research.rewording import own_words
-from coreloop.answer.research.update import add_findings, weigh_hypotheses
 from coreloop.runs import events
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
 
 TOOLS: Final = {

@@ -8,13 +8,12 @@ from typing import Any, Final
 import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.questions import is_korean
+from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
-from coreloop.answer.research.changed import ChangedSource, changed_line
-from coreloop.answer.research.knowledge import Knowledge, ReadSource, knowledge_of
+from coreloop.answer.research.changed_sources import ChangedSource, changed_line
+from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.text import counted, escape_markdown, printable
 from coreloop.runs.state import State
 
@@ -96,8 +95,6 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         Of the research.
     form : str
         A key of `REPORTS`.
-    path : Path
-        The file.
     changed : sequence of ChangedSource
         Cited files that changed since they were read.
 
@@ -107,7 +104,7 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         The file exists.
     """
     if path.exists():
-        raise UsageError(Phrase("{path}: exists; name a new file", path=path))
+        raise UsageError("{path}: exists; name a new file", path=path)
     write_private(path, REPORTS[form](state, changed).encode("utf-8", "replace"))
 
 

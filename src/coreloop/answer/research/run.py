@@ -14,23 +14,22 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.cycle import conclude, iterate
-from coreloop.answer.research.knowledge import ASK, KIND, REQUESTED, Request
-from coreloop.answer.research.record import keep_ended
+from coreloop.answer.research.ended_run import keep_ended
+from coreloop.answer.research.research_state import ASK, KIND, REQUESTED, Request
 from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.observe.journal import remove_days
-from coreloop.runs.controller import drive
-from coreloop.runs.jobs.manage import forget_expired
+from coreloop.runs.active_run import Run, work_on
+from coreloop.runs.iteration_loop import drive
+from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.manage import begin_run
-from coreloop.runs.run import Run, work_on
+from coreloop.runs.run_files import Viewer
 from coreloop.runs.ulid import new_ulid
-from coreloop.runs.views import Viewer
 
 MAX_QUESTION_CHARS: Final = 10_000
 _WIDEST: Final[Tier] = "deep"
@@ -186,11 +185,9 @@ def require_question(task: str) -> None:
         raise UsageError("the question is empty; ask one")
     if len(task) > MAX_QUESTION_CHARS:
         raise UsageError(
-            Phrase(
-                "the question has {n_task:,} characters; at most {max_question_chars:,} are read",
-                n_task=len(task),
-                max_question_chars=MAX_QUESTION_CHARS,
-            )
+            "the question has {n_task:,} characters; at most {max_question_chars:,} are read",
+            n_task=len(task),
+            max_question_chars=MAX_QUESTION_CHARS,
         )
     if not search_words(task):
         raise UsageError("the question has no words to search for; ask in words")

@@ -12,9 +12,9 @@ from typing import Final
 from coreloop.answer.models.dates import Date, holds_date
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.research.claim import ComparedText, plain_text, read_statement
 from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import Quantity, is_rounded
-from coreloop.answer.research.statement import ComparedText, plain_text, read_statement
 from coreloop.base.language.words import is_hangul
 from coreloop.base.messages import Phrase
 
@@ -80,7 +80,7 @@ class CitedTexts:
             return Unsupported(
                 "number", Phrase("the cited text does not have the number {what}", what=amounts[0].text)
             )
-        if names := self._missing_names(claim) or self._exchanged(claim):
+        if names := [name for name in claim.names if not self._has_name(name)] or self._exchanged(claim):
             return Unsupported("name", Phrase("the cited text does not mention {what}", what=names[0]))
         if self._is_denied(claim):
             return Unsupported(
@@ -127,9 +127,6 @@ class CitedTexts:
         return [
             amount for amount in claim.quantities if not any(is_rounded(amount, other) for other in found)
         ]
-
-    def _missing_names(self, claim: ComparedText) -> list[str]:
-        return [name for name in claim.names if not self._has_name(name)]
 
     def _has_name(self, name: str) -> bool:
         is_long = len(name) >= _SAME_NAME or is_hangul(name) or any(map(str.isdigit, name))  # A380

@@ -7,7 +7,6 @@ from typing import Final
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.actions import MAX_REPAIRS
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.limits import AnswerReserve, Limits
 
 AT_ONCE: Final = 5
@@ -100,6 +99,6 @@ def _number(environ: Mapping[str, str], name: str) -> int | None:
         return None
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise UsageError(
-            Phrase("{name} must be a whole number of at least 1, not {text!r}", name=name, text=text[:40])
+            "{name} must be a whole number of at least 1, not {text!r}", name=name, text=text[:40]
         )
     return int(text)

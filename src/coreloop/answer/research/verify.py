@@ -9,11 +9,11 @@ from typing import Final
 
 from coreloop.answer.models.contracts import ReportedFinding
 from coreloop.answer.models.offline import without_notice
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.models.ranking import gives_orders, text_letters
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.findings import UNCERTAIN, Finding, Provenance, Supported, Unsupported
-from coreloop.answer.research.knowledge import Dropped, Knowledge, ReadSource
+from coreloop.answer.research.research_state import Dropped, Knowledge, ReadSource
 from coreloop.answer.research.support import check_support
 from coreloop.base.language.words import stems
 from coreloop.runs.state import SubQuestion

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 from coreloop.answer.search.exchange import Now, ask_service
 from coreloop.answer.search.provider import Blocked, Failed, SearchAnswer, SearchLimits
-from coreloop.answer.search.results import found, web_source
 from coreloop.answer.search.source import Source
+from coreloop.answer.search.web_results import found, web_source
 from coreloop.base.http import HttpRequest
 
 URL: Final = "https://export.arxiv.org/api/query"

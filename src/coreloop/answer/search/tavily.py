@@ -7,7 +7,7 @@ import msgspec
 
 from coreloop.answer.search.exchange import Now, ask_service, read_json
 from coreloop.answer.search.provider import SearchAnswer, SearchLimits
-from coreloop.answer.search.results import found, web_source
+from coreloop.answer.search.web_results import found, web_source
 from coreloop.base.http import HttpRequest
 
 KEY: Final = "TAVILY_API_KEY"

@@ -7,23 +7,15 @@ from pathlib import Path
 
 
 class Blobs:
-    """``git cat-file --batch`` of a repository, started at the first read.
-
-    Parameters
-    ----------
-    root : Path
-        Top of the work tree.
-    environ : mapping
-        The process's environment.
-    """
+    """``git cat-file --batch`` of a repository, started at the first read."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
         self._environ = environ
         self._process: subprocess.Popen[bytes] | None = None
 
-    def read(self, name: str) -> bytes | None:
-        """A blob's bytes; None if git does not have the blob or cannot fetch it.
+    def read(self, name: str, kind: str = "blob") -> bytes | None:
+        """A blob's or a commit's bytes; None if git does not have it or cannot fetch it.
 
         Parameters
         ----------
@@ -44,7 +36,7 @@ class Blobs:
         if not words or not words[-1].isdigit():
             return None
         content = stdout.read(int(words[-1]) + 1)[:-1]  # a newline follows
-        return content if words[1] == b"blob" else None
+        return content if words[1] == kind.encode() else None
 
     def close(self) -> None:
         """End the process."""

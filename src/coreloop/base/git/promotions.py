@@ -1,7 +1,7 @@
 """Merged, reverted and open promotions, read from git: the commits' trailers are the only record."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -119,20 +119,24 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
 def read_history(commits: Iterable[Commit]) -> History:
     """Every merge and every revert of a promotion; ``commits`` as in `promotions`."""
     ordered = list(commits)[::-1]
-    alive = _alive(ordered)
+    groups = {commit.sha: read_promoted(commit.message) for commit in ordered}
+    promoted = {sha for sha, its in groups.items() if its}
+    undone = _undone(ordered, promoted)
+    reverted = _reverted(undone)
     line = _first_parents(ordered)
     landings = _landings(ordered, line)
     merges: dict[tuple[str, int], Merge] = {}
     for commit in ordered:
-        for trailers in read_promoted(commit.message):
+        for trailers in groups[commit.sha]:
             landing = landings[commit.sha]
-            promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
+            promotion = _promotion(commit, trailers, landing.commit, reverted=commit.sha in reverted)
             parent = landing.commit.parents[0] if landing.commit.parents else ""
             merge = Merge(promotion, landing.commit.sha, parent, landing.place)
             merges.setdefault((promotion.key, landing.place), merge)  # a merge commit may repeat the trailers
-    promoted = {merge.promotion.sha for merge in merges.values()}
-    effects = _effects(ordered, promoted)
-    reverts = {landings[sha].place for sha, effect in effects.items() if not all(effect.values())}
+    takes_back: dict[str, bool] = {}  # else it only brings back what another commit took
+    for sha, its in undone.items():
+        takes_back[sha] = not promoted.isdisjoint(its) or not all(takes_back[other] for other in its)
+    reverts = {landings[sha].place for sha in undone if takes_back[sha]}
     return History(
         merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
@@ -140,23 +144,16 @@ def read_history(commits: Iterable[Commit]) -> History:
     )
 
 
+def reread(commits: Iterable[Commit], newer: Iterable[Commit]) -> set[Promotion]:
+    """The promotions that newer commits revert or bring back, as they were before."""
+    log = tuple(commits)
+    before, after = ({merge.promotion for merge in read_history(its).merges} for its in (log, (*newer, *log)))
+    return before - after
+
+
 def reverted_in(message: str) -> tuple[str, ...]:
     """The commits, or their beginnings, that a message says it reverts."""
     return tuple(_REVERTS.findall(message))
-
-
-def said_effects(commits: Iterable[Commit], text: str) -> Iterator[tuple[str, Promotion, bool]]:
-    """What each sentence of a text says it reverts, of the promotions there, and if it brings them back.
-
-    ``commits`` as in `promotions`; a sentence is read as history would read it in a later commit.
-    """
-    ordered = list(commits)
-    merged = {merge.promotion.sha: merge.promotion for merge in read_history(ordered).merges}
-    said = {f"said {sha}": sha for sha in reverted_in(text)}
-    saying = [Commit(name, 0, f"This reverts commit {sha}") for name, sha in said.items()]
-    effects = _effects([*ordered[::-1], *saying], set(merged))
-    for name in said.keys() & effects.keys():
-        yield from ((said[name], merged[sha], back) for sha, back in effects[name].items())
 
 
 def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
@@ -271,36 +268,30 @@ def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
     return landings
 
 
-def _effects(ordered: list[Commit], promoted: set[str]) -> dict[str, dict[str, bool]]:
-    """Of each commit that says what it reverts: the promotions there, and whether it brings them back."""
-    parents = {commit.sha: commit.parents for commit in ordered}
-    effects: dict[str, dict[str, bool]] = {}
-    for commit in ordered:
-        named = reverted_in(commit.message)
-        effect = dict[str, bool]()
-        for sha in [sha for sha in parents if sha.startswith(named)] if named else ():
-            touched = {sha, *_brought(sha, parents)}
-            for undone in touched & effects.keys():
-                effect |= {promotion: not back for promotion, back in effects[undone].items()}
-            effect |= dict.fromkeys(touched & promoted, False)
-        if effect:
-            effects[commit.sha] = effect
-    return effects
+def _undone(ordered: list[Commit], promoted: set[str]) -> dict[str, set[str]]:
+    """The commits that say that they revert promotions, or such commits, and which; only ancestors count.
 
-
-def _alive(ordered: list[Commit]) -> dict[str, bool]:
-    """Whether each commit is in effect: not reverted, or its revert was reverted.
-
-    Read from the newest commit on, since only a later commit can revert a revert. The revert of a merge names
-    only the merge, but also reverts the commits that it brought.
+    The revert of a merge names only the merge, but also reverts the commits that it brought.
     """
     parents = {commit.sha: commit.parents for commit in ordered}
-    alive = {commit.sha: True for commit in ordered}
-    for commit in reversed(ordered):
-        named = reverted_in(commit.message) if alive[commit.sha] else ()
-        reverted = [sha for sha in alive if sha.startswith(named)] if named else []
-        alive |= {undone: False for sha in reverted for undone in (sha, *_brought(sha, parents))}
-    return alive
+    undone: dict[str, set[str]] = {}
+    for commit in ordered:
+        named = reverted_in(commit.message)
+        shas = [sha for sha in parents if sha.startswith(named)] if named else []
+        touched = {its for sha in shas for its in (sha, *_brought(sha, parents))}
+        touched &= promoted | undone.keys()
+        if touched := touched and touched & _ancestors(commit.parents, parents):
+            undone[commit.sha] = touched
+    return undone
+
+
+def _reverted(undone: dict[str, set[str]]) -> set[str]:
+    """The commits that are not in effect, read from the newest on: only a later commit reverts a revert."""
+    reverted = set[str]()
+    for sha in reversed(undone):
+        if sha not in reverted:
+            reverted |= undone[sha]
+    return reverted
 
 
 def _brought(sha: str, parents: Mapping[str, tuple[str, ...]]) -> set[str]:

@@ -7,20 +7,20 @@ import os
 import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Final, Self
 
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.blobs import Blobs
-from coreloop.base.messages import Phrase
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _LINK: Final = "120000"
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
+_PERSON: Final = re.compile(rb"^(?:author|committer) ([^<\n]*) <([^>\n]*)> (\d+)", re.MULTILINE)
 _GITHUB: Final = re.compile(
     # matches the complete address, since a path or another host may end in the same words
     r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
@@ -129,9 +129,7 @@ class Repository:
         tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
         sha = tracked or self.resolve(f"refs/heads/{branch}")
         if sha is None:
-            raise GitError(
-                Phrase("there is no branch {branch}; set forge: base in coreloop.yaml", branch=branch)
-            )
+            raise GitError("there is no branch {branch}; set forge: base in coreloop.yaml", branch=branch)
         return sha
 
     def read(self, revision: str, path: str) -> bytes | None:
@@ -150,26 +148,21 @@ class Repository:
 
     def log(self, revision: str, *, exclude: str | None = None) -> Iterator[Commit]:
         """Commits reachable from a revision and not from ``exclude``; children always before parents."""
-        text = self._output(
-            "log",
-            "-z",
-            "--no-show-signature",
-            "--topo-order",
-            "--format=%H %ct %P%n%an%n%ae%n%cn%n%ce%n%B",
-            "--end-of-options",
-            revision,
-            *([f"^{exclude}"] if exclude is not None else []),
-        )
-        for part in text.decode("utf-8", "replace").split("\0"):
-            head, *rest = part.split("\n", 5)
-            if head:
-                sha, committed, *parents = head.split()
-                *people, message = rest
-                yield Commit(sha, int(committed), message, tuple(parents), tuple(people))
+        return self._commits(revision, *([f"^{exclude}"] if exclude is not None else []))
 
     def message(self, sha: str) -> str:
         """A commit's full message."""
-        return self._git("log", "-1", "--no-show-signature", "--format=%B", "--end-of-options", sha)
+        return next(self._commits(f"{sha}^!")).message.strip("\n")
+
+    def _commits(self, *words: str) -> Iterator[Commit]:
+        fields = "--format=%H %P%n%e%n%ct%n%an%n%ae%n%cn%n%ce%n%B"
+        options = ("-z", "--no-show-signature", "--topo-order", "--encoding=UTF-8", fields)
+        text = self._output("log", *options, "--end-of-options", *words).decode("utf-8", "replace")
+        for part in filter(None, text.split("\0")):
+            head, encoding, committed, *people, message = part.split("\n", 7)
+            sha, *parents = head.split()
+            commit = Commit(sha, int(committed or 0), message, tuple(parents), tuple(people))
+            yield _in_both_readings(commit, self._blobs.read(sha, "commit"), encoding) if encoding else commit
 
     def changed_files(self, old: str, new: str) -> list[str]:
         """Paths that differ between two commits."""
@@ -202,14 +195,16 @@ class Repository:
             return None
         before, after = map(self._blobs.read, blobs)
         if before is None or after is None:
-            raise GitError(
-                Phrase("git has no content for {path} in {new}; run git fetch", path=path, new=new[:12])
-            )
+            raise GitError("git has no content for {path} in {new}; run git fetch", path=path, new=new[:12])
         return Replaced(path, before, after)
 
     def merge_base(self, left: str, right: str) -> str | None:
         """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
         return self._git("merge-base", "--end-of-options", left, right, ok={0, 1, 128}) or None
+
+    def merged_tree(self, base: str, head: str) -> str:
+        """The tree that a merge of two commits gives, with marks where they conflict; needs git 2.38."""
+        return self._git("merge-tree", "--write-tree", base, head, ok={0, 1}).partition("\n")[0]
 
     def differences(self, old: str, new: str) -> list[FileDifference]:
         """The files that differ between two commits; a rename is a deletion and an addition."""
@@ -284,7 +279,7 @@ class Repository:
         """A blob's bytes."""
         content = self._blobs.read(sha)
         if content is None:
-            raise GitError(Phrase("git has no content for blob {sha}; run git fetch", sha=sha[:12]))
+            raise GitError("git has no content for blob {sha}; run git fetch", sha=sha[:12])
         return content
 
     def files_with(self, revision: str, pattern: str, paths: Sequence[str]) -> list[str]:
@@ -322,10 +317,7 @@ class Repository:
             return "origin" if names else None
         if len(names) > 1:
             raise GitError(
-                Phrase(
-                    "none of the remotes {names} is called origin; rename one to origin",
-                    names=", ".join(names),
-                )
+                "none of the remotes {names} is called origin; rename one to origin", names=", ".join(names)
             )
         return names[0]
 
@@ -399,7 +391,7 @@ def _root(folder: Path) -> Path:
     if b"not a git repository" in done.stderr:
         raise no_repository
     if b"must be run in a work tree" in done.stderr:
-        raise GitError(Phrase("{folder} is a bare repository; run this in a clone", folder=folder))
+        raise GitError("{folder} is a bare repository; run this in a clone", folder=folder)
     raise git_failure(words, done.stderr)
 
 
@@ -431,6 +423,26 @@ def user_name(folder: Path) -> str | None:
     except GitError:
         return None
     return output.decode("utf-8", "replace").strip() or None
+
+
+def _in_both_readings(commit: Commit, raw: bytes | None, encoding: str) -> Commit:
+    """A commit that names an encoding: its bytes as UTF-8, and below that decoded, as others may show it."""
+    head, _, body = (raw or b"").partition(b"\n\n")
+    persons = _PERSON.findall(head)
+    codecs = ("utf-8", encoding)
+    return replace(
+        commit,
+        committed_s=int(persons[-1][2]) if persons else 0,
+        message="\n\n".join(dict.fromkeys(_decoded(body, codec) for codec in codecs)),
+        people=tuple(_decoded(name, codec) for codec in codecs for person in persons for name in person[:2]),
+    )
+
+
+def _decoded(text: bytes, encoding: str) -> str:
+    try:
+        return text.decode(encoding, "replace")
+    except (LookupError, ValueError):  # no encoding that Python knows
+        return text.decode("utf-8", "replace")
 
 
 def _last_line(stderr: str | bytes) -> str:

@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from coreloop.base.errors import ForgeAuthError, UsageError
 from coreloop.base.github.github_errors import quoted, refusal, wrong_answer
-from coreloop.base.messages import Phrase
 from coreloop.base.validation import ShapeError, decode
 
 DEFAULT_URL: Final = "https://api.github.com"
@@ -244,7 +243,7 @@ def checked_host(base_url: str) -> str:
         )
     if url.scheme == "http" and not _is_this_machine(host):
         raise UsageError(
-            Phrase("GITHUB_API_URL: http would send the token to {host} unencrypted; use https", host=host)
+            "GITHUB_API_URL: http would send the token to {host} unencrypted; use https", host=host
         )
     return url.netloc
 
@@ -252,7 +251,7 @@ def checked_host(base_url: str) -> str:
 def _checked_repo(repo: str) -> str:
     if not re.fullmatch(r"[\w-]+/(?!\.\.?$)[\w.-]+", repo, re.ASCII):
         raise UsageError(
-            Phrase("{repo!r} is not a repository; set forge: repo to owner/name in coreloop.yaml", repo=repo)
+            "{repo!r} is not a repository; set forge: repo to owner/name in coreloop.yaml", repo=repo
         )
     return repo
 

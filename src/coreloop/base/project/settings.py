@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_args
 
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
-from coreloop.base.project.outcome import OutcomeRule, parse_rule
 from coreloop.base.project.promotion_settings import (
     DocstringSettings,
     EffectSettings,
@@ -14,6 +13,7 @@ from coreloop.base.project.promotion_settings import (
     ReachSettings,
     ReplaySettings,
 )
+from coreloop.base.project.score_rule import OutcomeRule, parse_rule
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.records import DEFAULT_SELECTORS
 

@@ -19,8 +19,8 @@ from coreloop.base.files import open_regular
 from coreloop.base.messages import Phrase
 from coreloop.base.project.frameworks import FRAMEWORKS
 from coreloop.base.project.model_settings import EndpointSettings
-from coreloop.base.project.outcome import parse_rule
 from coreloop.base.project.promotion_settings import ReachSettings
+from coreloop.base.project.score_rule import parse_rule
 from coreloop.base.project.settings import NotifySettings, SanitizeSettings, Settings
 from coreloop.base.records import is_category
 

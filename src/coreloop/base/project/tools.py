@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.project.choices import declared_choices, listed_values
+from coreloop.base.project.allowed_values import declared_choices, listed_values
+from coreloop.base.project.argument_limits import SchemaLimits, declared_limits
 from coreloop.base.project.imports import with_imported
-from coreloop.base.project.limits import SchemaLimits, declared_limits
 from coreloop.base.project.settings import ToolSettings
 
 _SKIPPED_FOLDERS: Final = frozenset(
@@ -45,7 +45,7 @@ class Tool:
     docstring : str
         The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
-        Argument -> the values that its annotation allows, see `coreloop.base.project.choices`.
+        Argument -> the values that its annotation allows, see `coreloop.base.project.allowed_values`.
     limits : mapping of str to SchemaLimits
         Argument -> what the schema says of it besides its type.
     listed : frozenset of frozenset of str

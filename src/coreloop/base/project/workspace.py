@@ -8,7 +8,6 @@ from posixpath import normpath
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME, load_settings
 
@@ -144,7 +143,7 @@ class Workspace:
 
     @property
     def effects_file(self) -> Path:
-        """Effects that cannot change any more, see `coreloop.learn.effect.settled`. Safe to delete."""
+        """Effects that cannot change any more, see `coreloop.learn.effect.kept_effects`. Safe to delete."""
         return self.audit_dir / "effects.json"
 
     @property
@@ -175,9 +174,7 @@ class Workspace:
         except FileNotFoundError:
             return frozenset()
         except (OSError, UnicodeDecodeError) as error:
-            raise WorkspaceError(
-                Phrase("cannot be read ({error})", error=error), path=self.replays_file
-            ) from error
+            raise WorkspaceError("cannot be read ({error})", error=error, path=self.replays_file) from error
 
 
 def open_workspace(start: Path) -> Workspace:

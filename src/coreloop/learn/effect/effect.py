@@ -8,13 +8,13 @@ from typing import Final
 
 from coreloop.base.messages import Phrase, join, number_of
 from coreloop.base.project.promotion_settings import EffectSettings, GiveUpSettings
+from coreloop.learn.effect.day_counts import DayCount, Stratum, Tally, tally
+from coreloop.learn.effect.description_changes import Change, Ledger
+from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates
-from coreloop.learn.effect.exposure import LEAST_BEFORE, Windows, find_windows
-from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
-from coreloop.learn.effect.ledger import Change, Ledger
-from coreloop.learn.effect.log import Log, ToolLog
-from coreloop.learn.effect.tally import DayCount, Stratum, Tally, tally
+from coreloop.learn.effect.named_failure import ALL_FAILURES, NamedFailure, named_failure
+from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import (
     HORIZON_DAYS,
     TOLD,
@@ -180,7 +180,7 @@ def find_effects(
     Parameters
     ----------
     ledger : Ledger
-        From `coreloop.learn.effect.ledger.read_ledger`.
+        From `coreloop.learn.effect.description_changes.read_ledger`.
     log : Log
         Counted with `what_is_counted`.
     counting : Counting
@@ -276,7 +276,7 @@ class _Finder:
             *_of_windows(windows),
             *_of_models(old, new),
             *_of_traffic(before, after),
-            *_of_merges(merged),
+            *([Phrase("also changed meanwhile: {names}", names=_names(merged))] if merged else []),
             *_of_controls(controls, decision),
         ]
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
@@ -387,11 +387,6 @@ def _by_category(parts: Iterable[Mapping[Stratum, tuple[int, int]]]) -> dict[str
         for (_, category), (n, _) in part.items():
             counts[category] += n
     return {category: n / (counts.total() or 1) for category, n in counts.items()}
-
-
-def _of_merges(tools: Collection[str]) -> list[str]:
-    """The other tools that changed on these days."""
-    return [Phrase("also changed meanwhile: {names}", names=_names(tools))] if tools else []
 
 
 def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:

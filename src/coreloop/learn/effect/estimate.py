@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Final
 
-from coreloop.learn.effect.tally import LAGS, DayCount, Stratum, Tally
+from coreloop.learn.effect.day_counts import LAGS, DayCount, Stratum, Tally
 
 PRIOR_LEVEL: Final = 0.10
 """Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""

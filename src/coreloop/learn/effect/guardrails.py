@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.learn.effect.log import Log, ToolLog
+from coreloop.learn.effect.tool_days import Log, ToolLog
 
 SHARED_CASES: Final = 0.05
 """Share of a tool's cases that also call the changed tool, above which it shares its questions."""

@@ -13,12 +13,12 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.learn.effect.description_changes import find_documented, read_ledger, restore_ledger
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.ledger import find_documented, read_ledger, restore_ledger
-from coreloop.learn.effect.log import read_log, read_recorded
-from coreloop.learn.effect.settled import Kept, content_of, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.kept_effects import Kept, content_of, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.mine.session import MiningOptions, open_mining
+from coreloop.learn.mine.run import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
@@ -42,13 +42,10 @@ class Effects:
         effects = [effect for effect in self.effects if _fits(effect, tool, id)]
         if not effects and (tool is not None or id is not None):
             if tool is not None and tool in self.unknown:
-                raise UsageError(Phrase("{tool}: {reason}", tool=printable(tool), reason=self.unknown[tool]))
+                raise UsageError("{tool}: {reason}", tool=printable(tool), reason=self.unknown[tool])
             wanted = printable(tool or id or "")
             raise UsageError(
-                Phrase(
-                    "no change of {wanted} in the base branch; run effect without options for all",
-                    wanted=wanted,
-                )
+                "no change of {wanted} in the base branch; run effect without options for all", wanted=wanted
             )
         return Effects(tuple(effects), self.unknown)
 
@@ -77,15 +74,6 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     Only whole days count, so records of the current UTC day change nothing until it is over. What cannot
     change any more is kept in ``data/audit/effects.json``, so that later runs read only records
     of the last `_READ_DAYS`; the file is safe to delete.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    now : datetime
-        Aware.
-    files : sequence of FileFacts, optional
-        The facts of its records, where the caller has opened them.
 
     Raises
     ------

@@ -13,10 +13,10 @@ Keys. A request is its ``offset`` (with several files, ``file`` and ``offset``),
   ``*`` for quoted parts and for words with a digit, @, / or backslash; null: no question)
 - category, model, provider (empty: none); pattern, sequence, shape
 - chunk_len (characters of the answer; null: not recorded); decided (1 success, 0 failure, -1 neutral; null:
-  the length decides), judged; signals (bits of `coreloop.base.failures`). `counting.count_requests` gives the
-  outcome under the settings.
+  the length decides), judged; signals (bits of `coreloop.base.error_classes`). `counting.count_requests`
+  gives the outcome under the settings.
 - case: up to eight hashes, as recorded in ``case``; else, for records without a session, those of the
-  identifiers in the arguments (`coreloop.observe.case`). Null: neither, or no argument holds an identifier.
+  identifiers in the arguments (`coreloop.observe.case_keys`). Null: neither, or no argument has any.
 - tools_version, descriptions (``desc:HASH``; `descriptions.sent_tools` has the hash of each tool's
   description), rounds, duration_us, input_tokens, output_tokens, cost_usd; each null if not recorded
 

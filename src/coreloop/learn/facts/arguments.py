@@ -12,7 +12,7 @@ from coreloop.base.records import digest64
 from coreloop.learn.facts.schema import ARGUMENTS, SAW, frame_of
 from coreloop.learn.facts.shapes import CallColumns
 from coreloop.learn.facts.values import read_values
-from coreloop.observe.case import CUSTOMERS, MAX_IDENTIFIERS
+from coreloop.observe.case_keys import CUSTOMERS, MAX_IDENTIFIERS
 
 _MAX_PATHS: Final = 4
 """Places of a value that are kept, the nearest first."""
@@ -82,7 +82,7 @@ def _sources(places: Sequence[dict[str, Sequence[str]]]) -> tuple[pl.DataFrame, 
 
 
 def _cases(arguments: pl.DataFrame) -> pl.DataFrame:
-    """As `coreloop.observe.case.RequestIdentifiers` chooses them."""
+    """As `coreloop.observe.case_keys.RequestIdentifiers` chooses them."""
     each = arguments.lazy().select("offset", "call", "name", case="identifiers").explode("case")
     ranked = (
         each.drop_nulls("case")

@@ -9,12 +9,12 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.records import digest64, hash_sequence, join_steps
 from coreloop.learn.facts.arguments import read_arguments
 from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts, frame_of
 from coreloop.learn.facts.shapes import CallColumns
-from coreloop.observe.reading.signals import template
+from coreloop.observe.reading.failure_signals import template
 
 ROW: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,

@@ -7,10 +7,10 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.categories import Categories
-from coreloop.base.failures import BITS
+from coreloop.base.error_classes import BITS
 from coreloop.base.project.settings import Settings
 from coreloop.learn.facts.columns import id_hash
-from coreloop.learn.facts.read import Reading
+from coreloop.learn.facts.read_lines import Reading
 from coreloop.learn.facts.schema import Facts
 from coreloop.observe.reading.outcome import BY_VERDICT, LOW_CHUNK_LEN, RequestOutcome
 

@@ -9,7 +9,7 @@ from coreloop.base.records import hash_question
 from coreloop.learn.facts.columns import as_int
 from coreloop.learn.facts.counting import MineSettings, count_days, replays
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.observe.reading.fields import CountedFields
 from coreloop.observe.reading.question import Question

@@ -29,7 +29,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "chunk_len": pl.Float64,  # characters of the answer
     "decided": pl.Int8,  # outcome by verdict, mark or error; null: the length of the answer decides
     "judged": pl.Boolean,  # whether the record holds a verdict
-    "signals": pl.UInt16,  # see `coreloop.observe.reading.signals`, without a short answer
+    "signals": pl.UInt16,  # see `coreloop.observe.reading.failure_signals`, without a short answer
     "case": pl.List(pl.UInt32),  # hashes of identifiers; null: see the package
     "tools_version": pl.String,  # this and all below: null: not recorded
     "descriptions": pl.String,

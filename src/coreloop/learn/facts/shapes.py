@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from coreloop.base.failures import MAX_ERROR_CHARS
+from coreloop.base.error_classes import MAX_ERROR_CHARS
 from coreloop.base.records import DEFAULT_SELECTORS, selector_value, step
 from coreloop.observe.reading.fields import CallFields
 

@@ -24,14 +24,13 @@ import polars as pl
 
 from coreloop.base.errors import CacheWriteError, WorkspaceError
 from coreloop.base.files import Lock, locked
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.facts.counting import count_days
+from coreloop.learn.facts.file_snapshot import LogSource
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import Reading
+from coreloop.learn.facts.read_lines import Reading
 from coreloop.learn.facts.schema import NAMES, Facts, merge_facts
-from coreloop.learn.facts.source import LogSource
 from coreloop.observe.reading.remote import Folder, LogFile
 
 VERSION: Final = f"18, polars {pl.__version__}"
@@ -356,9 +355,7 @@ def _write_errors(folder: Path) -> Iterator[None]:
     except WorkspaceError as error:
         raise CacheWriteError(str(error)) from error
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise CacheWriteError(
-            Phrase("{folder}: cannot be written ({error})", folder=folder, error=error)
-        ) from error
+        raise CacheWriteError("{folder}: cannot be written ({error})", folder=folder, error=error) from error
 
 
 def _load(folder: Path, *, check: bool) -> StoredFacts | None:

@@ -9,8 +9,8 @@ import msgspec
 import orjson
 import polars as pl
 
-from coreloop.base.encoding import ELIDED
-from coreloop.observe.case import identifiers
+from coreloop.base.record_lines import ELIDED
+from coreloop.observe.case_keys import identifiers
 
 KINDS: Final = ("null", "empty", "unknown", "boolean", "number", "text", "list", "object")
 """Of a value. ``empty`` is an empty text, list or object; ``unknown`` was too long to be recorded."""

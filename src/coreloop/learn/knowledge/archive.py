@@ -7,8 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import locked, replacing
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors, locked, replacing
 from coreloop.base.sqlite import (
     check_schema,
     connect,
@@ -20,7 +19,7 @@ from coreloop.base.sqlite import (
     tables,
     use_wal,
 )
-from coreloop.learn.knowledge.schema import KNOWLEDGE
+from coreloop.learn.knowledge.schema import knowledge_schema
 
 
 def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:
@@ -55,14 +54,10 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
         for partial in folder.glob(".*.partial*"):  # left by a killed process
             partial.unlink(missing_ok=True)
         path = _unused_path(folder, name)
-        try:
+        with file_errors("cannot be written ({strerror})", folder):
             with replacing(path) as partial:
                 _copy(source, partial)
             _sync(folder)
-        except OSError as error:
-            raise WorkspaceError(
-                Phrase("cannot be written ({strerror})", strerror=error.strerror), path=folder
-            ) from error
     return path
 
 
@@ -79,8 +74,6 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
         The database to replace; created if absent.
     folder : Path
         Folder of the snapshot of the present state.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------
@@ -100,7 +93,7 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
     if database.exists() and archive.samefile(database):
         raise UsageError("the archive is the database itself; name a file in its _archive folder")
     with sqlite_errors(archive), closing(connect(archive)) as copy:
-        check_schema(copy, archive, KNOWLEDGE)
+        check_schema(copy, archive, knowledge_schema(now))
         if not tables(copy):
             raise WorkspaceError("is empty: there is nothing to restore", path=archive)
         _refuse_damage(copy, archive)
@@ -137,7 +130,7 @@ def _counts(connection: sqlite3.Connection) -> dict[str, int]:
 def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
     result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if result != "ok":
-        raise WorkspaceError(Phrase("is damaged ({result}); nothing was changed", result=result), path=path)
+        raise WorkspaceError("is damaged ({result}); nothing was changed", result=result, path=path)
 
 
 def _unused_path(folder: Path, name: str) -> Path:

@@ -154,9 +154,7 @@ def _files(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=folder) from error
 
 
 @lru_cache(maxsize=1)

@@ -118,9 +118,7 @@ def find_posts(root: Path, pattern: str, *, project: Path) -> list[Post]:
         paths = sorted(path for path in root.glob(pattern) if path.is_file())
     except (ValueError, NotImplementedError, IndexError) as error:
         raise UsageError(
-            Phrase(
-                "--glob {pattern!r} is not a valid pattern; write for example '**/index.md'", pattern=pattern
-            )
+            "--glob {pattern!r} is not a valid pattern; write for example '**/index.md'", pattern=pattern
         ) from error
     return [Post(path, _read_file(path, project)) for path in paths]
 

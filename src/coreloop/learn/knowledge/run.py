@@ -1,15 +1,20 @@
 """The use cases of a project's knowledge database, one function each, shared by all shells."""
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
+import orjson
+
+from coreloop.base.files import write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.knowledge.audit_analysis import note_codes
 from coreloop.learn.knowledge.blog import Backfill, blog_insights, compare, find_posts, save
 from coreloop.learn.knowledge.cleanup import Cleaned, Notes, PlannedCleanup, clean, plan
-from coreloop.learn.knowledge.export import export_json
-from coreloop.learn.knowledge.insights import Insight, recall
+from coreloop.learn.knowledge.insights import Insight, all_insights, recall
 from coreloop.learn.knowledge.playbook import Bullet, bullets, prune, weak_bullets
 from coreloop.learn.knowledge.store import reading, writing
 
@@ -75,7 +80,7 @@ def look_up_bullets(database: Path, intent: str) -> list[Bullet]:
 
 
 def export_knowledge(database: Path, folder: Path) -> dict[Path, int]:
-    """Export a database file, see `coreloop.learn.knowledge.export.export_json`.
+    """Export a database file, see `coreloop.learn.knowledge.run.export_json`.
 
     Raises
     ------
@@ -120,19 +125,6 @@ def clean_up(
 ) -> PlannedCleanup | Cleaned:
     """Clean a database; without ``confirm``, only count the effects.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        Its archive receives the snapshot.
-    database : Path
-        Of this or an older schema.
-    notes : Notes
-        Of `project_notes`.
-    confirm : bool
-        Change the database.
-    now : datetime
-        Timezone-aware.
-
     Raises
     ------
     WorkspaceError
@@ -146,13 +138,6 @@ def clean_up(
 
 def backfill_blog(request: BackfillRequest, *, now: datetime) -> Backfill:
     """Store the ``ai:`` blocks of blog posts as insights; without ``confirm``, only compare.
-
-    Parameters
-    ----------
-    request : BackfillRequest
-        The blog and the database.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------
@@ -181,3 +166,39 @@ def _stored_blog_insights(database: Path) -> list[Insight]:
         return []
     with reading(database) as connection:
         return blog_insights(connection)
+
+
+_SCHEMA_VERSION: Final = 1
+_OPTIONS: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+def export_json(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
+    """Write ``insights.json`` and ``playbook.json``; the same rows give the same bytes.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.learn.knowledge.store.reading`.
+    folder : Path
+        Target folder; existing files of these names are replaced.
+
+    Returns
+    -------
+    dict of Path to int
+        File -> number of rows in it.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be written.
+    """
+    parts: dict[str, Sequence[object]] = {
+        "insights": all_insights(connection),
+        "playbook": bullets(connection),
+    }
+    row_counts = {}
+    for name, rows in parts.items():
+        path = folder / f"{name}.json"
+        write_private(path, orjson.dumps({"schema_version": _SCHEMA_VERSION, name: rows}, option=_OPTIONS))
+        row_counts[path] = len(rows)
+    return row_counts

@@ -14,7 +14,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import end_with_parent
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import Reading, in_batches, read_files
+from coreloop.learn.facts.read_lines import Reading, in_batches, read_files
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.facts.store import VERSION, pack_facts, write_facts, write_packed
 from coreloop.observe.reading.decode import raw_lines

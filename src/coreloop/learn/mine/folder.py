@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, in_memory, with_settings
+from coreloop.learn.facts.file_snapshot import LogSource, read_source, split_at_lines
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read import in_batches, read_files
-from coreloop.learn.facts.source import LogSource, read_source, split_at_lines
+from coreloop.learn.facts.read_lines import in_batches, read_files
 from coreloop.learn.facts.store import FactsStore, Segment, StoredFacts
 from coreloop.learn.mine.executors import CountTask, Executor
 from coreloop.observe.reading.decode import raw_lines
@@ -65,19 +65,13 @@ def read_folder(
         return _with_store(paths, settings, store, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
 
 
 def day_files(folder: Folder) -> Sequence[LogFile]:
     """Every ``*.jsonl`` file in the order of the names; folders are skipped, a pipe is an error."""
-    try:
+    with file_errors("cannot be read ({strerror})", f"{folder}"):
         return folder.files() if isinstance(folder, Address) else _files_of(folder)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=f"{folder}"
-        ) from error
 
 
 def _newest(paths: Sequence[LogFile], max_bytes: int | None) -> Sequence[LogFile]:
@@ -235,9 +229,5 @@ def remove(path: Path) -> None:
     WorkspaceError
         It cannot be removed.
     """
-    try:
+    with file_errors("cannot be removed ({strerror})", path):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be removed ({strerror})", strerror=error.strerror), path=path
-        ) from error

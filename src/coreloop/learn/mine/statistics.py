@@ -1,7 +1,7 @@
 """Statistics of counts: intervals of rates and differences, tests, the correction for many tests."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import exp, lgamma, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
@@ -209,13 +209,9 @@ def _tail(a_n: int, b_n: int, hits: int, limit: float) -> float:
     return total
 
 
-def _with_both_sides(strata: Sequence[TwoSides]) -> Iterator[TwoSides]:
-    return (stratum for stratum in strata if stratum.n and stratum.other_n)
-
-
 def _weigh_strata(strata: Sequence[TwoSides]) -> tuple[list[float], list[_Side], list[_Side]]:
     """Mantel–Haenszel weights, which add up to 1, and both sides of the strata that have both."""
-    complete = list(_with_both_sides(strata))
+    complete = [stratum for stratum in strata if stratum.n and stratum.other_n]
     weights = [stratum.n * stratum.other_n / (stratum.n + stratum.other_n) for stratum in complete]
     total = sum(weights)
     return (

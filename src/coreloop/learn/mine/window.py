@@ -26,7 +26,7 @@ from coreloop.learn.facts.counting import (
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.schema import ARGUMENTS, CALLS, NAMES, REQUESTS, SAW, TEXTS, Facts, concatenate
-from coreloop.learn.mine.sessions import KEY, Sessions, find_sessions
+from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.reading.question import Question, decode_question
@@ -345,13 +345,6 @@ def draw_number() -> pl.Expr:
 
 def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     """Compare each pattern without a category with the patterns that begin with the same tool.
-
-    Parameters
-    ----------
-    window : Window
-        Of the patterns.
-    patterns : polars.DataFrame
-        From `count_patterns`.
 
     Returns
     -------

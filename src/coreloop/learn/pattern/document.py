@@ -7,7 +7,7 @@ from coreloop.base.project.tools import Unresolved
 from coreloop.base.records import is_category
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.learn.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
-from coreloop.learn.proposals.night import folded_note
+from coreloop.learn.proposals.proposal_files import folded_note
 from coreloop.learn.proposals.statement_document import WITHHELD
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 

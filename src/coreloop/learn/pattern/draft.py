@@ -10,12 +10,12 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, is_category
+from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_key
-from coreloop.learn.proposals.grammar import AdvisedCalls, When
-from coreloop.learn.proposals.lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
 from coreloop.learn.proposals.statements import MAX_Q, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.wordings import Language
+from coreloop.learn.statements.line_sentences import Language
 
 _WEAK: Final = "weak: "
 

@@ -11,11 +11,11 @@ from coreloop.learn.knowledge.audit_analysis import read_notes
 from coreloop.learn.knowledge.playbook import good_bullets
 from coreloop.learn.knowledge.store import reading
 from coreloop.learn.mine.folder import expired, remove
-from coreloop.learn.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import CandidatesFile, Note
-from coreloop.learn.proposals.night import CANDIDATES, newest_night
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.proposals.proposal_files import CANDIDATES, newest_night
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.observe.journal import remove_days
 
 
@@ -90,17 +90,6 @@ def run_pattern(
     workspace: Workspace, request: PatternRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : PatternRequest
-        Options.
-    now : datetime
-        With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
 
     Raises
     ------

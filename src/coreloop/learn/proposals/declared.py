@@ -5,8 +5,8 @@ from typing import Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.learn.proposals.advice import Advice, parse_advice
-from coreloop.learn.proposals.grammar import (
+from coreloop.learn.proposals.declared_words import Words
+from coreloop.learn.proposals.sequence_lines import (
     ELIDED,
     AdvisedCall,
     AdvisedCalls,
@@ -17,7 +17,7 @@ from coreloop.learn.proposals.grammar import (
     When,
     parse_line,
 )
-from coreloop.learn.proposals.words import Words
+from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 
 MAX_FIELDS: Final = (
     3  # the deepest path that a trial on four logs found useful; a longer one can be a sentence

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.learn.proposals.grammar import CaveatEvidence, Fails, GuideEvidence
+from coreloop.learn.proposals.sequence_lines import CaveatEvidence, Fails, GuideEvidence
 
 Unit = Literal["calls", "requests"]
 _COUNT: Final = r"[0-9]{1,10}"

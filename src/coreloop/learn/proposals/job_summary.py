@@ -8,7 +8,7 @@ from coreloop.base.messages import Phrase, say
 from coreloop.base.text import escape_markdown
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
-from coreloop.learn.proposals.night import entries_counted, read_candidates, read_counterexamples
+from coreloop.learn.proposals.proposal_files import entries_counted, read_candidates, read_counterexamples
 from coreloop.learn.proposals.statement_document import sides_text, statement_line
 from coreloop.learn.proposals.statements import Statement
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.text import escape_markdown, indented_block, printable
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Sides, Statement, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 

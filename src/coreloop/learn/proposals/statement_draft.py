@@ -8,17 +8,17 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.messages import Phrase
-from coreloop.base.project.limits import SchemaLimits
+from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
-from coreloop.learn.proposals.advice import Advice, parse_advice
-from coreloop.learn.proposals.lines import refuse_line
+from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.equal_wordings import keys_of
+from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.proposals.wordings import keys_of
 
 MAX_EXAMPLES: Final = 5
 _SAME_BOUNDS: Final = ({"at_most", "fails"}, {"at_least", "fails"})

@@ -10,7 +10,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.grammar import ELIDED, AdvisedCall
+from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
 from coreloop.learn.proposals.step import Step
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.base.text import escape_markdown, printable
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
-from coreloop.learn.proposals.night import folded_note
+from coreloop.learn.proposals.proposal_files import folded_note
 from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
@@ -37,7 +37,6 @@ def redact_counterexample(example: Counterexample, words: Vocabulary) -> Counter
         error_template=None,
         providers=words.redacted_providers(example.providers),
         examples=(),
-        suggested_append=None if withheld else example.suggested_append,
         refused=WITHHELD if withheld else example.refused,
     )
 
@@ -75,18 +74,12 @@ def _section(example: Counterexample) -> str:
         figures.append(f"called otherwise: {without.n_failures} of {without.n_calls} failed")
     if example.error_template is not None:
         figures.append(f"{example.error_class}: {escape_markdown(example.error_template)}")
-    suggested = example.suggested_append
-    text = (
-        f"Refused: {example.refused}."
-        if suggested is None
-        else indented_block(suggested.section, suggested.body)
-    )
     asked = _questions([place.question for place in example.examples])
     bullets = "\n".join(f"- {figure}" for figure in figures)
     parts = (
         f"## {example.id}: {escape_markdown(title(example))}",
         bullets,
-        text,
+        f"Refused: {example.refused}.",
         "Example questions:",
         asked,
     )

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.base.failures import BITS, CLASSES, LABELS, bits_of, names_of
+from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment

@@ -13,16 +13,22 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile, ErrorRow
-from coreloop.learn.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.counterexamples import (
+    SECTION,
+    Counterexample,
+    CounterexamplesFile,
+    ErrorRow,
+    counterexample_key,
+)
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.learn.proposals.statements import NearStatement, Statement
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
-from coreloop.learn.refine.draft import draft_counterexample
 from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
-from coreloop.learn.statements.errors import error_table
-from coreloop.learn.statements.log import CaseLog, called_tools, read_log
+from coreloop.learn.statements.error_table import error_table
+from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 
@@ -58,18 +64,19 @@ def refine(
     min_failures: int,
     excluded: Collection[str] = (),
     known: frozenset[str] = frozenset(),
+    rejected: frozenset[str] = frozenset(),
     merges: Mapping[str, datetime] = MappingProxyType({}),
 ) -> Refined:
     """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
 
-    ``merges`` are as in `coreloop.learn.proposals.statement_draft.draft_statements`.
+    ``merges`` and ``rejected`` are as in `coreloop.learn.statements.search.search_tools`.
     """
     window = merge(files, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
     logged = logged_names(called_tools(window), root=workspace.root, configured=workspace.settings.tools)
     log = read_log(window, logged)
     words = _vocabulary(search, log, workspace)
-    tools = search_tools(log, words, merges)
+    tools = search_tools(log, words, merges, rejected)
     found = to_statements(tools, log, language=workspace.settings.language)
     places = {entry.statement.key: entry.places for entry in found}
     statements, unproposed = draft_statements(
@@ -158,3 +165,49 @@ def write_refined(
     return write_night(
         folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build, n_records=n_records
     )
+
+
+def draft_counterexample(
+    example: Counterexample,
+    words: Vocabulary,
+    *,
+    explained: Collection[str] = (),
+    settled: Collection[str] = (),
+) -> Counterexample:
+    """Give a counterexample the reason why it has no text of its own, and a key that may be published.
+
+    Parameters
+    ----------
+    example : Counterexample
+        The result of the search.
+    words : Vocabulary
+        Definitions of the tools.
+    explained : collection of str
+        Tools with a statement that explains when they fail.
+    settled : collection of str
+        Tools whose statement is promoted, on a branch or rejected.
+    """
+    steps = example.steps or (example.call,)
+    return replace(
+        example, key=_public_key(example, words, steps), refused=_reason(example, explained, settled)
+    )
+
+
+def _reason(example: Counterexample, explained: Collection[str], settled: Collection[str]) -> str:
+    if example.kind == "sequence":
+        return "all calls of the sequence succeeded; records do not show which of them to blame"
+    if example.tool in explained:
+        return "a statement says when this tool fails"
+    if example.tool in settled:
+        return "a statement says when this tool fails: it is promoted, open or rejected already"
+    if not example.n_without.n_calls and example.n_failures == example.n_calls:
+        return "every call failed: fix the tool or remove it"
+    return "nothing distinguishes its failed calls from the others yet"
+
+
+def _public_key(example: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:
+    """The key; with undeclared values, the key of the calls as written, since a hash could be guessed."""
+    if words.tool(example.tool) is None or words.declares_all(steps):
+        return example.key
+    calls = " -> ".join(str(words.call(step)) for step in steps)
+    return counterexample_key(example.kind, calls, example.error_class or "", example.error_template or "")

@@ -8,8 +8,8 @@ from typing import Final
 
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
-from coreloop.learn.proposals.advice import in_language, joined, statement_key
 from coreloop.learn.proposals.counterexamples import SECTION
+from coreloop.learn.proposals.statement_lines import in_language, joined, statement_key
 from coreloop.learn.proposals.statements import (
     MAX_NEAREST,
     MAX_Q,
@@ -19,11 +19,11 @@ from coreloop.learn.proposals.statements import (
     not_sure,
     too_few,
 )
-from coreloop.learn.statements.evidence import NumberedCalls
-from coreloop.learn.statements.log import CaseLog, LoggedRequest
+from coreloop.learn.statements.compare_sides import NumberedCalls
+from coreloop.learn.statements.line_sentences import Language
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places
-from coreloop.learn.statements.wordings import Language
 
 MAX_LINES: Final = 3
 """Lines of a tool: more were never all true on four logs, and a model reads them at every call."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
-from coreloop.learn.proposals.advice import Advice, advice
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
-from coreloop.learn.statements.log import CallPlace, Value
+from coreloop.learn.statements.logged_calls import CallPlace, Value
 
 _SCALARS: Final = frozenset({"text", "number", "boolean"})
 _IS: Final[Mapping[str, Callable[[Value], bool | None]]] = {
@@ -38,15 +38,11 @@ def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
                     prefix=value.prefix,
                 ),
             )
-    dated = [(name, value.number) for name, value in values.items() if _is_comparable(value)]
+    dated = [(name, value.number) for name, value in values.items() if value.number is not None]
     for (name, number), (other, other_number) in combinations(dated, 2):
         if number is not None and other_number is not None and _are_alike(values[name], values[other]):
             yield (name, other), number < other_number
             yield (other, name), other_number < number
-
-
-def _is_comparable(value: Value) -> bool:
-    return value.number is not None
 
 
 def _are_alike(value: Value, other: Value) -> bool:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from coreloop.learn.proposals.advice import Advice, advice, written_path
+from coreloop.learn.proposals.statement_lines import Advice, advice, written_path
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
-from coreloop.learn.statements.log import CallPlace
+from coreloop.learn.statements.logged_calls import CallPlace
 
 _QUESTION: Final = "question"
 """Where a value came from that the user gave: no side of a contrast, since an agent cannot choose it."""

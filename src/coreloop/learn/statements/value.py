@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from coreloop.learn.proposals.advice import Advice, advice, condition, fails
+from coreloop.learn.proposals.statement_lines import Advice, advice, condition, fails
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
-from coreloop.learn.statements.log import CallPlace
+from coreloop.learn.statements.logged_calls import CallPlace
 
 _MAX_LISTED: Final = 8
 _CLOSED: Final = 0.9

@@ -14,11 +14,11 @@ from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
-from coreloop.learn.proposals.night import ProposalsFile, read_every_night
+from coreloop.learn.proposals.proposal_files import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, append_verdict
 from coreloop.observe.reading.decode import RecordLine, find_record
-from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,6 @@ def judge(
     verdict : VerdictLetter
     cause, by : str or None, str
         The reason, and the person who judges.
-    now : datetime
-        With a time zone.
 
     Raises
     ------
@@ -136,6 +134,4 @@ def key_of(item_id: str, workspace: Workspace) -> str | None:
             return None
         places, damaged = Phrase("{folder}", folder=workspace.records_dir), ()
     todo = join([Phrase("copy an id from there or from the queue"), *damaged], separator="; ")
-    raise UsageError(
-        Phrase("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)
-    )
+    raise UsageError("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 
 ADAPTERS: Final = {
     "pydantic_ai": "pydantic_ai",
@@ -56,7 +55,7 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     if known is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
         raise UsageError(
-            Phrase("attach: no adapter for a {kind}; there are adapters for {names}", kind=kind, names=_NAMES)
+            "attach: no adapter for a {kind}; there are adapters for {names}", kind=kind, names=_NAMES
         )
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)

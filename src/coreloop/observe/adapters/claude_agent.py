@@ -12,9 +12,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
-from coreloop.observe.importers.values import anthropic_tokens
+from coreloop.observe.importers.trace_values import anthropic_tokens
 
 _NUMBERS: Final = count()
 _TAG: Final = re.compile(r"</?tool_use_error>")

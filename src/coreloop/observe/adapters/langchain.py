@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.rejected_arguments import schema_rejection
 from coreloop.observe.adapters.requests import Requests, guarded
-from coreloop.observe.adapters.schema import schema_rejection
 from coreloop.observe.descriptions_in_force import SentTool
 
 MAX_RUNS: Final = 50_000

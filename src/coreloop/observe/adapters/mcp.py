@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, count_fault, guarded
 from coreloop.observe.descriptions_in_force import SentTool
 

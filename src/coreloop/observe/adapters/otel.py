@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from coreloop.base.project.outcome import Score
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, rejection_in
+from coreloop.base.project.score_rule import Score
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
 from coreloop.observe.adapters.requests import Requests, guarded
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.values import arguments, decoded, first
+from coreloop.observe.importers.trace_values import arguments, decoded, first
 from coreloop.observe.scores import EVENT, evaluations_in
 
 _INPUT: Final = ("gen_ai.input.messages", "pydantic_ai.all_messages")

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL, bad_json, rejection, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of
 from coreloop.observe.adapters.requests import Requests, count_fault
 from coreloop.observe.descriptions_in_force import SentTool
 
@@ -86,7 +86,7 @@ def _capability() -> Any:
                 result = await handler(args)
             except BaseException as error:
                 duration_ms = (time.perf_counter() - started_s) * 1000
-                if _is_deferral(error):
+                if type(error).__name__ in {"CallDeferred", "ApprovalRequired"}:
                     self._requests.answered(ctx.run_id, call.tool_call_id, duration_ms=duration_ms)
                 else:
                     self._requests.answered(
@@ -205,10 +205,6 @@ def _cause(error: BaseException) -> BaseException:
 
 
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
-
-
-def _is_deferral(error: BaseException) -> bool:
-    return type(error).__name__ in {"CallDeferred", "ApprovalRequired"}
 
 
 def _text(value: Any) -> str:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
-from coreloop.base.encoding import text_of
+from coreloop.base.record_lines import text_of
 from coreloop.observe import drops
-from coreloop.observe.adapters.collector import AdaptedCollector, AskedCall
-from coreloop.observe.adapters.plain import named_args, plain_result
+from coreloop.observe.adapters.plain_values import named_args, plain_result
+from coreloop.observe.adapters.request_collector import AdaptedCollector, AskedCall
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.session_sources import PROCESS_LEAVES
 

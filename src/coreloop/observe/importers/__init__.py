@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile, UnusableFile
-    from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
+    from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 
 Read: TypeAlias = "Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | UnusableFile]]"
 _FORMATS: Final = ("claude_code", "otlp", "langfuse", "inspect_log", "openai_chat")

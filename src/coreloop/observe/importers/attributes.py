@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from coreloop.observe.importers.values import answer_in, decoded, first, question_in, text
+from coreloop.observe.importers.trace_values import answer_in, decoded, first, question_in, text
 
 # In order: OpenTelemetry GenAI, pydantic-ai, Vercel AI SDK, Google ADK, Traceloop, MLflow, Langfuse,
 # OpenInference, and unprefixed names.

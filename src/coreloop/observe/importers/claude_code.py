@@ -17,16 +17,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
-from coreloop.observe.importers.trace import (
-    FOREIGN,
-    NO_TIME,
-    TORN,
-    SkippedTrace,
-    TracedCall,
-    TracedRequest,
-    request_id,
-)
-from coreloop.observe.importers.values import (
+from coreloop.observe.importers.trace_values import (
     anthropic_tokens,
     block_error,
     blocks,
@@ -34,6 +25,15 @@ from coreloop.observe.importers.values import (
     milliseconds,
     read_timestamp,
     text,
+)
+from coreloop.observe.importers.traced_request import (
+    FOREIGN,
+    NO_TIME,
+    TORN,
+    SkippedTrace,
+    TracedCall,
+    TracedRequest,
+    request_id,
 )
 
 NAME: Final = "claude-code"

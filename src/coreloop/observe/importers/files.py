@@ -17,8 +17,9 @@ from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 import orjson
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import file_errors
 from coreloop.base.messages import Phrase
-from coreloop.observe.importers.trace import FOREIGN, TORN
+from coreloop.observe.importers.traced_request import FOREIGN, TORN
 
 _Part = TypeVar("_Part")
 Progress: TypeAlias = Callable[[int], None]
@@ -155,13 +156,9 @@ def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s:
     """
     files: dict[tuple[int, int], TraceFile] = {}
     for path in paths:
-        try:
+        with file_errors("cannot be read ({strerror})", path):
             for file, status in _files_of(path, suffixes, now_s):
                 files.setdefault((status.st_dev, status.st_ino), file)
-        except OSError as error:
-            raise WorkspaceError(
-                Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-            ) from error
     return list(files.values())
 
 
@@ -175,9 +172,7 @@ def _files_of(
         path.open("rb").close()
     files = [path] if is_named else _below(path, suffixes)
     if not files:
-        raise WorkspaceError(
-            Phrase("has no file that ends in {suffixes}", suffixes=" or ".join(suffixes)), path=path
-        )
+        raise WorkspaceError("has no file that ends in {suffixes}", suffixes=" or ".join(suffixes), path=path)
     for file in files:
         status = file.stat()
         yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime), status

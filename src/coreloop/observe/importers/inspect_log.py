@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import (
+from coreloop.observe.importers.trace_values import (
     answer_in,
     arguments,
     body_text,
@@ -24,7 +23,15 @@ from coreloop.observe.importers.values import (
     size_bytes,
     text,
 )
-from coreloop.observe.parts import stored_text
+from coreloop.observe.importers.traced_request import (
+    FOREIGN,
+    NO_TIME,
+    TORN,
+    SkippedTrace,
+    TracedCall,
+    TracedRequest,
+)
+from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"

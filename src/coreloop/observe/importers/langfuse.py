@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from coreloop.base.project.outcome import Score
+from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
-from coreloop.observe.importers.values import (
+from coreloop.observe.importers.trace_values import (
     answer_in,
     arguments,
     decoded,
@@ -23,6 +22,7 @@ from coreloop.observe.importers.values import (
     size_bytes,
     text,
 )
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.scores import score_of, scores_in
 
 NAME: Final = "langfuse"

@@ -16,8 +16,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
-from coreloop.observe.importers.trace import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import (
+from coreloop.observe.importers.trace_values import (
     arguments,
     block_error,
     blocks,
@@ -27,6 +26,7 @@ from coreloop.observe.importers.values import (
     read_time,
     text,
 )
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"

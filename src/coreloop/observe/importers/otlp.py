@@ -7,12 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from coreloop.base.project.outcome import Score
+from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
-from coreloop.observe.importers.values import arguments, decoded, first, read_timestamp, size_bytes, text
+from coreloop.observe.importers.trace_values import (
+    arguments,
+    decoded,
+    first,
+    read_timestamp,
+    size_bytes,
+    text,
+)
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.scores import EVENT, evaluations_in, scores_in
 
 NAME: Final = "otlp"

@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.observe.importers import Read
 from coreloop.observe.importers.files import TraceFile
-from coreloop.observe.importers.trace import TracedRequest
+from coreloop.observe.importers.traced_request import TracedRequest
 
 _HEAD_BYTES: Final = 1 << 18
 _MAX_PARTS: Final = 20_000

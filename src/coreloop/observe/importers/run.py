@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import Read, importers, openai_chat
+from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, find_trace_files, read_line_values
-from coreloop.observe.importers.landing import ImportReport, land
-from coreloop.observe.importers.values import read_time
+from coreloop.observe.importers.trace_values import read_time
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
 """Takes the files to read and returns them with a `TraceFile.progress`."""
@@ -37,7 +36,7 @@ class ImportRequest:
     times : Path, optional
         Records that give the end (``ts``) of each message list by its ``request_id``.
     root : Path, optional
-        The project's folder, see `coreloop.observe.importers.landing.land`.
+        The project's folder, see `coreloop.observe.importers.append_requests.land`.
     """
 
     source: str
@@ -82,11 +81,9 @@ def run_import(
 def _read_with_times(source: str, path: Path) -> Read:
     if source != openai_chat.NAME:
         raise UsageError(
-            Phrase(
-                "--times is for --from {name}; traces of {source} have their own times",
-                name=openai_chat.NAME,
-                source=source,
-            )
+            "--times is for --from {name}; traces of {source} have their own times",
+            name=openai_chat.NAME,
+            source=source,
         )
     return partial(openai_chat.read, times=read_times(path))
 
@@ -109,7 +106,7 @@ def read_times(path: Path) -> dict[str, datetime]:
                     times[id] = ended
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WorkspaceError(Phrase("cannot be read ({reason})", reason=reason), path=path) from error
+        raise WorkspaceError("cannot be read ({reason})", reason=reason, path=path) from error
     if not times:
         raise WorkspaceError("has no line with a request_id and a ts", path=path)
     return times

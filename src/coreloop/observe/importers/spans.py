@@ -12,15 +12,14 @@ from typing import Any, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.base.encoding import to_plain
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
-from coreloop.base.project.outcome import Score
+from coreloop.base.project.score_rule import Score
+from coreloop.base.record_lines import to_plain
 from coreloop.base.records import encodable
+from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile
-from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import milliseconds, size_bytes
-from coreloop.observe.sources import MAX_CHARS
+from coreloop.observe.importers.trace_values import milliseconds, size_bytes
+from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """
@@ -155,9 +154,7 @@ def requests(
         for spans in gathered.traces():
             yield from _request(source, spans)
     except sqlite3.Error as error:  # for example, a full disk
-        raise WorkspaceError(
-            Phrase("cannot gather spans ({error})", error=error), path=Path(gettempdir())
-        ) from error
+        raise WorkspaceError("cannot gather spans ({error})", error=error, path=Path(gettempdir())) from error
     finally:
         gathered.close()
 

@@ -7,11 +7,17 @@ from typing import Final
 
 import msgspec
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
-from coreloop.observe.reading.loose import EPOCH, NO_TIME, NOT_UTF8, newer_version, read_loosely, time_of
+from coreloop.observe.reading.malformed_lines import (
+    EPOCH,
+    NO_TIME,
+    NOT_UTF8,
+    newer_version,
+    read_loosely,
+    time_of,
+)
 from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -82,14 +88,10 @@ def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
 
 def find_record(request_id: str, folder: Path) -> RecordLine | None:
     """Return a request's newest record in a log, or raise `WorkspaceError` if a file cannot be read."""
-    try:
+    with file_errors("cannot be read ({strerror})", folder):
         files = sorted(folder.glob("*.jsonl"), reverse=True)
         lines = (line for path in files for line in read_lines(path) if isinstance(line, RecordLine))
         return next((line for line in lines if line.fields.request_id == request_id), None)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=folder
-        ) from error
 
 
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> RecordLine | Skipped:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
-from coreloop.base.failures import TRANSIENT, error_class
+from coreloop.base.error_classes import TRANSIENT, error_class
 from coreloop.base.records import has_uncleared_flag
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
 

@@ -198,16 +198,12 @@ def _connect(url: str) -> tuple[Any, str]:
         get_filesystem_class(protocol)
     except ImportError as error:
         raise UsageError(
-            Phrase(
-                "{protocol}:// needs a package; install it: pip install {package}",
-                protocol=protocol,
-                package=_package(protocol),
-            )
+            "{protocol}:// needs a package; install it: pip install {package}",
+            protocol=protocol,
+            package=_package(protocol),
         ) from error
     except ValueError as error:
-        raise UsageError(
-            Phrase("{protocol}:// is not a protocol that fsspec supports", protocol=protocol)
-        ) from error
+        raise UsageError("{protocol}:// is not a protocol that fsspec supports", protocol=protocol) from error
     system, path = url_to_fs(url, use_listings_cache=False)
     return system, path
 
@@ -271,9 +267,7 @@ def map_on_cluster(
             )
             raise UsageError(message) from error
         except UsageError as error:
-            raise UsageError(
-                Phrase("a worker of {address}: {error}", address=address, error=error)
-            ) from error
+            raise UsageError("a worker of {address}: {error}", address=address, error=error) from error
         except KilledWorker as error:
             remedy = "several workers died while they counted the same file; see their logs"
             raise WorkspaceError(remedy, path=address) from error

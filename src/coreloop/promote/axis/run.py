@@ -13,7 +13,7 @@ from coreloop.base.git.slug import to_slug
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, printable
-from coreloop.promote.axis.case import AxisCase, AxisRequest, make_case
+from coreloop.promote.axis.axis_gates import AxisCase, AxisRequest, make_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,6 @@ class AxisResult:
 
 def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetime) -> AxisResult:
     """Weigh the history of an axis and, if every gate is passed, write the document.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : AxisRequest
-        Engine, axis and thresholds.
-    now : datetime
-        Aware; its day names the section.
 
     Raises
     ------

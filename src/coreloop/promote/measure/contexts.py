@@ -11,14 +11,14 @@ import msgspec
 
 from coreloop.answer.models.model import Message
 from coreloop.base import jsonl
-from coreloop.base.encoding import ELIDED
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.failures import NamedFailure, places_against
+from coreloop.base.record_lines import ELIDED
+from coreloop.learn.effect.named_failure import NamedFailure, places_against
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.folder import day_files
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
-from coreloop.observe.case import known_case_key
+from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.reading.decode import RecordLine, raw_lines, read_lines
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import is_ok

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.models.choose import choose_model, model_names
+from coreloop.answer.models.choose_model import choose_model, model_names
 from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
@@ -15,20 +15,11 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.failures import NamedFailure, named_failure
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.effect.named_failure import NamedFailure, named_failure
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.measure.agent import AgentCaller
-from coreloop.promote.measure.arms import (
-    Arms,
-    NoArms,
-    ToolText,
-    WordedTools,
-    arms_of,
-    tools_of,
-    two_copies,
-)
-from coreloop.promote.measure.ask import Asker, CallingModel, ModelCaller
+from coreloop.promote.measure.ask_agent import AgentCaller
+from coreloop.promote.measure.ask_model import Asker, CallingModel, ModelCaller
 from coreloop.promote.measure.contexts import (
     CallContext,
     CallContexts,
@@ -37,12 +28,21 @@ from coreloop.promote.measure.contexts import (
     halves,
     is_against,
 )
-from coreloop.promote.measure.edits import LineEdit
+from coreloop.promote.measure.measured_lines import LineEdit
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.with_and_without import (
+    Arms,
+    NoArms,
+    ToolText,
+    WordedTools,
+    arms_of,
+    tools_of,
+    two_copies,
+)
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.replay import is_loopback
-from coreloop.promote.schema import read_schema, schema_command
+from coreloop.promote.tool_schemas import read_schema, schema_command
 
 N_FIRST: Final = 20
 """Contexts that show first whether there is something to gain and whether the model can."""
@@ -189,8 +189,6 @@ def prepare(
         The project, the lines, and how much is asked.
     environ : mapping of str to str
         Holds the model's key.
-    now : datetime
-        Aware.
 
     Yields
     ------
@@ -297,10 +295,8 @@ def _model(
     command = schema_command(settings.reach, workspace.root)
     if command is None:
         raise UsageError(
-            Phrase(
-                "measuring must know what the model is sent; set {reach_examples} in coreloop.yaml",
-                reach_examples=REACH_EXAMPLES,
-            )
+            "measuring must know what the model is sent; set {reach_examples} in coreloop.yaml",
+            reach_examples=REACH_EXAMPLES,
         )
     model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
     native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None

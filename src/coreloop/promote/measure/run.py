@@ -6,8 +6,7 @@ from datetime import datetime
 
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
-from coreloop.promote.measure.arms import ToolText
-from coreloop.promote.measure.ask import BudgetSpentError
+from coreloop.promote.measure.ask_model import BudgetSpentError
 from coreloop.promote.measure.contexts import CallContext, NextCall
 from coreloop.promote.measure.measurement import Measurement, changes_since, fall, keep, measurement_before
 from coreloop.promote.measure.prepare import N_FIRST, Prepared
@@ -18,6 +17,7 @@ from coreloop.promote.measure.verdict import (
     judge_difference,
     judge_model,
 )
+from coreloop.promote.measure.with_and_without import ToolText
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,6 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     ----------
     prepared : Prepared
         See `prepare`.
-    now : datetime
-        Aware.
     on_progress : callable
         Called after each context with the number of contexts that are done.
 

@@ -63,6 +63,4 @@ def wrong_field(path: str, message: str, /, **values: object) -> UsageError:
     """Return the error of a field by its JSON path; its message is a template, or a `Phrase`."""
     shown = {name: printable(value) if type(value) is str else value for name, value in values.items()}
     message = message if isinstance(message, Phrase) else Phrase(message, **shown)
-    return UsageError(
-        Phrase("{path}: {message}; nothing was recorded", path=printable(path), message=message)
-    )
+    return UsageError("{path}: {message}; nothing was recorded", path=printable(path), message=message)

@@ -25,7 +25,6 @@ from coreloop.base.claude_settings import (
 from coreloop.base.errors import GitError, UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
 from coreloop.base.git.repository import Repository
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings_file import FILE_NAME, load_settings
 from coreloop.base.project.workspace import find_root
 from coreloop.runs.claude_code.skills import LANGUAGES, TEMPLATES, Language, skill_files
@@ -219,12 +218,9 @@ def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[Instal
             shorter = without_entry(rest, event, HOOK, inserted)
         if shorter is None:
             raise WorkspaceError(
-                Phrase(
-                    "the entry of {hook} was changed; remove it from hooks.{event} by hand, then run this "
-                    "again",
-                    hook=HOOK,
-                    event=event,
-                ),
+                "the entry of {hook} was changed; remove it from hooks.{event} by hand, then run this again",
+                hook=HOOK,
+                event=event,
                 path=path,
             )
         rest = shorter
@@ -250,7 +246,7 @@ def _require_free(root: Path, contents: dict[str, bytes]) -> None:
     refuse_links(root, [*contents, MANIFEST, SETTINGS, BACKUP, IGNORED])
     if (root / MANIFEST).exists():
         raise UsageError(
-            Phrase("{root}: installed already; run runs uninstall claude-code --confirm first", root=root)
+            "{root}: installed already; run runs uninstall claude-code --confirm first", root=root
         )
     for name in (*contents, BACKUP):
         if (root / name).exists():
@@ -265,13 +261,11 @@ def _new_folders(root: Path, contents: dict[str, bytes]) -> list[str]:
 def _manifest(root: Path) -> Manifest:
     path = root / MANIFEST
     if not path.is_file():
-        raise UsageError(Phrase("{root}: nothing is installed for Claude Code", root=root))
+        raise UsageError("{root}: nothing is installed for Claude Code", root=root)
     try:
         manifest = msgspec.json.decode(read_file(path), type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(
-            Phrase("is damaged ({error}); restore it from git", error=error), path=path
-        ) from error
+        raise WorkspaceError("is damaged ({error}); restore it from git", error=error, path=path) from error
     skills = {name for language in LANGUAGES for name, _ in skill_files(language)}
     known = {HOOK, FILE_NAME, *(f".claude/skills/{name}" for name in skills)}
     return msgspec.structs.replace(

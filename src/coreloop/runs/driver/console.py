@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Event, Thread, current_thread, main_thread
 from typing import Final
 
-from coreloop.runs.caller import may_be_started_here
+from coreloop.runs.person_or_agent import may_be_started_here
 
 _TICK_S: Final = 0.1
 _SI_USER: Final = 0

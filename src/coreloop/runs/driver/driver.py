@@ -16,27 +16,27 @@ from coreloop.base.messages import Phrase, say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import Postponed, Run, open_held
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
-from coreloop.runs.budget import all_left
-from coreloop.runs.caller import RUN, mark_of
-from coreloop.runs.control import stop_run
-from coreloop.runs.controller import drive
+from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
-from coreloop.runs.driver.attempt import ExecutionPlace, ExecutionResult, attempt
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven import DriverPlan, plan_of
-from coreloop.runs.driver.lines import progress_line
-from coreloop.runs.driver.news import News
-from coreloop.runs.driver.process import Command, locked_commands, require_processes, run_command
+from coreloop.runs.driver.driven_run import DriverPlan, plan_of
+from coreloop.runs.driver.execution import ExecutionPlace, ExecutionResult, attempt
+from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
+from coreloop.runs.driver.progress_lines import progress_line
+from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
+from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
-from coreloop.runs.run import Postponed, Run, open_held
+from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.person_or_agent import RUN, mark_of
+from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.runs.views import Viewer
 
 _TICK_S: Final = 0.2
 _SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs
@@ -57,17 +57,6 @@ class IterationFailedError(Exception):
 
 def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console) -> State:
     """Drive a run with its plan until it stops; also one whose driver was killed.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Of the project.
-    store : Store
-        Of the workspace.
-    run_id : str
-        A driven run.
-    console : Console
-        For people.
 
     Returns
     -------
@@ -222,7 +211,7 @@ class _Driver:
         claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
         cost = max_amount(tried.cost(self._plan), claimed)
         self._require_success(run, tried, cost, claimed)
-        is_met = self._is_until_met(run)
+        is_met = bool(self._plan.until) and self._until_code(run) == 0
         after = self._snapshots.take()
         tree = tree_digest(after)
         run.catch_up()  # what the agent recorded
@@ -254,12 +243,10 @@ class _Driver:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
             raise UsageError(
-                Phrase(
-                    "the command does not say what it spends, so that nothing would end the run; "
-                    "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
-                    "--deadline or --usd-per-iteration",
-                    run_id=run.run_id,
-                )
+                "the command does not say what it spends, so that nothing would end the run; "
+                "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
+                "--deadline or --usd-per-iteration",
+                run_id=run.run_id,
             )
 
     def _attempt(self, run: Run, key: str) -> ExecutionResult:
@@ -293,7 +280,7 @@ class _Driver:
         except OSError as error:
             where = error.filename or self._plan.folder
             raise WorkspaceError(
-                Phrase("cannot be used ({strerror})", strerror=error.strerror), path=where
+                "cannot be used ({strerror})", strerror=error.strerror, path=where
             ) from error
 
     def _place(self, run: Run) -> ExecutionPlace:
@@ -330,9 +317,6 @@ class _Driver:
             self._console.say(say("stops after this iteration; press Ctrl-C again to stop now"))
         return ctrl_c.count
 
-    def _is_until_met(self, run: Run) -> bool:
-        return bool(self._plan.until) and self._until_code(run) == 0
-
     def _until_code(self, run: Run) -> int:
         words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
         command = Command(words, Path(self._plan.folder), place.environ, b"", place.lock, mark=place.mark)
@@ -367,9 +351,7 @@ class _Driver:
         code = self._until_code(run)
         if code in _NOT_STARTED:
             raise UsageError(
-                Phrase(
-                    "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
-                )
+                "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
             )
         if code == 0:
             run.record(happened.UntilMet)

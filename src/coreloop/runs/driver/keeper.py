@@ -7,7 +7,7 @@ lock lasts as long as this process. The driver makes this process the leader of 
 The command's output goes through this process: lines that may be reports of spending are written to the open
 file SPOOL (-1 for none) before the driver gets them, so that none is lost with the driver.
 
-The command inherits the number MARK (0 for none), by which `coreloop.runs.caller` knows it.
+The command inherits the number MARK (0 for none), by which `coreloop.runs.person_or_agent` knows it.
 """
 
 import os

@@ -6,8 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
+from coreloop.base.files import file_errors
 from coreloop.runs.driver.spending import Reports, StreamLines
 
 _ALLOCATED_BYTES: Final = 1 << 16
@@ -25,14 +24,10 @@ def open_spool(path: Path) -> Iterator[int]:
         It cannot be written.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
+    with file_errors("cannot be written ({strerror})", path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, flags, 0o600)
         os.write(descriptor, b"\n" * _ALLOCATED_BYTES)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror), path=path
-        ) from error
     try:
         yield descriptor
     finally:
@@ -49,13 +44,12 @@ def read_spool(path: Path) -> Reports:
     """
     reports = Reports()
     lines = StreamLines(reports)
-    try:
-        with suppress(FileNotFoundError), path.open("rb") as file:
-            while data := file.read(_CHUNK_BYTES):
-                lines.add(data)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+    with (
+        file_errors("cannot be read ({strerror})", path),
+        suppress(FileNotFoundError),
+        path.open("rb") as file,
+    ):
+        while data := file.read(_CHUNK_BYTES):
+            lines.add(data)
     lines.end()
     return reports

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 
@@ -122,25 +121,21 @@ def _storable(value: Any) -> Any:
 def unknown_job(job_id: str) -> UsageError:
     """Build the error for a job that a queue does not have."""
     return UsageError(
-        Phrase("no job {job_id}; `dartlab-coreloop jobs list` shows the jobs", job_id=printable(job_id[:40]))
+        "no job {job_id}; `dartlab-coreloop jobs list` shows the jobs", job_id=printable(job_id[:40])
     )
 
 
 def cannot_retry(job: Job) -> UsageError:
     """Build the error for a job that waits, is being done or is done."""
     return UsageError(
-        Phrase(
-            "job {job_id} is {status}; only dead and cancelled jobs can be retried",
-            job_id=job.id,
-            status=job.status,
-        )
+        "job {job_id} is {status}; only dead and cancelled jobs can be retried",
+        job_id=job.id,
+        status=job.status,
     )
 
 
 def cannot_cancel(job: Job) -> UsageError:
     """Build the error for a job that does not wait."""
     return UsageError(
-        Phrase(
-            "job {job_id} is {status}; only queued jobs can be cancelled", job_id=job.id, status=job.status
-        )
+        "job {job_id} is {status}; only queued jobs can be cancelled", job_id=job.id, status=job.status
     )

@@ -1,7 +1,6 @@
 """The queue of jobs in a database: in a SQLite file for one machine, in Postgres for several."""
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -75,19 +74,20 @@ UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id
 """Those who take at once skip each other's rows, and none waits."""
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _FIRST)
+JOBS: Final = sqlite.Schema("jobs", (_FIRST,), sqlite.with_tables({"jobs"}))
 
 
-def _is_own(connection: sqlite3.Connection) -> bool:
-    return "jobs" in sqlite.tables(connection)
+class JobQueue:
+    """Jobs in a database, see `sqlite_queue` and `postgres_queue`. Threads and processes may use it at once.
 
+    Every method raises `coreloop.base.errors.RunStoreError` if the queue cannot be used, and
+    `coreloop.base.errors.UsageError` for a job that it does not have.
 
-JOBS: Final = sqlite.Schema("jobs", (_create,), _is_own)
-
-
-class SqlQueue:
-    """A queue in a database, see `sqlite_queue`, `postgres_queue` and `coreloop.runs.jobs.queue.JobQueue`."""
+    Attributes
+    ----------
+    lease_s : float
+        Seconds without `extend_lease` after which a job is due again.
+    """
 
     def __init__(self, database: Database, *, lease_s: float) -> None:
         self._database = database
@@ -103,7 +103,7 @@ class SqlQueue:
         max_attempts: int = MAX_ATTEMPTS,
         run_at: datetime | None = None,
     ) -> Job:
-        """Add a job, or return the one with the same key."""
+        """Add a job; if one with the same key exists, finished or not, it is returned instead."""
         now, key = self._database.now(), storable(key)
         row = (
             *(new_ulid(now, token_bytes(10)), name, as_json(payload), key or None, priority),
@@ -130,7 +130,10 @@ class SqlQueue:
             )
 
     def take(self, names: Collection[str], *, only: Collection[str] | None = None) -> Job | None:
-        """Begin the next job; those whose lease is over are due again, or dead."""
+        """Begin the next job of some names, or of some ids; None if none is due.
+
+        A job of a process that died is due again when its lease is over.
+        """
         marks, values = _among("name", names)
         if only is not None:
             marks, values = f"{marks} AND {_among('id', only)[0]}", [*values, *_among("id", only)[1]]
@@ -142,17 +145,17 @@ class SqlQueue:
         return found[0] if found else None
 
     def extend_lease(self, job: Job) -> bool:
-        """Extend the lease."""
+        """Extend the lease of a job that is being done; False if another process has taken it over."""
         return bool(self._change(job, "run_at = ?", (self._lease_end(self._database.now()),)))
 
     def finish(self, job: Job, result: Any) -> bool:
-        """Commit a job, unless another process has taken it over."""
+        """Commit a job; False, and nothing is stored, if another process has taken it over."""
         values = (_stamp(self._database.now()), as_json(result))
         changes = "status = 'done', finished_at = ?, result = ?, error = ''"
         return bool(self._change(job, changes, values))
 
     def fail(self, job: Job, error: str) -> Job:
-        """Queue a job again, later each time; or give it up."""
+        """Store that an attempt failed; the job is due again later, or dead."""
         now = self._database.now()
         if job.attempts < job.max_attempts:
             changes, timestamp = (
@@ -165,12 +168,18 @@ class SqlQueue:
         return self.get(job.id)
 
     def release(self, job: Job) -> None:
-        """Queue a job again at once, without counting the attempt."""
+        """Give a job back that was not done: its process stops. The attempt does not count."""
         changes = "status = 'queued', attempts = attempts - 1, run_at = ?"
         self._change(job, changes, (_stamp(self._database.now()),))
 
     def retry(self, job_id: str) -> Job:
-        """Queue a dead or cancelled job again, with as many attempts as a new one."""
+        """Queue a dead or cancelled job again, with `MAX_ATTEMPTS` more attempts.
+
+        Raises
+        ------
+        UsageError
+            It is neither.
+        """
         job = self.get(job_id)
         with self._database.writing():
             found = self._rows(
@@ -183,7 +192,13 @@ class SqlQueue:
         return found[0]
 
     def cancel(self, job_id: str) -> Job:
-        """Cancel a job that waits."""
+        """Cancel a job that waits.
+
+        Raises
+        ------
+        UsageError
+            It is being done or finished.
+        """
         job = self.get(job_id)
         with self._database.writing():
             found = self._rows(
@@ -213,7 +228,7 @@ class SqlQueue:
         )
 
     def forget_before(self, timestamp: datetime) -> int:
-        """Remove finished jobs."""
+        """Remove jobs that finished before a time; returns how many."""
         with self._database.writing():
             removed = self._database.rows(
                 "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(timestamp),)
@@ -239,7 +254,7 @@ class SqlQueue:
 
 
 @contextmanager
-def sqlite_queue(path: Path, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
+def sqlite_queue(path: Path, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
     """Open a queue in a file; it is created or migrated if necessary.
 
     Parameters
@@ -255,11 +270,11 @@ def sqlite_queue(path: Path, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
         The file is not a queue, has a newer version, or cannot be used.
     """
     with sqlite_database(path, JOBS) as database:
-        yield SqlQueue(database, lease_s=lease_s)
+        yield JobQueue(database, lease_s=lease_s)
 
 
 @contextmanager
-def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[SqlQueue]:
+def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
     """Open a queue in a database; its tables are created if necessary.
 
     Parameters
@@ -270,7 +285,7 @@ def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[SqlQue
         As for `sqlite_queue`; by the database's clock.
     """
     with postgres_database(address, versions="jobs_version", migrations=(_FIRST + _IN_ORDER,)) as database:
-        yield SqlQueue(database, lease_s=lease_s)
+        yield JobQueue(database, lease_s=lease_s)
 
 
 def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:

@@ -19,9 +19,9 @@ from coreloop.base.postgres import (
 )
 from coreloop.base.waiting import wait_until
 from coreloop.runs.events import Event
-from coreloop.runs.stores.hold import busy
+from coreloop.runs.stores.run_lock import busy
 from coreloop.runs.stores.schema import FIRST, SECOND
-from coreloop.runs.stores.sql import Numbered, SqlStore
+from coreloop.runs.stores.sql import Numbered, Store
 
 _HOLDER: Final = """
 SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -32,7 +32,7 @@ _NOTICED_S: Final = 1.0  # for the server to notice that a killed process holds 
 _AGAIN_S: Final = 0.05  # between tries
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(Store):
     """A store in a database, see `postgres_store`."""
 
     def __init__(self, database: PostgresDatabase, holds: "_Holds") -> None:

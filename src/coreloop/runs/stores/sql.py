@@ -10,7 +10,6 @@ from zlib import crc32
 
 from coreloop.base.database import Database
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
@@ -73,10 +72,18 @@ class Publish(Protocol):
         """Write it."""
 
 
-class SqlStore(ABC):
-    """A store in a database, see `coreloop.runs.stores.store.Store`. Threads take turns.
+class Store(ABC):
+    """Runs and their events in a database. Several threads and processes may use it at once.
 
-    Subclasses hold runs in the way of their database.
+    Every method raises `RunStoreError` if the database cannot be used, and `RunNotFoundError` for a run that
+    it does not have. Subclasses hold runs in the way of their database.
+
+    Attributes
+    ----------
+    parent : str
+        The run whose driver started this process, which pays for the runs that it creates; "" without one.
+    address : str
+        Of the Postgres database that has the project's stores; "" for files.
     """
 
     parent = ""
@@ -88,10 +95,16 @@ class SqlStore(ABC):
 
     @abstractmethod
     def hold(self, run_id: str) -> AbstractContextManager[None]:
-        """Hold a run."""
+        """Hold a run, so that no other process works on it; released when the process dies.
+
+        Raises
+        ------
+        RunBusyError
+            Another process, or another handle of this one, holds the run. The message names it.
+        """
 
     def create(self, created: Created, *events: Event) -> None:
-        """Add a run, unless it exists."""
+        """Add a run, with the first of its events; a run of this id that exists stays as it is."""
         with self._database.writing():
             is_new = self._database.rows(
                 "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?, ?, ?) "
@@ -105,7 +118,29 @@ class SqlStore(ABC):
     def append(
         self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
     ) -> list[Numbered]:
-        """Add events behind the newest, or return those that came between."""
+        """Add events behind the newest: all of them or none.
+
+        Parameters
+        ----------
+        run_id : str
+            Of the events.
+        events : sequence of Event
+            At least one. They get the numbers behind ``after``.
+        after : int
+            The newest event that the caller knows.
+        per_day : int or None
+            Millionths of a US dollar that all runs may have spent and reserved in a day (UTC) afterwards.
+
+        Returns
+        -------
+        list of (int, Event)
+            Events of other processes behind ``after``: nothing was added then. Empty after success.
+
+        Raises
+        ------
+        BudgetError
+            A reservation would pass ``per_day``; nothing was added.
+        """
         with self._database.writing(is_durable=is_durable(events)):
             if self._newest(run_id, self._database.lock_row) == after:
                 self._insert(run_id, events, after=after)
@@ -115,7 +150,7 @@ class SqlStore(ABC):
         return list(self.read(run_id, after=after))
 
     def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
-        """Read a run's events in order."""
+        """Read a run's events in order, those behind a number."""
         with self._database.reading():
             newest = self._newest(run_id)
         while after < newest:
@@ -128,7 +163,7 @@ class SqlStore(ABC):
             after = rows[-1][0]
 
     def step(self, run_id: str, key: str) -> StepCommitted | None:
-        """Return the step of a key if it is committed."""
+        """Return the committed step of a key, or None."""
         with self._database.reading():
             self._newest(run_id)
             rows = self._database.rows(
@@ -138,13 +173,13 @@ class SqlStore(ABC):
         return next((event for event in events if isinstance(event, StepCommitted)), None)
 
     def spent_on(self, day: date) -> Amount:
-        """Return what all runs spent and reserved on a day."""
+        """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
         with self._database.reading():
             rows = self._database.rows("SELECT microusd, tokens FROM days WHERE day = ?", (day.isoformat(),))
         return Amount(*rows[0]) if rows else NOTHING
 
     def newest(self, run_ids: Collection[str]) -> dict[str, int]:
-        """Return the numbers of the newest events."""
+        """Return the number of the newest event of runs; without those that the store does not have."""
         if not run_ids:
             return {}
         marks = ", ".join("?" * len(run_ids))
@@ -155,13 +190,19 @@ class SqlStore(ABC):
         return dict(rows)
 
     def runs(self, *, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
-        """List runs, the newest first."""
+        """List the runs of a kind and a status ("" for all), the newest first."""
         with self._database.reading():
             rows = self._database.rows(_LIST, (kind, kind, status, status, limit))
         return [_run_row(*row) for row in rows]
 
     def forget(self, run_id: str) -> None:
-        """Remove a run and all its events."""
+        """Remove a run whole, so that its content cannot be restored from the file.
+
+        Raises
+        ------
+        RunBusyError
+            A process works on the run.
+        """
         self._forget(run_id)
         self._database.erase(*CLEARED)
 
@@ -174,7 +215,7 @@ class SqlStore(ABC):
         return [run_id for (run_id,) in rows]
 
     def derived(self, run_id: str) -> list[str]:
-        """List the runs that a run's command started or that answer it again, and theirs."""
+        """List the runs that a run started or that answer it again, and what is derived from these."""
         found = [run_id]
         for each in found:
             with self._database.reading():
@@ -185,13 +226,16 @@ class SqlStore(ABC):
         return found[1:]
 
     def reflexion(self, kind: str) -> bytes | None:
-        """Return what the runs of a kind learnt."""
+        """Return what the runs of a kind learnt, JSON that the store does not read; None at first."""
         with self._database.reading():
             rows = self._database.rows("SELECT reflexion FROM reflexions WHERE kind = ?", (kind,))
         return bytes(rows[0][0]) if rows else None
 
     def change_reflexion(self, kind: str, change: Callable[[bytes | None], bytes]) -> bytes:
-        """Replace what the runs of a kind learnt, while no other process can."""
+        """Replace what the runs of a kind learnt by what a function makes of it; returns the new JSON.
+
+        No other process changes it between the call and the write.
+        """
         with self._database.writing():
             self._database.rows(
                 "INSERT INTO reflexions (kind, reflexion) VALUES (?, ?) ON CONFLICT (kind) DO NOTHING",
@@ -217,16 +261,15 @@ class SqlStore(ABC):
             self.publish([event for _, event in self.read(run_id)], new=len(events))
 
     def damage(self) -> Iterator[str]:
-        """Yield what is wrong, a line each: changed values, and rows that contradict their run's events."""
+        """Yield what is wrong with the rows, a line each; nothing if all is as it was written."""
         for what, statement in _CHECKED:
             with self._database.reading():
                 rows = self._database.rows(statement)
             for kept, *values in rows:
                 read = [bytes(value) if isinstance(value, memoryview) else value for value in values]
                 if kept is not None and kept != checksum(*read):
-                    yield printable(
-                        f"{what} {' '.join(str(value) for value in read[:-1])}: its row was changed"
-                    )
+                    row = " ".join(map(str, read[:-1]))
+                    yield printable(f"{what} {row}: its row was changed")
         with self._database.reading():
             rows = self._database.rows(f"SELECT run_id, {', '.join(_COMPUTED)} FROM runs ORDER BY run_id")
         for run_id, *values in rows:
@@ -235,12 +278,7 @@ class SqlStore(ABC):
             except RunError as error:
                 yield printable(str(error))
                 continue
-            except (
-                ArithmeticError,
-                LookupError,
-                TypeError,
-                ValueError,
-            ) as error:  # of changed values
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of changed values
                 yield printable(f"run {run_id}: its events cannot be read one after the other ({error})")
                 continue
             computed["reservations"] = computed["reservations"] == self._reservations(run_id)
@@ -258,7 +296,7 @@ class SqlStore(ABC):
             if isinstance(event, Reserved):
                 days[event.reservation] = utc_day(event.at)
         if at is None:
-            raise RunError(Phrase("run {run_id}: it has no events", run_id=run_id))
+            raise RunError("run {run_id}: it has no events", run_id=run_id)
         state = folding.state
         return {
             "kind": state.kind,
@@ -405,7 +443,7 @@ def _decoded(run_id: str, version: int, data: bytes) -> Event:
     try:
         return decode_event(data, version=version)
     except RunError as error:
-        raise RunError(Phrase("{run_id}: {error}", run_id=run_id, error=error)) from error
+        raise RunError("{run_id}: {error}", run_id=run_id, error=error) from error
 
 
 def _run_row(
@@ -446,19 +484,17 @@ def _run_row(
 
 def _unknown(run_id: str) -> RunNotFoundError:
     return RunNotFoundError(
-        Phrase("no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40]))
+        "no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40])
     )
 
 
 def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
     used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
     return BudgetError(
-        Phrase(
-            "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
-            "exceed its daily limit of {limit:.4f} USD",
-            used=used,
-            more=more,
-            limit=limit,
-        ),
+        "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
+        "exceed its daily limit of {limit:.4f} USD",
+        used=used,
+        more=more,
+        limit=limit,
         reason="usd_per_day",
     )

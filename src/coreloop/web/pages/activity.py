@@ -11,19 +11,19 @@ from typing import Final
 import msgspec
 import polars as pl
 
-from coreloop.admin.status.log import WINDOW_DAYS, Sieved, sieve
+from coreloop.admin.status.log_figures import WINDOW_DAYS, Sieved, sieve
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
 from coreloop.learn.mine.folder import newest_day
-from coreloop.learn.mine.session import Mined, MiningOptions, open_mining
+from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sources, merge
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.verdicts.state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.web.pages.charts import Edge, Interval
 
 BEGIN: Final = "the request begins"

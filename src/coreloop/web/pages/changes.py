@@ -7,12 +7,12 @@ from typing import Final
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import Look
 from coreloop.learn.mine.statistics import wilson_interval
-from coreloop.learn.verdicts.state import count_states, decided
+from coreloop.learn.verdicts.proposal_state import count_states, decided
 from coreloop.web.pages.charts import Interval
+from coreloop.web.pages.kept_states import read_kept_effects, read_kept_states
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
-from coreloop.web.pages.source import PageSource
-from coreloop.web.pages.states import read_kept_effects, read_kept_states
-from coreloop.web.pages.waiting import vocabulary
+from coreloop.web.pages.waiting_proposals import vocabulary
 
 _MAX_SHOWN: Final = 100
 

@@ -80,7 +80,7 @@ def interval_chart(
     """
     height = _ROW * len(rows) + 34
     left, right = 16, _WIDTH - 124
-    parts = [_axis(left, right, height - 24)]
+    parts = [Markup("").join(_ticks(left, right, height - 24))]
     for number, row in enumerate(rows):
         y, kind = _ROW * number + 30, "-2" if row.is_other else ""
         x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
@@ -190,10 +190,6 @@ def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[s
 
 def _bounded(share: float) -> float:
     return min(max(share, 0.0), 1.0)
-
-
-def _axis(left: float, right: float, y: float) -> Markup:
-    return Markup("").join(_ticks(left, right, y))
 
 
 def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:

@@ -5,20 +5,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coreloop.admin.status.facts import Status
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
+from coreloop.admin.status.status import Status
 from coreloop.base.errors import CoreloopError
 from coreloop.base.messages import text_of
-from coreloop.learn.mine.session import MiningOptions
-from coreloop.learn.verdicts.state import IN_FORCE, ProposalState, count_states
+from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.verdicts.proposal_state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
 from coreloop.web.pages.changes import read_changes
 from coreloop.web.pages.charts import Bar
 from coreloop.web.pages.formats import count, seconds
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import PageSection, View
 from coreloop.web.pages.snapshot import PageSnapshot
-from coreloop.web.pages.source import PageSource
-from coreloop.web.pages.waiting import read_kept_proposals, vocabulary
+from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12
 _MAX_CHARTS: Final = 4

@@ -5,15 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import write_public
-from coreloop.base.messages import Phrase
+from coreloop.base.errors import UsageError
+from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.web.pages.frame import Frame, Language, file_path
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import ASSETS, asset, render
 from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.sections import SECTIONS
-from coreloop.web.pages.source import PageSource
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
@@ -45,11 +44,9 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
         The project cannot be read, or the folder cannot be written; an earlier report is then unchanged.
     """
     if out.exists() and not _may_replace(out):
-        raise UsageError(
-            Phrase("{out}: has other files; name a new folder, or one with an earlier report", out=out)
-        )
+        raise UsageError("{out}: has other files; name a new folder, or one with an earlier report", out=out)
     shared = replace(source, is_shared=True)
-    try:
+    with file_errors("cannot be written ({strerror})", out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with temporary_folder(f".{out.name}.", parent=out.parent) as scratch:
             pages = [_write(scratch / "new", *page) for page in _pages(shared, language)]
@@ -59,10 +56,6 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
             if out.exists():
                 out.rename(scratch / "old")
             (scratch / "new").rename(out)
-    except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be written ({strerror})", strerror=error.strerror), path=out
-        ) from error
     return [out / page for page in pages]
 
 

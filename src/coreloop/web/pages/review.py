@@ -8,14 +8,14 @@ from typing import Any, Final
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import join
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.change import change_of
+from coreloop.learn.proposals.proposed_change import change_of
 from coreloop.learn.proposals.statement_document import cost_text, sides_text
 from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name
+from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.learn.verdicts.state import states_by_key
-from coreloop.observe.verdicts import (
+from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
     VerdictLetter,
@@ -23,10 +23,10 @@ from coreloop.observe.verdicts import (
     take_back_verdict,
 )
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
+from coreloop.web.pages.kept_states import read_kept_states
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection, View
-from coreloop.web.pages.source import PageSource
-from coreloop.web.pages.states import read_kept_states
-from coreloop.web.pages.waiting import WaitingProposal, by_gain, read_kept_proposals
+from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100

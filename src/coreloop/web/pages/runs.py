@@ -10,23 +10,23 @@ import msgspec
 from markupsafe import Markup
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.queued import go_on, stop_queued
+from coreloop.answer.repair.queued_runs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.knowledge import ASK, TESTED, ReadSource, knowledge_of
-from coreloop.answer.research.knowledge import KIND as RESEARCH
+from coreloop.answer.research.research_state import ASK, TESTED, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
-from coreloop.runs.control import pause_run
-from coreloop.runs.driver.driven import is_driven, plan_of
+from coreloop.runs.driver.driven_run import is_driven, plan_of
 from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
+from coreloop.runs.pause_and_stop import pause_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
 from coreloop.web.pages.markdown import is_markdown, render_answer, render_markdown
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection, View
-from coreloop.web.pages.source import PageSource
 
 _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40

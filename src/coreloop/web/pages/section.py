@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from coreloop.web.pages.source import PageSource
+from coreloop.web.pages.page_data import PageSource
 
 View = Mapping[str, Any]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from coreloop.answer.repair.suggestions import apply_suggestion, reject_suggestion
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection
-from coreloop.web.pages.source import PageSource
 
 _MAX_SHOWN: Final = 50
 _PATH: Final = ("work",)

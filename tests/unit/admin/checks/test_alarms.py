@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coreloop.admin.checks.registry import find_alarms
-from coreloop.admin.status.facts import Standing, Status
-from coreloop.admin.status.log import Failing, Log, Sieved
+from coreloop.admin.status.log_figures import Failing, Log, Sieved
 from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Flaw, Stability, StabilityGate
+from coreloop.admin.status.status import Standing, Status
 from coreloop.base.date_range import Days
 from rows import each_row
 

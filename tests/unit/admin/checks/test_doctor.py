@@ -261,10 +261,10 @@ def test_an_absent_endpoint(folder: Path, port: int, monkeypatch: pytest.MonkeyP
 
 
 def test_a_name_lookup_is_limited_to_two_seconds(folder: Path, monkeypatch):
-    from coreloop.admin.checks import model
+    from coreloop.admin.checks import reach_and_replay
 
-    monkeypatch.setattr(model, "_ANSWER_S", 0.05)
-    monkeypatch.setattr(model.socket, "create_connection", lambda *_, **__: Event().wait(1))
+    monkeypatch.setattr(reach_and_replay, "_ANSWER_S", 0.05)
+    monkeypatch.setattr(reach_and_replay.socket, "create_connection", lambda *_, **__: Event().wait(1))
     (folder / "coreloop.yaml").write_text('replay: {url: "http://slow.example/"}\n')
     assert "cannot be reached: no answer within" in checked(folder)["replay"].message
 

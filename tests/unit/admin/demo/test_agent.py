@@ -6,11 +6,9 @@ from itertools import pairwise
 import pytest
 import yaml
 
-from coreloop.admin.demo.finlab import FINLAB
-from coreloop.admin.demo.helpdesk import HELPDESK
-from coreloop.admin.demo.plan import DemoRequest, FromResult, PlannedStep
+from coreloop.admin.demo.planned_request import DemoRequest, FromResult, PlannedStep
 from coreloop.admin.demo.run import scripted_requests
-from coreloop.admin.demo.scenario import Noun
+from coreloop.admin.demo.scenario import FINLAB, HELPDESK, Noun
 from coreloop.base.categories import Categories
 from rows import each_row
 from scripted import answered, tools_of, work

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from coreloop.admin.demo.effect import simulate_effect
-from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import make_project, record_requests
+from coreloop.admin.demo.scenario import HELPDESK
 from coreloop.cli.main import main
 from coreloop.learn.effect.verdict import EffectVerdict
 from scripted import NOW

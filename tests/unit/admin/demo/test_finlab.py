@@ -2,15 +2,15 @@
 
 import csv
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
-from coreloop.admin.demo.finlab import FINLAB, roster
 from coreloop.admin.demo.run import copy_project, load_tools
+from coreloop.admin.demo.scenario import FINLAB
 from rows import each_row
-from scripted import tools_of
+from scripted import rows_of, tools_of
 
 TOOLS = tools_of(FINLAB)
 NOT_ON_FILE = FINLAB.recipes.any["not_on_file"]
@@ -115,16 +115,16 @@ def test_extreme_debt_is_flagged():
 
 @each_row("axis", ["수익성", "성장성", "안정성", "현금흐름", "배당"])
 def test_every_axis_answers_for_every_company_in_plain_json(axis):
-    for company in roster():
-        result = TOOLS["analysis"](company.name, axis)
+    for company in rows_of(FINLAB):
+        result = TOOLS["analysis"](company["name"], axis)
         assert json.loads(json.dumps(result)) == result
-        assert result == TOOLS["analysis"](company.code, axis)
+        assert result == TOOLS["analysis"](company["code"], axis)
 
 
 def test_a_trend_is_called_by_its_slope():
     directions = defaultdict(list)
-    for company in roster():
-        line = TOOLS["trend"](company.name, "debt_ratio", 2)
+    for company in rows_of(FINLAB):
+        line = TOOLS["trend"](company["name"], "debt_ratio", 2)
         directions[line["direction"]].append(line["slope"])
     assert directions.keys() == {"rising", "falling", "flat"}
     assert min(directions["rising"]) > 0 > max(directions["falling"])
@@ -150,10 +150,41 @@ def test_balance_sheets_balance():
     assert all(int(row["assets"]) == int(row["liabilities"]) + int(row["equity"]) for row in _rows())
 
 
-def test_a_copied_project_has_the_same_figures(tmp_path):
+@each_row(
+    ("suits", "does_suit"),
+    [
+        ("anyone", lambda years, _: True),
+        ("established", lambda years, _: years == 5),
+        ("young but growing", lambda years, _: 3 <= years < 5),
+        ("covered", lambda years, row: years == 5 and not _overpays(row)),
+        ("strained", lambda _, row: _pays_from_reserves(row) and not _overpays(row)),
+        ("overpaying", lambda _, row: _overpays(row)),
+    ],
+)
+def test_the_names_that_suit_a_recipe_are_those_of_the_table(suits, does_suit):
+    years = Counter(row["name"] for row in _rows())
+    suiting = [row["name"] for row in rows_of(FINLAB) if does_suit(years[row["name"]], row)]
+    assert _suiting(suits, list(years)) == suiting
+
+
+def _suiting(suits, names):
+    listed = FINLAB.subjects.only.get(suits)
+    return list(listed) if listed else [name for name in names if name not in FINLAB.subjects.all_but[suits]]
+
+
+def _pays_from_reserves(row):
+    return int(row["dividends"]) > int(row["net_income"])
+
+
+def _overpays(row):
+    return _pays_from_reserves(row) and int(row["dividends"]) > int(row["net_income"]) - int(row["one_off"])
+
+
+def test_a_copied_project_has_the_same_figures_and_no_script(tmp_path):
     copy_project(FINLAB.project, tmp_path)
     analysis = load_tools(tmp_path, "finlab")["analysis"]
     assert analysis("나린반도체", "수익성") == TOOLS["analysis"]("나린반도체", "수익성")
+    assert {path.name for path in tmp_path.iterdir()} == {"finlab", "coreloop.yaml"}
 
 
 def test_no_company_is_a_listed_one():
@@ -163,10 +194,12 @@ def test_no_company_is_a_listed_one():
         rows = list(csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
     listed_codes = {row[0] for row in rows}
     listed = {_folded(name) for row in rows for cell in row[1:] for name in cell.split("|")} - {""}
-    invented = {_folded(company.name) for company in roster()} | {_folded(name) for name in NOT_ON_FILE}
+    invented = {_folded(company["name"]) for company in rows_of(FINLAB)} | {
+        _folded(name) for name in NOT_ON_FILE
+    }
     assert len(listed) > 2000
     assert not invented & listed
-    assert not {company.code for company in roster()} & listed_codes
+    assert not {company["code"] for company in rows_of(FINLAB)} & listed_codes
 
 
 def _rows():

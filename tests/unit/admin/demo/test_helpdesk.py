@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from coreloop.admin.demo.helpdesk import HELPDESK, customers
+from coreloop.admin.demo.scenario import HELPDESK
 from rows import each_row
-from scripted import tools_of
+from scripted import rows_of, tools_of
 
 TOOLS = tools_of(HELPDESK)
+CUSTOMERS = [row["name"] for row in rows_of(HELPDESK)]
 
 
 def _order(customer, *, above):
@@ -17,10 +18,10 @@ def _order(customer, *, above):
 
 
 def _ticket():
-    return TOOLS["list_tickets"](customers()[0])[0]["id"]
+    return TOOLS["list_tickets"](CUSTOMERS[0])[0]["id"]
 
 
-@each_row("customer", customers())
+@each_row("customer", CUSTOMERS)
 def test_every_customer_has_what_every_recipe_needs(customer):
     newest, larger, *_ = TOOLS["list_orders"](customer)
     assert newest["total"] <= 100 < larger["total"]
@@ -29,7 +30,7 @@ def test_every_customer_has_what_every_recipe_needs(customer):
 
 
 @each_row("tool", ["list_orders", "list_tickets"])
-@each_row("customer", customers())
+@each_row("customer", CUSTOMERS)
 def test_the_newest_is_listed_first(tool, customer):
     days = [row.get("placed", row.get("opened")) for row in TOOLS[tool](customer)]
     assert days == sorted(days, reverse=True)
@@ -98,4 +99,4 @@ def test_articles_are_ranked_and_cut():
 def test_a_change_is_answered_and_forgotten():
     ticket = _ticket()
     assert TOOLS["update_ticket"](ticket, status="solved")["status"] == "solved"
-    assert ticket in {row["id"] for row in TOOLS["list_tickets"](customers()[0], status="open")}
+    assert ticket in {row["id"] for row in TOOLS["list_tickets"](CUSTOMERS[0], status="open")}

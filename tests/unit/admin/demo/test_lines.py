@@ -5,11 +5,10 @@ import re
 
 import pytest
 
-from coreloop.admin.demo.finlab import FINLAB
-from coreloop.admin.demo.helpdesk import HELPDESK, customers
 from coreloop.admin.demo.run import make_project, propose_candidates, record_requests, refine_failures
+from coreloop.admin.demo.scenario import FINLAB, HELPDESK
 from rows import each_row, slow_after
-from scripted import NOW, tools_of
+from scripted import NOW, rows_of, tools_of
 
 TOOLS = tools_of(HELPDESK)
 FINANCE = tools_of(FINLAB)
@@ -54,8 +53,8 @@ def _check_reason():
 
 
 def _check_ticket_id():
-    for customer in customers():
-        for ticket in TOOLS["list_tickets"](customer):
+    for customer in rows_of(HELPDESK):
+        for ticket in TOOLS["list_tickets"](customer["name"]):
             assert TOOLS["update_ticket"](ticket["id"])["id"] == ticket["id"]
         for order in TOOLS["list_orders"](customer):
             _fails(LookupError, "update_ticket", ticket_id=order["id"])

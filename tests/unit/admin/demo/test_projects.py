@@ -80,4 +80,4 @@ def test_a_folder_without_tools_is_an_import_error(scenario, tmp_path):
 def test_every_file_of_a_demo_is_named_by_its_kind(scenario):
     """The wheel takes every file below the package: a stray one would be copied to users."""
     kinds = {path.suffix for path in scenario.project.rglob("*") if path.is_file()} - {".pyc"}
-    assert kinds == {".py", ".csv", ".yaml"}
+    assert kinds == {".py", ".csv", ".yaml", ".toml"}

@@ -8,8 +8,6 @@ import pytest
 
 from bounded import bounded
 from coreloop.admin.demo.effect import SimulatedEffect
-from coreloop.admin.demo.finlab import FINLAB
-from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.promoting import Promoted
 from coreloop.admin.demo.run import (
     DemoCounts,
@@ -20,14 +18,14 @@ from coreloop.admin.demo.run import (
     refine_failures,
     run_demo,
 )
-from coreloop.admin.demo.scenario import Scenario
+from coreloop.admin.demo.scenario import FINLAB, HELPDESK, Scenario
 from coreloop.base.errors import WorkspaceError
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import LogOddities
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.run import PatternResult
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import CandidatesFile
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.refine.run import RefineResult
 from coreloop.observe import dropped
 from scripted import NOW, SCENARIOS

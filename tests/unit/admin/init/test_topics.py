@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from coreloop.admin.init.new_settings import propose_topics, source_words
 from coreloop.admin.init.run import InitRequest, initialise
-from coreloop.admin.init.starter import propose_topics, source_words
 from coreloop.base.project.workspace import open_workspace
 
 SOURCE = '''

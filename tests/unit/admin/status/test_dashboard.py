@@ -18,7 +18,7 @@ from coreloop.admin.status.dashboard import (
     dashboard_page,
     read_facts,
 )
-from coreloop.admin.status.facts import Standing, Status
+from coreloop.admin.status.status import Standing, Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.cli.dashboard import main
 from coreloop.cli.emit import json_of

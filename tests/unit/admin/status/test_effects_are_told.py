@@ -3,12 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
-from coreloop.admin.status.facts import Standing, Status
 from coreloop.admin.status.notify import Notified, find_changes
+from coreloop.admin.status.status import Standing, Status
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.status import show_status
+from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.ledger import Change
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import LOOK
 

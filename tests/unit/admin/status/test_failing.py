@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from coreloop.admin.status.log import find_failing, read_log
+from coreloop.admin.status.log_figures import find_failing, read_log
 from logs import call, failed
 from rows import slow_after
 from samples import START, asked, rolled, window_of

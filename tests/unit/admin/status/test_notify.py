@@ -17,9 +17,9 @@ from bounded import given_up
 from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.checks.registry import CHECKS
 from coreloop.admin.status import notify
-from coreloop.admin.status.facts import Standing, Status
-from coreloop.admin.status.log import Log
+from coreloop.admin.status.log_figures import Log
 from coreloop.admin.status.notify import MOST_AT_ONCE, Notified, find_changes, read_notified
+from coreloop.admin.status.status import Standing, Status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import NotifySettings, Settings
 from coreloop.base.project.workspace import Workspace

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.facts import Status
-from coreloop.admin.status.read import read_status
+from coreloop.admin.status.read_status import read_status
+from coreloop.admin.status.status import Status
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.mine.session import MiningOptions
-from coreloop.learn.proposals.night import entries_counted, read_candidates
+from coreloop.learn.mine.run import MiningOptions
+from coreloop.learn.proposals.proposal_files import entries_counted, read_candidates
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health
-from coreloop.web.pages.source import open_source
+from coreloop.web.pages.page_data import open_source
 from logs import call, record, write_log
 from merging import open_promotion, promote
 from promoting import Project, make_project, statement, write_candidates

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from coreloop.answer.agent.believe import is_about
+from coreloop.answer.agent.believed_findings import is_about
 from coreloop.answer.agent.plan import _with_open_part
-from coreloop.answer.research.likeness import _asks_otherwise
+from coreloop.answer.research.same_question import _asks_otherwise
 from rows import each_row
 from walking import LENGTH, finding, walk_in
 

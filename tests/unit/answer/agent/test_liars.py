@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.runs.decide import Stop, decide
-from coreloop.runs.driver.driven import DriverPlan
+from coreloop.runs.driver.driven_run import DriverPlan
 from coreloop.runs.kinds import kind_named
 from walking import FILES, LENGTH, PARTS, SEOUL, SURVEY, Walk, commit, executed, finding, walk_in
 

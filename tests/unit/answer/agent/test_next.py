@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 
 from coreloop.answer.agent.next import layer_due, next_for_agent
-from coreloop.runs.control import pause_run, stop_run
+from coreloop.runs.pause_and_stop import pause_run, stop_run
 from walking import LENGTH, Walk, executed, finding, walk_in
 
 

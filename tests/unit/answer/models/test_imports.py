@@ -30,7 +30,7 @@ def test_the_protocol_needs_the_standard_library_alone():
 
 
 def test_the_offline_model_loads_no_http_library():
-    assert "httpx2" not in loaded("coreloop.answer.models.choose")
+    assert "httpx2" not in loaded("coreloop.answer.models.choose_model")
 
 
 def test_the_protocol_loads_few_modules():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.choose import choose_model
+from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.base.project.settings_file import load_settings
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from coreloop.answer.models.choose import choose_model
+from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse, SynthesisResponse
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.prompt import Material, NumberedSource, user_message

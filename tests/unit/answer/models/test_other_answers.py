@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.models.choose import choose_model
+from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.ladder import Ladder

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.evidence import question_key
+from coreloop.answer.repair.injected_evidence import question_key
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.knowledge import ASK, Request
+from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research, continue_research
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import StepCommitted

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.queued import queue_run
-from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.repair.every_job import all_handlers
+from coreloop.answer.repair.queued_runs import queue_run
 from coreloop.answer.research import run as researches
-from coreloop.answer.research.knowledge import ASK, Request
+from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research
-from coreloop.runs.control import stop_run
 from coreloop.runs.jobs.work import work
+from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import open_store
 from researching import project
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.research.answer import DEGRADED
-from coreloop.answer.research.knowledge import knowledge_of
+from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Failed

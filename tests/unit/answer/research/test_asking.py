@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 
 from coreloop.answer.models.contracts import PlanResponse
-from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.ladder import Ladder, Paces
 from coreloop.answer.models.model import CallLimits
 from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.models.pace import Paces
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
 from coreloop.base.errors import ModelError
-from coreloop.runs.create import create_run
+from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import StepFailed
 from coreloop.runs.limits import AnswerReserve, Limits
-from coreloop.runs.run import Run, work_on
+from coreloop.runs.manage import create_run
 from coreloop.runs.stores.store import Store
 from model_stand_in import ModelStandIn, answers, hangs, model_stand_in, streams
 from researching import stand_in_model

@@ -8,10 +8,10 @@ import pytest
 
 from coreloop.answer.research.answer import DEGRADED, AgentResponse, ending
 from coreloop.answer.research.cycle import helped_before
-from coreloop.answer.research.knowledge import COUNTER_EVIDENCE, knowledge_of
+from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.report import markdown_report
+from coreloop.answer.research.research_state import COUNTER_EVIDENCE, knowledge_of
 from coreloop.answer.research.run import run_research
-from coreloop.answer.research.sessions import read_session
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found
 from coreloop.base.project.workspace import open_workspace

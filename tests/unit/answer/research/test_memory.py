@@ -1,7 +1,6 @@
 """Memory: the newest in view, the rest archived, and raw sources that nothing changes."""
 
 from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.knowledge import Knowledge, ReadSource
 from coreloop.answer.research.memory import (
     MAX_VIEW_TOKENS,
     compacted,
@@ -10,6 +9,7 @@ from coreloop.answer.research.memory import (
     remember,
     retrieve,
 )
+from coreloop.answer.research.research_state import Knowledge, ReadSource
 from researching import source
 
 

@@ -6,7 +6,7 @@ from coreloop.answer.models.contracts import SynthesisResponse
 from coreloop.answer.models.model import CallLimits
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material, NumberedSource, user_message
-from coreloop.answer.research.knowledge import Knowledge, ReadSource
+from coreloop.answer.research.research_state import Knowledge, ReadSource
 from coreloop.answer.research.verify import check_answer
 from coreloop.answer.search.source import Source
 from researching import MOMENT, RIVER

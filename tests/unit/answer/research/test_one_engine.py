@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.questions import search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import answer, run_research
 from coreloop.answer.search.index.run import index_paths

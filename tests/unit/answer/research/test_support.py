@@ -3,8 +3,8 @@
 import pytest
 
 from bounded import bounded
+from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.findings import Supported, Unsupported
-from coreloop.answer.research.statement import read_statement
 from coreloop.answer.research.support import CitedTexts, check_support
 from rows import each_row
 

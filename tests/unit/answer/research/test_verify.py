@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.answer.models.contracts import ReportedFinding
-from coreloop.answer.research.knowledge import Knowledge, ReadSource
+from coreloop.answer.research.research_state import Knowledge, ReadSource
 from coreloop.answer.research.verify import check_answer, check_findings, cited_sentences
 from coreloop.runs.state import SubQuestion
 from researching import source

@@ -12,9 +12,9 @@ import pytest
 
 from bounded import given_up
 from coreloop.answer.research.answer import DEGRADED
-from coreloop.answer.research.knowledge import knowledge_of
+from coreloop.answer.research.earlier_researches import read_session
+from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import run_research
-from coreloop.answer.research.sessions import read_session
 from coreloop.answer.search.failover import Failover, Pace
 from coreloop.answer.search.page.fetch import Network
 from coreloop.answer.search.page.reader import PageReader

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from coreloop.answer.search.breaker import Breaker
-from coreloop.answer.search.failover import Failover, Pace
+from coreloop.answer.search.failover import Breaker, Failover, Pace
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.choose import choose_providers
+from coreloop.answer.search.choose_provider import choose_providers
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.base.project.settings import SearchProvider, SearchSettings, Settings

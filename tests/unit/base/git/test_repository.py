@@ -174,3 +174,30 @@ def test_files_are_read_from_one_process(project: Project) -> None:
     ]
     assert process is not None
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message", "readings"),
+    [
+        ("ISO-8859-1", b"fix: caf\xe9", ["fix: caf\ufffd", "fix: café"]),
+        ("EUC-KR", "고침".encode("euc-kr"), ["\ufffd\ufffdħ", "고침"]),
+        ("UTF-7", b"Phase+ADo- R", ["Phase+ADo- R", "Phase: R"]),
+        ("IBM037", b"@", ["@", " "]),
+        ("UTF-8", "고침".encode(), ["고침"]),
+        ("UCS-2", b"fix: x", ["fix: x"]),
+        ("hex", b"fix: x", ["fix: x"]),
+        ("undefined", b"fix: x", ["fix: x"]),
+    ],
+)
+def test_message_with_an_encoding_is_read_as_it_is_and_decoded(
+    encoding: str, message: bytes, readings: list[str], project: Project, repository: Repository
+) -> None:
+    names = "".join(f"{role} A <a@example.org> 1700000000 -0000\n" for role in ("author", "committer"))
+    header = f"tree {project.git('rev-parse', 'HEAD^{tree}')}\nparent {head(project)}\n{names}"
+    raw = f"{header}encoding {encoding}\n\n".encode() + message
+    sha = project.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=raw)
+    commit = next(repository.log(sha))
+    assert (commit.committed_s, commit.parents) == (1700000000, (head(project),))
+    assert commit.people[:4] == ("A", "a@example.org") * 2
+    assert commit.message == "\n\n".join(readings)
+    assert repository.message(sha) == commit.message.strip("\n")

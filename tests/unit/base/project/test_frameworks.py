@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.admin.init.new_settings import SettingsProposals, write_settings
 from coreloop.admin.init.scaffold import read_template
-from coreloop.admin.init.starter import SettingsProposals, write_settings
 from coreloop.base.project.frameworks import FRAMEWORKS, find_framework
 from coreloop.base.project.settings_file import load_settings
 

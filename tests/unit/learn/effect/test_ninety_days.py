@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.cli.effect import show_effects
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.facts import effect_facts
+from coreloop.learn.effect.effect_json import effect_facts
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, write_days

@@ -10,10 +10,10 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.descriptions import sent_tools
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
-from coreloop.learn.mine.session import MiningOptions, open_mining
-from coreloop.observe.case import FILE_NAME, RequestIdentifiers, case_key, identifiers
+from coreloop.learn.mine.run import MiningOptions, open_mining
+from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, identifiers
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from logs import call, failed, line, record, write_log
 from rows import each_row

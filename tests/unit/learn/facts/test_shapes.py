@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.failures import error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.records import OTHER
 from coreloop.learn.facts.counting import CALL_GROUPS as SCHEMA
 from coreloop.learn.facts.counting import MineSettings, group_calls
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts, merge_facts
 from coreloop.learn.mine.window import moment
 from coreloop.observe.reading.decode import RecordLine, decode_line
-from coreloop.observe.reading.signals import template
+from coreloop.observe.reading.failure_signals import template
 from logs import call, failed, line, record
 from rows import each_row
 

@@ -380,7 +380,7 @@ def test_without_a_folder_facts_last_as_long_as_the_run(project: Project):
 @pytest.mark.slow
 def test_several_processes_give_the_same_counts(project: Project, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("coreloop.learn.mine.executors._WORTH_A_PROCESS_BYTES", 1)
-    monkeypatch.setattr("coreloop.learn.facts.read._BYTES_AT_ONCE", 1)
+    monkeypatch.setattr("coreloop.learn.facts.read_lines._BYTES_AT_ONCE", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 4000)
     shutil.rmtree(project.cache_dir)
     project.check(executor=Executor(jobs=2))

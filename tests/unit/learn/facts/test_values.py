@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import ELIDED
+from coreloop.base.record_lines import ELIDED
 from coreloop.learn.facts.values import read_values, texts_by_hash
 from rows import each_row
 

@@ -78,7 +78,7 @@ def logs(tmp_path: Path) -> Path:
 @pytest.fixture
 def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coreloop.learn.mine.executors._WORTH_A_PROCESS_BYTES", 1)
-    monkeypatch.setattr("coreloop.learn.facts.read._BYTES_AT_ONCE", 1)
+    monkeypatch.setattr("coreloop.learn.facts.read_lines._BYTES_AT_ONCE", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 

@@ -34,7 +34,7 @@ def logs(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coreloop.learn.mine.executors._WORTH_A_PROCESS_BYTES", 1)
-    monkeypatch.setattr("coreloop.learn.facts.read._BYTES_AT_ONCE", 1)
+    monkeypatch.setattr("coreloop.learn.facts.read_lines._BYTES_AT_ONCE", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 
@@ -110,6 +110,7 @@ def test_a_scheduler_that_does_not_answer_is_an_error(tmp_path: Path, monkeypatc
         list(Executor(scheduler="tcp://127.0.0.1:9").run([task]))
 
 
+@pytest.mark.slow
 def test_an_invalid_address_is_an_error(tmp_path: Path):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     task = CountTask(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")

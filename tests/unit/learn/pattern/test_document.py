@@ -24,7 +24,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.document import candidates_markdown, redact_candidate
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.night import assign_ids, to_json
+from coreloop.learn.proposals.proposal_files import assign_ids, to_json
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, record, repeated, rest, word, write_log
 from rows import slow_after

@@ -18,8 +18,8 @@ from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import Candidate, candidate_key
-from coreloop.learn.proposals.lines import refuse_line
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, repeated, rest, word, write_log

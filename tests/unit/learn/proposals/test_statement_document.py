@@ -12,7 +12,13 @@ from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
-from coreloop.learn.proposals.night import CANDIDATES, COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.proposal_files import (
+    CANDIDATES,
+    COUNTEREXAMPLES,
+    Numbered,
+    new_keys,
+    write_night,
+)
 from coreloop.learn.proposals.statement_document import (
     redact_statement,
     statement_line,

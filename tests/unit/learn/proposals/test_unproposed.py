@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from coreloop.learn.proposals.advice import statement_key
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements
+from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.statements import Statement
 from promoting import statement
 from samples import words

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
+from coreloop.base.error_classes import CLASSES
 from coreloop.base.errors import RefusedError
-from coreloop.base.failures import CLASSES
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.advice import parse_advice
+from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.counterexamples import (
     Counterexample,
     CounterexamplesFile,
@@ -29,14 +29,13 @@ from coreloop.learn.proposals.counterexamples import (
     counterexample_key,
 )
 from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.lines import refuse_line
-from coreloop.learn.proposals.night import to_json
+from coreloop.learn.proposals.proposal_files import read_proposals, to_json
+from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.draft import draft_counterexample
-from coreloop.learn.refine.propose import Refined, refine, write_refined
-from coreloop.promote.proposal import read_proposal
+from coreloop.learn.refine.propose import Refined, draft_counterexample, refine, write_refined
+from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
 from weekly import WEEKLY
@@ -197,41 +196,22 @@ OLD = replace(
 )
 
 
-def test_a_text_that_an_older_version_drafted_is_still_read(tmp_path: Path) -> None:
+def write_old(path: Path) -> Path:
     document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(OLD,))
-    (tmp_path / "a.json").write_bytes(to_json(document))
-    proposal = read_proposal(tmp_path / "a.json", OLD.id, SETTINGS)
-    assert proposal.lines == OLD_LINES
-    assert (proposal.phase, proposal.section, proposal.engine) == ("F", "Caveats", "analysis")
-    assert (proposal.questions, proposal.steps) == ((), ())
+    path.write_bytes(to_json(document))
+    return path
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param({"n_failures": 4}, id="failures"),
-        pytest.param({"n_calls": 6}, id="calls"),
-        pytest.param({"error_class": "timeout"}, id="class"),
-        pytest.param({"harm_low": 0.9}, id="bound"),
-        pytest.param({"n_without": Without(1, 7, ("axis", "company"))}, id="the others"),
-        pytest.param({"n_without": Without(0, 7, ())}, id="their arguments"),
-        pytest.param({"first_seen": datetime(2026, 3, 27, tzinfo=UTC)}, id="first seen"),
-        pytest.param({"labels": ("CANARY",)}, id="labels"),
-    ],
-)
-def test_a_text_is_refused_for_other_figures(change: dict[str, Any], tmp_path: Path) -> None:
-    changed = replace(OLD, **change)
-    document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(changed,))
-    (tmp_path / "a.json").write_bytes(to_json(document))
-    with pytest.raises(RefusedError, match="is refused: its "):
-        read_proposal(tmp_path / "a.json", changed.id, SETTINGS)
+def test_a_text_that_an_older_version_drafted_is_not_promoted(tmp_path: Path) -> None:
+    path = write_old(tmp_path / "a.json")
+    with pytest.raises(RefusedError, match=r"an earlier version drafted its text; run refine again$"):
+        read_proposal(path, OLD.id, SETTINGS)
 
 
 def test_a_file_written_before_providers_were_counted_is_still_read(tmp_path: Path) -> None:
-    document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(OLD,))
-    old = to_json(document).replace(b'"providers"', b'"something_else"')
-    (tmp_path / "a.json").write_bytes(old)
-    assert read_proposal(tmp_path / "a.json", "ce-2026-04-25-001", SETTINGS).row.as_it_says.endswith("failed")
+    path = write_old(tmp_path / "a.json")
+    path.write_bytes(path.read_bytes().replace(b'"providers"', b'"something_else"'))
+    assert read_proposals(path).entries == (replace(OLD, providers={}),)
 
 
 # --- from records to statements --------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.adapters.claude_agent import failure, record_client, record_messages
-from coreloop.observe.adapters.plain import UNKNOWN_TOOL
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL
 
 
 @dataclass

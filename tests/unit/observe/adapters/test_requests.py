@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coreloop import current, dropped, observed_tool
-from coreloop.base.encoding import MAX_LINE_BYTES
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.adapters.requests import MAX_SILENCE_S, NO_RESULT, UNFINISHED, Requests
 from coreloop.observe.descriptions_in_force import SentTool
 

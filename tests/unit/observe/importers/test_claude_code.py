@@ -7,9 +7,9 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.observe.importers import importers
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.files import UnusableFile
-from coreloop.observe.importers.landing import land
-from coreloop.observe.importers.trace import TracedRequest
+from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import Session, read, requests, skips, trace_file, write_lines
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.observe.importers.files import find_trace_files, read_documents
-from coreloop.observe.importers.trace import TORN
+from coreloop.observe.importers.traced_request import TORN
 from foreign_traces import trace_file
 from rows import slow_after
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import MAX_LINE_BYTES
 from coreloop.base.project.settings import Settings
+from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.landing import land
+from coreloop.observe.importers.append_requests import land
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, otlp, span, trace_file
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.importers.files import UnusableFile
-from coreloop.observe.importers.trace import TracedRequest
+from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import read, recorded, requests, skips, write_document
 
 TASK = {"eval_id": "e-1", "model": "openai/gpt-x", "created": "2026-04-25T09:00:00+09:00"}

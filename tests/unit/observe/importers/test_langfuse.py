@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.importers.trace import TracedRequest
+from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import recorded, requests, skips, write_document, write_lines
 
 

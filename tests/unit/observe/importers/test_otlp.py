@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.importers.trace import TracedRequest
+from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import otlp, read, recorded, requests, skips, span, write_document, write_lines
 
 CITY = {"city": "서울"}

@@ -9,8 +9,8 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import Settings
+from coreloop.observe.importers.append_requests import ImportReport
 from coreloop.observe.importers.files import TraceFile
-from coreloop.observe.importers.landing import ImportReport
 from coreloop.observe.importers.run import ImportRequest, run_import
 from foreign_traces import LONG_AGO, Session, write_lines
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.read import read_facts
+from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.mine.window import moment
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
@@ -445,7 +445,7 @@ def _as_json(fields: CountedFields) -> dict[str, bytes]:
 
 
 def test_comparing_a_replay_needs_no_polars():
-    script = "import sys, coreloop.promote.asking; sys.exit('polars' in sys.modules)"
+    script = "import sys, coreloop.promote.replay_proposal; sys.exit('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 

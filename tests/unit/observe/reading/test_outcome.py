@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.encoding import encode_line
-from coreloop.base.failures import _PATTERNS, _WORDS, error_class
+from coreloop.base.error_classes import _PATTERNS, _WORDS, error_class
+from coreloop.base.record_lines import encode_line
 from coreloop.base.records import Record
 from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line, decode_plain
 from coreloop.observe.reading.outcome import RequestOutcome, decide

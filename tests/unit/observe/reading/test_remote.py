@@ -14,8 +14,8 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import install_line
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file_snapshot import read_source, split_at_lines
 from coreloop.learn.facts.schema import NAMES
-from coreloop.learn.facts.source import read_source, split_at_lines
 from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.folder import day_files, expired, read_folder
 from coreloop.learn.mine.window import merge

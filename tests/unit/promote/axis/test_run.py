@@ -7,7 +7,7 @@ import pytest
 from coreloop.base.errors import NoRepositoryError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.promote.axis.case import AxisRequest, Thresholds
+from coreloop.promote.axis.axis_gates import AxisRequest, Thresholds
 from coreloop.promote.axis.run import run_propose_axis
 from promoting import Project
 

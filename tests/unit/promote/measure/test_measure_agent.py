@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.answer.models.model import Message
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.agent import AgentCaller
+from coreloop.promote.measure.ask_agent import AgentCaller
 
 HEAD = """
 import json, os, subprocess, sys, time

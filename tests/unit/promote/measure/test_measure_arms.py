@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.measure.arms import Arms, NoArms, arms_of, tools_of, two_copies
-from coreloop.promote.measure.edits import LineEdit
-from coreloop.promote.schema import SchemaCommand, read_schema
+from coreloop.promote.measure.measured_lines import LineEdit
+from coreloop.promote.measure.with_and_without import Arms, NoArms, arms_of, tools_of, two_copies
+from coreloop.promote.tool_schemas import SchemaCommand, read_schema
 
 SOURCE = '''"""Tools."""
 

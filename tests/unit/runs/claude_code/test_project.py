@@ -10,14 +10,14 @@ from click.testing import CliRunner
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
-from coreloop.runs.claude_code.elsewhere import (
+from coreloop.runs.claude_code.installer import IGNORED, MANIFEST, install, project_root, uninstall
+from coreloop.runs.claude_code.plugin import (
     AGENTS,
     install_agents,
     install_plugin,
     uninstall_agents,
     uninstall_plugin,
 )
-from coreloop.runs.claude_code.installer import IGNORED, MANIFEST, install, project_root, uninstall
 
 
 @pytest.fixture

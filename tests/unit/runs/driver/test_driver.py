@@ -15,11 +15,11 @@ import pytest
 
 from coreloop.base.errors import RunStoreError, UsageError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.control import pause_run, resume_run, stop_run
-from coreloop.runs.driver.attempt import HEAD_BYTES, TAIL_BYTES, output_file
 from coreloop.runs.driver.console import CtrlC, DriverPace
+from coreloop.runs.driver.execution import HEAD_BYTES, TAIL_BYTES, output_file
+from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
+from coreloop.runs.run_files import session_folder
 from coreloop.runs.stores.store import open_store
-from coreloop.runs.views import session_folder
 from driving import begin, go_on, is_alive, state_at
 from rows import each_row, slow_after
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.driver.lines import reason_line
+from coreloop.runs.driver.progress_lines import reason_line
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
 from driving import begin, state_at

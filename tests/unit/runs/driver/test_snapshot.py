@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.driver.attempt import HEAD_BYTES, TAIL_BYTES, BoundedOutput
+from coreloop.runs.driver.execution import HEAD_BYTES, TAIL_BYTES, BoundedOutput
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 
 

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from coreloop.base.errors import MissingExtraError, RunStoreError
-from coreloop.runs.jobs.sql_queue import SqlQueue, postgres_queue
+from coreloop.runs.jobs.sql_queue import JobQueue, postgres_queue
 from queueing import queue_at
 
 
@@ -43,7 +43,7 @@ def test_leases_are_by_the_clock_of_the_server(database: str, monkeypatch: pytes
     """A machine whose clock is an hour ahead takes no job of another one away."""
     monkeypatch.setattr("coreloop.base.database.datetime", None)  # a machine's own clock
     with queue_at(database) as queue, queue_at(database) as other:
-        assert isinstance(queue, SqlQueue)
+        assert isinstance(queue, JobQueue)
         queue.put("index", {})
         assert queue.take(["index"]) is not None
         assert other.take(["index"]) is None

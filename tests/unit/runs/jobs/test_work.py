@@ -10,7 +10,6 @@ import pytest
 from coreloop.base.errors import RunStoreError
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
-from coreloop.runs.jobs.sql_queue import SqlQueue
 from coreloop.runs.jobs.work import Handler, WorkReport, work, work_in_threads, work_on_jobs
 from queueing import SHORT_S, queue_at
 
@@ -112,16 +111,16 @@ def test_a_job_that_takes_longer_than_its_lease_is_kept(tmp_path: Path):
 
 
 def test_a_heartbeat_that_fails_is_not_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    beats, kept, keep = [], Event(), SqlQueue.extend_lease
+    beats, kept, keep = [], Event(), JobQueue.extend_lease
 
-    def keep_at_times(queue: SqlQueue, job: Job) -> bool:
+    def keep_at_times(queue: JobQueue, job: Job) -> bool:
         beats.append(job.id)
         if len(beats) == 1:
             raise RunStoreError("the database is locked")
         kept.set()
         return keep(queue, job)
 
-    monkeypatch.setattr(SqlQueue, "extend_lease", keep_at_times)
+    monkeypatch.setattr(JobQueue, "extend_lease", keep_at_times)
     with queue_at(str(tmp_path / "jobs.db"), lease_s=1.0) as queue:
         queue.put("wait", {})
         assert work(queue, {"wait": lambda _: kept.wait(20)}, limit=1) == WorkReport(done=1)
@@ -133,7 +132,7 @@ def test_a_result_that_comes_too_late_is_lost(tmp_path: Path):
     with queue_at(place) as slow, queue_at(place) as other:
 
         def overtaken(_job: Job) -> str:
-            assert isinstance(other, SqlQueue)
+            assert isinstance(other, JobQueue)
             other._database.rows("UPDATE jobs SET run_at = created_at")  # the lease is over
             job = other.take(["echo"])
             assert job is not None

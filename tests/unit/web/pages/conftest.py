@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.demo.helpdesk import HELPDESK
 from coreloop.admin.demo.run import run_demo
+from coreloop.admin.demo.scenario import HELPDESK
 from coreloop.base.project.workspace import open_workspace
-from coreloop.web.pages.source import PageSource, open_source
+from coreloop.web.pages.page_data import PageSource, open_source
 from scripted import NOW
 
 

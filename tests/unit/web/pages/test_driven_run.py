@@ -8,11 +8,11 @@ import pytest
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.begin import DriverOptions, begin_driven
+from coreloop.runs.driver.new_run import DriverOptions, begin_driven
 from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.page_data import open_source
 from coreloop.web.pages.render import render
 from coreloop.web.pages.runs import RUNS, read_one
-from coreloop.web.pages.source import open_source
 
 
 def test_a_driven_run_shows_its_command(tmp_path: Path):

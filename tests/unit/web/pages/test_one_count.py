@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.admin.status.read import read_status
-from coreloop.learn.mine.session import MiningOptions
+from coreloop.admin.status.read_status import read_status
+from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import WaitingKind, read_queue
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from coreloop.web.pages.source import PageSource
 from promoting import statement, write_candidates
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from browsing import chromium, needs_chromium, visit
 from coreloop.web.pages.frame import REPORT_POLICY
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.report import write_report
-from coreloop.web.pages.source import PageSource
 from showing import elements
 
 

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 import pytest
 
 from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.report import write_report
 from coreloop.web.pages.review import read_review
-from coreloop.web.pages.source import PageSource
 
 
 class Links(HTMLParser):

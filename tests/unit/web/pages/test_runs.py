@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.research.knowledge import Request
+from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import answer, begin_research, run_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError
 from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.render import render
 from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
-from coreloop.web.pages.source import PageSource, open_source
 from researching import project
 from rows import each_row
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.night import MIN_PUBLISHED
-from coreloop.web.pages.source import PageSource
-from coreloop.web.pages.waiting import read_kept_proposals, shared_proposals
+from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
+from coreloop.web.pages.page_data import PageSource
+from coreloop.web.pages.waiting_proposals import read_kept_proposals, shared_proposals
 
 
 def test_no_tool_that_the_source_declares_is_redacted(unchanged: PageSource):

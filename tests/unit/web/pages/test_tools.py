@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from coreloop.web.pages.source import PageSource, open_source
+from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.tools import TOOLS
 from hostile import QUESTIONS
 from logs import call, failed, record

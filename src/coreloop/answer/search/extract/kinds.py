@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection
 from typing import Final
 
-from coreloop.answer.search.extract.declared import extract_schema
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.markdown import extract_markdown
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.python import extract_python
+from coreloop.answer.search.extract.schemas import extract_schema
 
 Extractor = Callable[[bytes], Document | Unreadable]
 
@@ -24,15 +24,7 @@ _PLAIN_NAMES: Final = frozenset({"readme", "license", "copying", "notice", "auth
 
 
 def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | None:
-    """Return the function that reads a file of this name; None if files of this kind are not read.
-
-    Parameters
-    ----------
-    location : str
-        See `coreloop.answer.search.source.Source`.
-    schemas : collection of str
-        Locations of declared schemas.
-    """
+    """Return the function that reads a file of this name; None if files of this kind are not read."""
     if location in schemas:
         return extract_schema
     name = location.rpartition("/")[2].lower()

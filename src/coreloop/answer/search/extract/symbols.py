@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from coreloop.answer.search.extract.docstring_items import Described, Item, read_docstring
 from coreloop.answer.search.extract.document import Entry
-from coreloop.answer.search.extract.items import Described, Item, read_docstring
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Symbol = ast.ClassDef | Function
@@ -15,15 +15,7 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 
 
 def symbol_entry(name: str, node: Symbol) -> Entry:
-    """Describe a symbol in paragraphs that each say what they are about.
-
-    Parameters
-    ----------
-    name : str
-        Qualified in its module, such as ``Order.total``.
-    node : ast.ClassDef, ast.FunctionDef or ast.AsyncFunctionDef
-        Of the symbol.
-    """
+    """Describe a symbol in paragraphs that each say what they are about."""
     docstring = ast.get_docstring(node) or ""
     said = read_docstring(docstring) if docstring else Described()
     if isinstance(node, ast.ClassDef):

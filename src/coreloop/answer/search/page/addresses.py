@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from threading import Thread
 from typing import Final
 
-from coreloop.base.messages import Phrase
+from coreloop.base.errors import PhrasedError
 
 Resolve = Callable[[str], Iterable[str]]
 """A host's name -> its IP addresses; raises OSError."""
@@ -22,7 +22,7 @@ _NOT_PUBLIC: Final = (
 )
 
 
-class RefusedAddressError(Exception):
+class RefusedAddressError(PhrasedError):
     """A host that no page is fetched from; the message says why."""
 
 
@@ -58,9 +58,9 @@ def checked_address(host: str, *, resolve: Resolve, allows: Allows, timeout_s: f
     """
     addresses = _resolved(host, resolve, timeout_s)
     if not addresses:
-        raise RefusedAddressError(Phrase("{host} has no address", host=host))
+        raise RefusedAddressError("{host} has no address", host=host)
     if not all(allows(address) for address in addresses):
-        raise RefusedAddressError(Phrase("{host} is not a public address", host=host))
+        raise RefusedAddressError("{host} is not a public address", host=host)
     return addresses[0]
 
 
@@ -84,4 +84,4 @@ def _resolved(host: str, resolve: Resolve, timeout_s: float) -> list[str]:
     try:
         return answered.result(timeout_s)
     except (OSError, UnicodeError, TimeoutError) as error:
-        raise RefusedAddressError(Phrase("{host} cannot be resolved", host=host)) from error
+        raise RefusedAddressError("{host} cannot be resolved", host=host) from error

@@ -18,7 +18,6 @@ from coreloop.answer.search.page.addresses import (
 )
 from coreloop.answer.search.provider import Blocked, Failed, SearchLimits
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.base.messages import Phrase
 
 MAX_REDIRECTS: Final = 5
 _MAX_URL: Final = 2_000
@@ -124,7 +123,7 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
     if parts.username is not None:
         raise RefusedAddressError("an address with a name or password is not fetched")
     if port not in ports:
-        raise RefusedAddressError(Phrase("port {port} is not fetched from", port=port))
+        raise RefusedAddressError("port {port} is not fetched from", port=port)
     return parts
 
 

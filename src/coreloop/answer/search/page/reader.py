@@ -6,11 +6,11 @@ from typing import Final
 
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
 from coreloop.answer.search.page.fetch import Fetched, Network, fetch
+from coreloop.answer.search.page.page_text import page_text
 from coreloop.answer.search.page.robots import Robots
-from coreloop.answer.search.page.text import page_text
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
-from coreloop.answer.search.results import date_in
 from coreloop.answer.search.source import Source
+from coreloop.answer.search.web_results import date_in
 from coreloop.base.files import write_private
 
 _GONE: Final = frozenset({404, 410})

@@ -2,8 +2,8 @@
 
 import pytest
 
+from coreloop.answer.search.extract.docstring_items import read_docstring
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.extract.items import read_docstring
 from coreloop.answer.search.extract.python import extract_python
 
 

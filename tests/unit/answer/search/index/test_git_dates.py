@@ -5,8 +5,8 @@ import subprocess
 from datetime import date
 from pathlib import Path
 
-from coreloop.answer.search.index.lookup import search_index
 from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from researching import MOMENT
@@ -23,7 +23,7 @@ def git(folder: Path, *words: str, day: str = "2026-03-04") -> None:
 def dates(folder: Path) -> dict[str, date | None]:
     workspace = open_workspace(folder)
     index_paths(workspace, [folder], now=MOMENT)
-    found = search_index(workspace.index_file, "river", SearchLimits(), now=MOMENT)
+    found = search_index(workspace.index_file, "river", SearchLimits())
     return {source.location: source.published for source in found}
 
 

@@ -20,10 +20,10 @@ from weekly import WEEKLY
 WRITER = """
 import sys
 from pathlib import Path
-from coreloop.answer.search.index import update
+from coreloop.answer.search.index import run
 sys.path.insert(0, sys.argv[2])
 from indexing import Indexed
-update._BATCH_CHARS = 10_000  # many transactions
+run._BATCH_CHARS = 10_000  # many transactions
 print("ready", flush=True)
 Indexed(Path(sys.argv[1])).update("files")
 """

@@ -1,0 +1,119 @@
+"""Check that reach can be measured and that the replay endpoint can be reached."""
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Thread
+from typing import Final
+from urllib.parse import urlsplit
+
+from coreloop.admin.checks.diagnosis import Diagnosis, Setup
+from coreloop.admin.checks.programs import is_program
+from coreloop.base.errors import ReachError
+from coreloop.base.messages import Phrase, number_of
+from coreloop.base.project.frameworks import find_framework
+from coreloop.promote.reach import REACH_EXAMPLES
+from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
+
+_CORRECT: Final = "correct reach: in coreloop.yaml"
+_ANSWER_S: Final = 2.0  # chosen: an endpoint on this machine or network answers at once
+_PORTS: Final = {"http": 80, "https": 443}
+
+
+def check_reach(setup: Setup) -> Iterator[Diagnosis]:
+    """Check that the schemas that the model receives can be read: the command of ``reach:`` is run."""
+    settings, root = setup.workspace.settings.reach, setup.workspace.root
+    command = schema_command(settings, root)
+    if command is None:
+        yield _unmeasured(find_framework(root))
+    elif not is_program(command.words[0], root):
+        message = Phrase("reach: {words} is not a program that can be run", words=command.words[0])
+        yield Diagnosis("reach", "fault", message, _CORRECT)
+    else:
+        yield _measured(command, root)
+
+
+def check_replay(setup: Setup) -> Iterator[Diagnosis]:
+    """Check that the endpoint accepts connections; no question is sent, since tools would run."""
+    url = setup.workspace.settings.replay.url
+    if url is None:
+        message = (
+            "no endpoint is set; statements need none; sequences of calls are promoted only after a replay"
+        )
+        yield Diagnosis("replay", "ok", message, "to replay questions, set replay: {url: …} in coreloop.yaml")
+        return
+    address = _address(url)
+    if address is None:
+        todo = "write it like http://127.0.0.1:8400/api/ask"
+        yield Diagnosis("replay", "fault", "replay: url is not an http or https address", todo)
+        return
+    yield _check_connection(*address)
+
+
+def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
+    try:
+        names = read_tools(command, root)
+    except ReachError as error:
+        return Diagnosis("reach", "fault", str(error), _CORRECT)
+    return Diagnosis(
+        "reach",
+        "ok",
+        Phrase("measured: {source}, {tools}", source=command.source, tools=number_of(len(names), "tool")),
+    )
+
+
+def _unmeasured(framework: str | None) -> Diagnosis:
+    message = "unmeasured: it is unknown which part of a docstring the model receives"
+    if framework is None:
+        todo = Phrase("set {reach_examples} in coreloop.yaml", reach_examples=REACH_EXAMPLES)
+        return Diagnosis("reach", "warning", message, todo)
+    setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
+    message = Phrase(
+        "{message}; the project depends on {framework}, which is supported",
+        message=Phrase(message),
+        framework=framework,
+    )
+    return Diagnosis("reach", "warning", message, Phrase("set {setting} in coreloop.yaml", setting=setting))
+
+
+def _address(url: str) -> tuple[str, int] | None:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    return (parts.hostname, port) if parts.hostname and port and parts.scheme in _PORTS else None
+
+
+def _check_connection(host: str, port: int) -> Diagnosis:
+    name = f"{host}:{port}"
+    try:
+        _connect(host, port)
+    except ConnectionRefusedError:
+        todo = "start the server, or correct replay: url in coreloop.yaml"
+        return Diagnosis(
+            "replay", "fault", Phrase("the endpoint {name} refuses connections", name=name), todo
+        )
+    except (OSError, UnicodeError) as error:
+        message = Phrase("the endpoint {name} cannot be reached: {error}", name=name, error=error)
+        return Diagnosis("replay", "warning", message, "check the network and replay: url in coreloop.yaml")
+    return Diagnosis("replay", "ok", Phrase("the endpoint {name} takes connections", name=name))
+
+
+def _connect(host: str, port: int) -> None:
+    """Connect and close, in a thread because a name lookup has no time limit."""
+    done: Future[None] = Future()
+
+    def attempt() -> None:
+        try:
+            socket.create_connection((host, port), timeout=_ANSWER_S).close()
+            done.set_result(None)
+        except BaseException as error:  # passed to the waiting thread
+            done.set_exception(error)
+
+    Thread(target=attempt, daemon=True).start()
+    try:
+        done.result(_ANSWER_S)
+    except TimeoutError as error:
+        raise OSError(Phrase("no answer within {answer_s:.0f} s", answer_s=_ANSWER_S)) from error

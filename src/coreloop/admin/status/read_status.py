@@ -1,0 +1,180 @@
+"""Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, time
+from typing import Final
+
+from coreloop.admin.checks.registry import find_alarms
+from coreloop.admin.status.log_figures import Log, Sieved, read_log, sieve, window
+from coreloop.admin.status.promotions import Promotions, read_promotions
+from coreloop.admin.status.stability import Stability
+from coreloop.admin.status.status import Status, count_standing
+from coreloop.base.errors import ForgeError, GitError, NoRepositoryError
+from coreloop.base.git.repository import Repository
+from coreloop.base.git.trailers import promoted_keys
+from coreloop.base.github.connect import connect_forge
+from coreloop.base.github.protocol import PullRequest
+from coreloop.base.project.promotion_settings import ForgeSettings
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import counted, printable
+from coreloop.learn.effect.run import KnownEffects, read_effects
+from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
+from coreloop.learn.verdicts.judge import damaged_files, read_proposed
+from coreloop.learn.verdicts.proposal_state import (
+    UNDECIDED,
+    GitPromotions,
+    ProposalState,
+    Standpoint,
+    read_promoted,
+    read_states,
+    settled_keys,
+)
+from coreloop.observe.dropped_file import read_dropped
+from coreloop.observe.judgments import read_verdicts
+from coreloop.promote.measure.measurement import Measurement, newest_by_key
+from coreloop.promote.reach_log import read_reaches
+
+ENOUGH_PER_REPEAT: Final = 10
+"""Candidates are expected when the window has this many times the records that a pattern needs."""
+
+
+def read_status(
+    workspace: Workspace,
+    *,
+    now: datetime,
+    environ: Mapping[str, str],
+    mining: MiningOptions,
+    watch: Watch = UNWATCHED,
+) -> Status:
+    """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
+
+    Raises
+    ------
+    WorkspaceError
+        A file is unreadable or malformed.
+    GitError
+        The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
+        promotions and its notes say why.
+    """
+    promotions, promoted, notes = _read_history(workspace, now, environ)
+    judgments = read_verdicts(workspace.judgments_dir)
+    unread = (
+        f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
+    )
+    with _mined(workspace, mining, watch) as mined:
+        effects = KnownEffects()
+        if promotions is not None and mining.is_of_agent:
+            effects = read_effects(workspace, now=now, files=mined.files if mined is not None else ())
+        states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
+        candidates, counterexamples = (count_standing(states, prefix=prefix) for prefix in ("cand-", "ce-"))
+        # a proposal without a text is no candidate that nothing came of
+        has_candidates = any(
+            one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states
+        )
+        log, sieved = None, None
+        if mined is not None:
+            log, sieved = _read_log(mined, settled_keys(states), now, has_candidates=has_candidates)
+    since = datetime.combine(window(now.date()).since, time(), UTC)
+    status = Status(
+        generated_at=now,
+        log=log,
+        sieved=sieved,
+        candidates=candidates,
+        counterexamples=counterexamples,
+        promotions=promotions,
+        promoted_keys=promoted.known,
+        dropped=read_dropped(workspace.dropped_file, since=since),
+        reached=read_reaches(workspace.reach_file, since=since),
+        states=states,
+        effects=effects.effects,
+        measured=_measured(workspace, states),
+        notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
+    )
+    return replace(status, alarms=find_alarms(status))
+
+
+def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> tuple[Measurement, ...]:
+    """What a model did with the lines that are still to be decided on."""
+    shown = {one.key for one in states if one.state in {*UNDECIDED, ProposalState.OPEN}}
+    newest = newest_by_key(workspace.measured_file)
+    return tuple(measured for key, measured in newest.items() if key in shown)
+
+
+@contextmanager
+def _mined(workspace: Workspace, mining: MiningOptions, watch: Watch) -> Iterator[Mined | None]:
+    """The project's records, or None without a folder."""
+    if mining.is_of_agent and not workspace.records_dir.is_dir():
+        yield None
+        return
+    with open_mining(workspace, mining, watch=watch) as mined:
+        yield mined
+
+
+def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
+    """Read only the stability gates, from this clone's base branch.
+
+    Raises
+    ------
+    GitError
+        There is no repository or no base branch, or the clone is shallow.
+    """
+    with Repository(workspace.root) as repository:
+        repository.require_history()
+        base = workspace.settings.forge.base
+        return read_promotions(repository, base, (), project=workspace.root, now=now).stability
+
+
+def _read_log(
+    mined: Mined, settled: frozenset[str], now: datetime, *, has_candidates: bool
+) -> tuple[Log, Sieved | None]:
+    """Read the log and, if enough records have produced no candidate, the result of the gates."""
+    gates = mined.workspace.settings.gates
+    log = read_log(mined.files, today=now.date())
+    if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
+        return log, None
+    return log, sieve(mined.files, gates, known=settled, today=now.date())
+
+
+def _read_history(
+    workspace: Workspace, now: datetime, environ: Mapping[str, str]
+) -> tuple[Promotions | None, GitPromotions, tuple[str, ...]]:
+    """Read the promotions, with the open ones of the forge, and notes on what is not known."""
+    base = workspace.settings.forge.base
+    try:
+        repository = Repository(workspace.root)
+    except NoRepositoryError as error:
+        return None, GitPromotions(), (printable(f"no history: {error}"),)
+    with repository:
+        promoted = read_promoted(workspace)
+        try:
+            repository.base(base)
+        except GitError as error:
+            return None, promoted, (printable(f"no history: {error}"),)
+        pulls, closed, notes = _ask_forge(repository, workspace.settings.forge, environ, now)
+        promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
+        asked = frozenset(key for pull in pulls for key in promoted_keys(pull.message))
+        settled = asked | {entry.key for entry in promoted.promotions}
+        judgments = read_verdicts(workspace.judgments_dir)
+        reject_closed(workspace, closed, judgments=judgments, known=settled, now=now)
+        known, requested = promoted.known | asked, promoted.requested | asked
+        return promotions, replace(promoted, known=known, requested=requested), notes
+
+
+def _ask_forge(
+    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str], now: datetime
+) -> tuple[tuple[PullRequest, ...], tuple[PullRequest, ...], tuple[str, ...]]:
+    """Read the pull requests that are open, and those closed without a merge.
+
+    A forge that does not answer adds a note instead of failing.
+    """
+    try:
+        with connect_forge(repository, settings, environ, patiently=False) as forge:
+            if forge is None:
+                return (), (), ()
+            closed = forge.closed_pull_requests(since=now - LOOK_BACK)
+            return forge.open_pull_requests(), closed, ()
+    except ForgeError as error:
+        return (), (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)

@@ -1,0 +1,107 @@
+"""What the repair of an answer can be about: files that the index lacks, symbols, and links to schemas."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from math import fsum, log
+from pathlib import Path
+from typing import Final
+
+from coreloop.answer.models.ranking import text_letters
+from coreloop.answer.repair.actions import Target
+from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.schemas import STRUCTURE
+from coreloop.answer.search.index.entries import identifier_words
+from coreloop.answer.search.source import Source
+from coreloop.base.files import open_regular
+from coreloop.base.language.words import stems
+
+MAX_FILES: Final = 5
+MAX_LOOKED_AT: Final = 2_000
+"""Files whose beginning is read; of more, those whose names fit best."""
+_HEAD_BYTES: Final = 16_000
+_HEAD_CHARS: Final = 2_000
+_LEAST_SHARE: Final = 0.3
+"""Of what a question asks for, rare words counting more; a file with less of it is no target."""
+_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
+"""Without such a word, a docstring that has a column's words rarely means the column."""
+_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
+
+
+def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Target]:
+    """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
+
+    Compared are their names, symbols and first lines, by the letters of words as in
+    `coreloop.answer.models.ranking.text_letters`.
+
+    Parameters
+    ----------
+    question : str
+        Text of a user: only compared.
+    files : sequence of Target
+        Files that are stale or not indexed.
+    root : Path
+        Of the project.
+    """
+    asked = text_letters(question)
+    by_name = sorted(files, key=lambda file: -len(asked & text_letters(identifier_words(file.path))))
+    letters = {file: text_letters(_content(root, file.path)) & asked for file in by_name[:MAX_LOOKED_AT]}
+    shares = {file: share for file, share in _shares(asked, letters) if share >= _LEAST_SHARE}
+    return sorted(shares, key=lambda file: (-shares[file], file.path))[:MAX_FILES]
+
+
+def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Mapping[str, str]]:
+    """Yield links between symbols and parts of schemas that are named alike, or that the symbol speaks of.
+
+    ``customer_rate`` is ``customers.rate``; a docstring that has the words of a table and of its column
+    speaks of the column.
+    """
+    for symbol, field in product(symbols, fields):
+        *owner, name = _parts(field.title)
+        whole = name.union(*owner[-1:])
+        words = _parts(symbol.title)[-1]
+        last = re.split(r"[./#]", field.title)[-1]
+        if words and words in (name, whole):
+            reason = f"both are named {last}"
+        elif owner and _SPEAKS.search(symbol.text) and whole <= set(stems(symbol.text)):
+            reason = f"{symbol.title} speaks of {last}"
+        else:
+            continue
+        yield {"code_symbol": reference(symbol), "schema_ref": reference(field), "reason": reason}
+
+
+def reference(source: Source) -> str:
+    """Return how a symbol or a part of a schema is named: ``src/shop.py::Order.total``, ``api.yaml#/…``."""
+    return f"{source.location}{'' if source.type == 'schema' else '::'}{source.title}"
+
+
+def _parts(text: str) -> list[frozenset[str]]:
+    """The stems of each part of a name without what only structures a schema: ``#customers.rate``."""
+    names = [name for name in re.split(r"[./#]", text) if name and name not in STRUCTURE]
+    return [frozenset(stems(" ".join(identifier_words(name).split()[1:]))) for name in names] or [frozenset()]
+
+
+def _shares(
+    asked: frozenset[str], letters: Mapping[Target, frozenset[str]]
+) -> Iterator[tuple[Target, float]]:
+    counts = {letter: sum(letter in own for own in letters.values()) for letter in asked}
+    rarity = {letter: log(1 + (len(letters) + 1) / (counts[letter] + 0.5)) for letter in asked}
+    total = fsum(rarity.values())
+    for file, own in letters.items():
+        yield file, fsum(rarity[letter] for letter in own) / total if total else 0.0
+
+
+def _content(root: Path, location: str) -> str:
+    data = b""
+    with suppress(OSError), open_regular(root / location) as file:
+        data = file.read(_HEAD_BYTES)
+    text = decode_text(_whole_lines(data))
+    read = text if isinstance(text, str) else ""
+    symbols = " ".join(identifier_words(name) for name in _SYMBOL.findall(read))
+    return f"{identifier_words(location)}\n{symbols}\n{read[:_HEAD_CHARS]}"
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """Cut a beginning at a line, so that no character is torn."""
+    return data if len(data) < _HEAD_BYTES else data[: data.rfind(b"\n") + 1] or data

@@ -1,0 +1,159 @@
+"""Which queries come next: the first ones, those of reflection, and those of another angle."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
+from coreloop.answer.models.question_parts import search_words
+from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
+from coreloop.answer.research.tiers import AT_ONCE
+from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
+from coreloop.base.language.words import is_hangul, read_query, shorten_query
+from coreloop.runs.state import State
+
+MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}
+"""Queries of the plan."""
+MAX_PARTS: Final = 10
+"""Sub-questions of a plan."""
+MAX_PROPOSED: Final = 20
+"""Queries of a reflection."""
+MAX_CONVERGED: Final = 5
+"""Candidates of an exhaustive run that are kept for the next iteration."""
+STUCK_AFTER: Final = 3
+"""Searches in a row that found nothing."""
+_LONG_QUERY: Final = 12
+"""Words; longer queries find little."""
+_ANGLES: Final = {
+    "web": ("overview", "개요"),
+    "academic": ("study research", "연구 논문"),
+    "technical": ("mechanism implementation", "원리 구현"),
+    COUNTER_EVIDENCE: ("criticism problem limit exception", "반론 문제 한계 예외"),
+    "historical": ("history origin", "역사 유래"),
+    "recent": ("latest", "최근"),
+    "niche": ("example case", "사례 예시"),
+    "broad": ("introduction", "소개"),
+    "first principles": ("definition", "정의"),
+}
+"""A strategy's label, and words that turn a query that way, in English and Korean."""
+_DIVERGED: Final = {
+    "web": ("web", "recent", "broad", "niche"),
+    "academic or technical": ("academic", "technical", "academic", "technical"),
+    COUNTER_EVIDENCE: (COUNTER_EVIDENCE,) * 4,
+}
+"""Candidates of an exhaustive run: an intent, and the labels of its queries."""
+START_STRATEGY: Final = ("positive", "broad")
+
+
+def plan_parts(question: str, plan: PlanResponse) -> tuple[str, ...]:
+    """Return the sub-questions of a plan; the question itself if it has none."""
+    parts = (shorten_query(part) for part in plan.sub_questions[:MAX_PARTS])
+    return tuple(dict.fromkeys(filter(None, parts))) or (question,)
+
+
+def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
+    """Return the queries of a plan; the question itself if it has none."""
+    planned = [_plan_query(query, iteration=1) for query in plan.queries]
+    return _distinct(planned or [PlanQuery(shorten_query(question), "answer", iteration=1)])[
+        : MAX_FIRST[tier]
+    ]
+
+
+def new_queries(proposed: Sequence[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
+    """Return what reflection proposes for the next iteration, without repeats."""
+    return _distinct(_plan_query(query, iteration=iteration) for query in proposed[:MAX_PROPOSED])
+
+
+def next_queries(state: State, knowledge: Knowledge) -> list[PlanQuery]:
+    """Return the queries of the next iteration, at most `AT_ONCE` and what the limit leaves."""
+    limit = state.limits.queries
+    left = AT_ONCE if limit is None else max(0, min(AT_ONCE, limit - state.queries))
+    number = state.iteration + 1
+    return [query for query in knowledge.plan_queries if query.iteration == number][:left]
+
+
+def angled(text: str, labels: Iterable[str], searched: Sequence[str] = ()) -> str:
+    """Turn the words of a text towards a strategy: by the first word of its labels that was not tried yet."""
+    query = " ".join(search_words(text)) or text
+    korean = any(map(is_hangul, query))
+    words = [word for label in labels for word in _ANGLES.get(label, ("", ""))[korean].split()]
+    turned = (f"{query} {word}" for word in words if word not in query)
+    return next((candidate for candidate in turned if candidate not in searched), query)
+
+
+def diverge(seeds: Sequence[str], searched: Sequence[str], *, iteration: int) -> list[PlanQuery]:
+    """Return twelve candidates: four each from the web, academic or technical, and for counter-evidence.
+
+    Parameters
+    ----------
+    seeds : sequence of str
+        Queries or questions, which take turns; at least one.
+    searched : sequence of str
+        Queries that were executed.
+    iteration : int
+        In which the candidates are to be executed.
+    """
+    tried = list(searched)
+    candidates = []
+    for intent, labels in _DIVERGED.items():
+        for place, label in enumerate(labels):
+            query = angled(seeds[place % len(seeds)], (label,), tried)
+            tried.append(query)
+            candidates.append(PlanQuery(query, intent, "divergence", iteration))
+    return _distinct(candidates)
+
+
+def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:
+    """Keep three to five candidates: those with the most new words, unlike each other, short enough to find.
+
+    At least one searches for counter-evidence, if a candidate does.
+    """
+    left = list(candidates)
+    kept: list[PlanQuery] = []
+    while left and len(kept) < MAX_CONVERGED:
+        others = [*searched, *(query.query for query in kept)]
+        best = max(left, key=lambda query: _worth(query.query, others))
+        left.remove(best)
+        if not _is_redundant(best.query, others):
+            kept.append(best)
+    contrary = [
+        query
+        for query in candidates
+        if query.intent == COUNTER_EVIDENCE and not _is_redundant(query.query, searched)
+    ]
+    if contrary and not any(query.intent == COUNTER_EVIDENCE for query in kept):
+        kept = [*kept[: MAX_CONVERGED - 1], contrary[0]]
+    return kept
+
+
+def is_stuck(state: State, knowledge: Knowledge) -> bool:
+    """Whether the last three searches that worked found nothing."""
+    failed = {query.query for query in knowledge.failed_queries}
+    worked = [search for search in state.search_history if search.query not in failed]
+    last = worked[-STUCK_AFTER:]
+    return len(last) == STUCK_AFTER and not any(search.results_count for search in last)
+
+
+def _plan_query(query: PlannedQuery, *, iteration: int) -> PlanQuery:
+    return PlanQuery(shorten_query(query.query), query.intent[:200], query.layer[:40], iteration)
+
+
+def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:
+    kept: dict[str, PlanQuery] = {}
+    for query in queries:
+        if query.query:
+            kept.setdefault(query.query.casefold(), query)
+    return list(kept.values())
+
+
+def _worth(query: str, others: Sequence[str]) -> float:
+    """Information gain and diversity less length: words that no other query has, and the nearest query."""
+    words = read_query(query)
+    known = frozenset().union(*(read_query(other).words for other in others))
+    gain = len(words.words - known) / max(1, len(words.words))
+    nearest = max((word_similarity(words, read_query(other)) for other in others), default=0.0)
+    return gain - nearest - (0.5 if len(query.split()) > _LONG_QUERY else 0.0)
+
+
+def _is_redundant(query: str, others: Sequence[str]) -> bool:
+    words = read_query(query)
+    return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)

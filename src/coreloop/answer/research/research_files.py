@@ -1,0 +1,88 @@
+"""The files of a research beside those of every run: what is in view, and the findings for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
+from coreloop.answer.research.research_state import Aim, Knowledge, knowledge_of
+from coreloop.base.text import escape_markdown
+from coreloop.runs.state import State
+
+
+def committed(state: State) -> None:
+    """Keep the active hypotheses and the next actions of the iteration that was just committed."""
+    known = state.of_kind
+    assert isinstance(known, Knowledge), state.kind
+    aim = Aim(
+        iteration=state.iteration,
+        active_hypotheses=tuple(known.active_hypotheses),
+        next_actions=state.next_actions,
+    )
+    known.aims = [*(known.aims or ()), aim][-WORKING_ITERATIONS:]
+
+
+def views(state: State) -> Mapping[str, bytes]:
+    """Return ``working_memory.json`` and ``findings.md``."""
+    knowledge = knowledge_of(state)
+    return {
+        "working_memory.json": orjson.dumps(
+            _working_memory(state, knowledge), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        ),
+        "findings.md": "\n".join(_findings(state, knowledge)).encode("utf-8", "replace"),
+    }
+
+
+def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
+    memory = remember(knowledge, iteration=state.iteration)
+    return {
+        "iteration": state.iteration,
+        "iterations": _working_iterations(state),
+        "working": [
+            {"number": read.number, "location": read.source.location, "iteration": read.iteration}
+            for read in memory.working
+        ],
+        "semantic": memory.semantic,
+        "archived": memory.archived,
+        "compactions": knowledge.compactions,
+    }
+
+
+def _working_iterations(state: State) -> list[dict[str, Any]]:
+    """Return the last iterations: findings, executed queries, active hypotheses and next actions."""
+    known = knowledge_of(state)
+    return [
+        {
+            "iteration": aim.iteration,
+            "findings": [finding for finding in known.findings if finding.iteration == aim.iteration],
+            "queries_executed": [
+                search.query for search in state.search_history if search.iteration == aim.iteration
+            ],
+            "active_hypotheses": aim.active_hypotheses,
+            "next_actions": aim.next_actions,
+        }
+        for aim in known.aims or ()
+    ]
+
+
+def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
+    newest = knowledge.findings[-SEMANTIC_FINDINGS:]
+    yield f"# {escape_markdown(state.question)}"
+    for part in state.sub_questions:
+        yield f"\n## {part.id} {escape_markdown(part.text)}\n"
+        answering = [finding for finding in newest if part.id in finding.answers]
+        yield from (_line(finding, knowledge) for finding in answering)
+        if not answering:
+            yield "open"
+    if others := [finding for finding in newest if not finding.answers]:
+        yield "\n## Others\n"
+        yield from (_line(finding, knowledge) for finding in others)
+    yield ""
+
+
+def _line(finding: Finding, knowledge: Knowledge) -> str:
+    sources = (knowledge.source(number) for number in finding.sources)
+    named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources if read)
+    return f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"

@@ -1,0 +1,150 @@
+"""Options and stderr messages of the commands that mine records."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import printable
+from coreloop.cli.emit import tell
+from coreloop.cli.options import FolderType
+from coreloop.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from coreloop.learn.facts.oddities import Absent, LogOddities
+    from coreloop.learn.mine.run import Mined, Watch
+    from coreloop.observe.reading.remote import Folder
+
+
+_IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
+
+
+def mining_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Which records to read and how; the command gets the options as ``mining``."""
+
+    @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
+    @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")
+    @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
+    @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
+    @click.option("--scheduler", metavar="ADDRESS", help="Mine on a Dask cluster: tcp://host:8786.")
+    @wraps(command)
+    def with_mining(
+        *args: Any,
+        in_dir: "Folder | None",
+        own: bool,
+        jobs: int | None,
+        no_cache: bool,
+        scheduler: str | None,
+        **options: Any,
+    ) -> None:
+        from coreloop.learn.mine.run import MiningOptions
+
+        if own and in_dir is not None:
+            raise click.UsageError("--own and --in-dir both name the records; give one of them")
+        mining = MiningOptions(in_dir=in_dir, own=own, jobs=jobs, no_cache=no_cache, scheduler=scheduler)
+        command(*args, mining=mining, **options)
+
+    return with_mining
+
+
+def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
+    """``--min-chunk-len``: the shortest answer that counts as complete."""
+    text = "Shortest complete answer, in characters.  [default: 1]"
+    return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
+
+
+def sanitize_option(command: Callable[..., None]) -> Callable[..., None]:
+    """``--sanitize``: write files that can be shared."""
+    text = "Write files to share: no questions, no groups of fewer than 5 requests."
+    return click.option("--sanitize", "sanitized", is_flag=True, help=text)(command)
+
+
+def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
+    """Say how many groups a gate refused."""
+    tell("  {count} not proposed: {gates} ({gate})", count=count, gates=say(reasons[gate]), gate=gate)
+
+
+def watched(*, quiet: bool = False) -> "Watch":
+    """Return callbacks that show the progress and the use of the cache on stderr."""
+    from coreloop.learn.mine.run import Watch
+
+    bar = ProgressBar(say("reading records"))
+    return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))
+
+
+def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
+    bar.end()
+    if mined.not_cached:
+        tell("aggregates are not cached: {not_cached}", not_cached=mined.not_cached, err=True)
+    elif mined.n_reused and not quiet:
+        megabytes = mined.n_bytes_read / 1e6
+        verb = "was" if mined.n_files == 1 else "were"
+        files = say(number_of(mined.n_files, "file"))
+        tell(
+            "{n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB",
+            n_reused=mined.n_reused,
+            files=files,
+            verb=verb,
+            megabytes=megabytes,
+            err=True,
+        )
+
+
+MAX_SHOWN = 10
+
+
+def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
+    """Say on stderr which files a run wrote or, since its days have no record, kept."""
+    for path in paths:
+        tell("wrote {path}", path=path, err=True)
+    if kept is not None:
+        tell("kept {path}: no record in these days, so nothing was written", path=kept, err=True)
+
+
+def show_more(number: int, noun: str) -> None:
+    """Say how many of a table only the draft shows."""
+    if number > MAX_SHOWN:
+        tell("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun))
+
+
+def show_oddities(oddities: "LogOddities") -> None:
+    """Print skipped lines and unusable fields, each with its first location."""
+    for reason, count in sorted(oddities.skipped.items()):
+        first = printable(oddities.skipped_first[reason])
+        tell(
+            "  {lines} skipped: {reason}, first in {first}",
+            lines=number_of(count, "line"),
+            reason=Phrase(reason),
+            first=first,
+        )
+    for line in absent_lines(oddities.read_as_absent):
+        click.echo(f"  {line}")
+
+
+def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
+    """``3 records have an unusable overrides_used, first in 2026-04-25.jsonl line 12: read as absent``."""
+    for name, field in absent.items():
+        verb = "has" if field.n == 1 else "have"
+        first = printable(field.first)
+        yield say(
+            "{records} {verb} an unusable {name}, first in {first}: read as absent",
+            records=number_of(field.n, "record"),
+            verb=verb,
+            name=name,
+            first=first,
+        )
+
+
+def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
+    """Print on stderr how many lines were skipped, by reason."""
+    for reason, count in sorted(skipped.items()):
+        tell(
+            "{lines} of {noun} skipped: {reason}",
+            lines=number_of(count, "line"),
+            noun=say(noun),
+            reason=Phrase(reason),
+            err=True,
+        )

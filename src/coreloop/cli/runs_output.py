@@ -1,0 +1,100 @@
+"""What the commands on runs print."""
+
+import shutil
+from collections.abc import Sequence
+
+import click
+
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import fitted, padded, printable
+from coreloop.cli.emit import fields_of, tell
+from coreloop.runs.amounts import dollars
+from coreloop.runs.state import State
+from coreloop.runs.stores.accounts import RunRow
+
+_HEADING = (
+    "run                         status                           iteration      "
+    "spent  changed (UTC)     question"
+)
+_TEXT_COLUMNS = 1000
+
+
+def show_runs(rows: Sequence[RunRow]) -> None:
+    """Print a list of runs."""
+    if not rows:
+        tell("no runs")
+        return
+    columns = shutil.get_terminal_size().columns
+    tell(_HEADING)
+    for row in rows:
+        status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
+        line = (
+            f"{row.run_id}  {status:<31}  {row.iteration:>9}  {dollars(row.spent.microusd):>9}  "
+            f"{row.updated_at:%Y-%m-%d %H:%M}  {printable_text(row.question)}"
+        )
+        click.echo(fitted(line, max(columns, len(_HEADING) + 20)))
+
+
+def printable_text(text: str) -> str:
+    """Return the beginning of a text as one printable line; a question may be a whole file."""
+    return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)
+
+
+def show_state(state: State) -> None:
+    """Print the state of a run."""
+    reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
+    for name, value in _figures(state):
+        click.echo(f"{padded(say(name), 11)} {value}")
+    for part in state.sub_questions:
+        mark = say("answered" if part.is_answered else "open")
+        findings = say(number_of(len(part.findings), "finding"))
+        click.echo(f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}")
+    for error in state.error_log[-3:]:
+        at, reason = error["at"][:19], Phrase(printable(error["error"]))
+        tell("  error     {at} attempt {attempt}: {reason}", at=at, attempt=error["attempt"], reason=reason)
+
+
+def _figures(state: State) -> list[tuple[str, str]]:
+    limits, used = state.limits, state.spent + state.reserved
+    limit = say("no limit") if limits.microusd is None else dollars(limits.microusd)
+    over = limits.microusd is not None and state.spent.microusd > limits.microusd
+    overshoot = dollars(state.spent.microusd - (limits.microusd or 0))
+    elapsed = say("{seconds:,.0f} s", seconds=state.elapsed_s)
+    most = say("{seconds:,.0f} s", seconds=limits.deadline_s) if limits.deadline_s is not None else ""
+    return [
+        ("question", printable_text(state.question)),
+        ("iteration", of(f"{state.iteration}", f"{limits.max_iterations}")),
+        (
+            "spent",
+            of(dollars(state.spent.microusd), limit)
+            + (say(", {overshoot} over", overshoot=overshoot) if over else "")
+            + say("; {reserved} reserved", reserved=dollars(state.reserved.microusd)),
+        ),
+        ("tokens", of(f"{used.tokens:,}", "" if limits.tokens is None else f"{limits.tokens:,}")),
+        ("time", of(elapsed, most)),
+        (
+            "searches",
+            say(
+                "{queries:,}; {sources} read",
+                queries=state.queries,
+                sources=number_of(len(state.read_sources), "source"),
+            ),
+        ),
+        *([("confidence", f"{state.confidence:.0%}")] if state.confidence else []),
+    ]
+
+
+def of(part: str, whole: str) -> str:
+    """Return ``3 of 10``; only the part without a whole."""
+    return say("{part} of {whole}", part=part, whole=whole) if whole else part
+
+
+def row_facts(row: RunRow) -> dict[str, object]:
+    """Return a row of the list as JSON has it."""
+    return {
+        **fields_of(row, "run_id", "kind", "mode", "question", "status", "stop_reason", "iteration"),
+        "cost_usd": row.spent.usd,
+        "tokens": row.spent.tokens,
+        **fields_of(row, "created_at", "updated_at"),
+    }

@@ -1,0 +1,203 @@
+"""Which sections the docstrings of a file have, and which ones an edit would lose.
+
+Only sections with content count: a heading without text, or with a placeholder (`TODO`), would defeat the
+rule, so its section counts as missing. No file is opened here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from coreloop.base.messages import text_of
+from coreloop.base.project.promotion_settings import DocstringSettings
+from coreloop.descriptions.edit import Refused
+from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.section_names import name_key
+from coreloop.descriptions.sections import Layout, scan
+from coreloop.descriptions.source import (
+    Definition,
+    UnprovenError,
+    definitions,
+    is_shadowed,
+    read_source,
+)
+
+SECTIONS = DocstringSettings().sections
+"""Sections that a report checks by default."""
+
+OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
+"""Other sections whose loss is reported."""
+
+# Placeholders: lines that begin with the first, and lines that consist of the second.
+_PROMISE = re.compile(r"(?:TODO|TBD|TBA|TBC|FIXME|XXX|WIP)\b|추후 ?작성|작성 ?예정|미정")
+_NOTHING = re.compile(
+    r"todo|tbd|tba|tbc|fixme|xxx|wip|to be (?:done|written|added|documented)|n/?a|none|nil|nothing"
+    r"|not applicable|placeholder|해당 ?없음|없음",
+    re.IGNORECASE,
+)
+_LEADING = re.compile(r"^(?:[-*+•>#:]|\d+[.)]|\.\.(?=\s)|\s)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sections of one docstring.
+
+    Parameters
+    ----------
+    qualname : str
+        Dotted.
+    line : int
+        The line of the ``def`` or ``class``.
+    present, missing : tuple of str
+        The requested sections that are there and those that are not, in their order.
+    """
+
+    qualname: str
+    line: int
+    present: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Sections that a definition lost; `line` is that of the new file."""
+
+    qualname: str
+    line: int
+    sections: tuple[str, ...]
+
+
+def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...] | Refused:
+    """List the sections of each public class, function and method of a file.
+
+    Public definitions have no underscore at the start of a part of their name and are not inside a function.
+    Overloads and property setters are left out, since their docstrings do not show.
+
+    Returns
+    -------
+    tuple of Shape or Refused
+        In the order of the file; refused if Python cannot read it.
+    """
+    try:
+        tree = read_source(source).tree
+    except UnprovenError as reason:
+        return Refused(text_of(reason))
+    return tuple(_shape(definition, sections) for definition in _public(definitions(tree)))
+
+
+def lost_sections(
+    old: bytes, new: bytes, *, sections: Sequence[str] = (*SECTIONS, *OTHER_SECTIONS)
+) -> tuple[Loss, ...] | Refused:
+    """Compare two states of a file: sections that a definition in both of them had and lost.
+
+    Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
+    docstring is.
+
+    Returns
+    -------
+    tuple of Loss or Refused
+    """
+    before, after = shapes(old, sections=sections), shapes(new, sections=sections)
+    if isinstance(before, Refused):
+        return before
+    if isinstance(after, Refused):
+        return after
+    had = dict(_numbered(before))
+    losses = (_loss(had[key], shape) for key, shape in _numbered(after) if key in had)
+    return tuple(loss for loss in losses if loss.sections)
+
+
+def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTIONS) -> tuple[str, ...]:
+    """The sections out of `sections` that a docstring has, with content.
+
+    Parameters
+    ----------
+    docstring : str or None
+        As written, not dedented.
+    sections : sequence of str
+
+    Returns
+    -------
+    tuple of str
+        In the order of ``sections``.
+    """
+    if docstring is None:
+        return ()
+    layout = scan(docstring, asked=sections)
+    keys = set(_implicit(layout))
+    keys.update(part.key for part in layout.sections if _has_content(layout.content(part), part.key))
+    return tuple(name for name in sections if name_key(name) in keys)
+
+
+def _public(scopes: Iterator[Definition]) -> Iterator[Definition]:
+    """Public classes and functions."""
+    functions: set[str] = set()
+    for definition in scopes:
+        parts = definition.qualname.split(".")
+        inside = any(".".join(parts[:count]) in functions for count in range(1, len(parts)))
+        if not hasattr(definition.node, "bases"):
+            functions.add(definition.qualname)
+        hidden = inside or is_shadowed(definition) or any(part.startswith("_") for part in parts)
+        if definition.qualname and not hidden:
+            yield definition
+
+
+def _shape(definition: Definition, sections: Sequence[str]) -> Shape:
+    present = docstring_sections(_value(definition), sections=sections)
+    missing = tuple(name for name in sections if name not in present)
+    return Shape(definition.qualname, definition.line, present, missing)
+
+
+def _value(definition: Definition) -> str | None:
+    try:
+        node = docstring_node(definition)
+    except UnprovenError:
+        return None  # an f-string or bytes: Python sees no docstring either
+    return str(node.value) if node else None
+
+
+def _implicit(layout: Layout) -> Iterator[str]:
+    """Summary and description: the first paragraph, and any other before the first heading."""
+    paragraphs = [part for part in _paragraphs(layout.preface()) if not part[0].startswith(".. ")]
+    if paragraphs and _has_content(paragraphs[0], "summary"):
+        yield "summary"
+    if any(_has_content(part, "description") for part in paragraphs[1:]):
+        yield "description"
+
+
+def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if line:
+            parts[-1].append(line)
+        elif parts[-1]:
+            parts.append([])
+    return [part for part in parts if part]
+
+
+def _has_content(lines: Sequence[str], key: str) -> bool:
+    return any(not _is_stub(line, key) for line in lines)
+
+
+def _is_stub(line: str, key: str) -> bool:
+    """Whether a line is a placeholder, or has no letter and no digit."""
+    if line.startswith(("```", "~~~")):
+        return True
+    text = _LEADING.sub("", line).strip("`*_()[]<>. \t…")
+    if not any(char.isalnum() for char in text) or _PROMISE.match(text):
+        return True
+    # "None" is content for Returns; under any other heading it is a placeholder.
+    return bool(_NOTHING.fullmatch(text)) and not (key == "returns" and text.casefold() == "none")
+
+
+def _numbered(listed: Sequence[Shape]) -> Iterator[tuple[tuple[str, int], Shape]]:
+    seen: Counter[str] = Counter()
+    for shape in listed:
+        yield (shape.qualname, seen[shape.qualname]), shape
+        seen[shape.qualname] += 1
+
+
+def _loss(old: Shape, new: Shape) -> Loss:
+    gone = tuple(name for name in old.present if name not in new.present)
+    return Loss(new.qualname, new.line, gone)

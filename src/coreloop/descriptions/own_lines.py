@@ -1,0 +1,84 @@
+"""Which lines of a docstring are coreloop's: those that promotions on the branch added.
+
+History decides, not the form: a person may write a line of the same form.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from coreloop.base.git.promotions import promotions
+from coreloop.base.git.repository import Repository
+from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate
+from coreloop.descriptions.removal import bullets_at
+from coreloop.descriptions.source import UnprovenError, read_source
+
+
+def promoted_lines(
+    repository: Repository, revision: str, *, path: str, target: str, is_form: Callable[[str], bool]
+) -> frozenset[str]:
+    """The bullets that promotions added to a docstring and none removed, each on one line.
+
+    Parameters
+    ----------
+    repository : Repository
+        Its whole history is read, and the file at each promotion of this docstring.
+    revision : str
+        The base branch's commit.
+    path : str
+        The file below the repository's root.
+    target : str
+        As in the trailers: ``path.py::qualname`` below the project's folder.
+    is_form : callable
+        Whether a bullet is of a form that coreloop writes: a reviewer may have added others.
+    """
+    promoted = set[str]()
+    in_effect = [promotion for promotion in promotions(repository.log(revision)) if not promotion.reverted]
+    commits = [promotion.sha for promotion in in_effect if _symbol(promotion.target) == _symbol(target)]
+    for sha in dict.fromkeys(commits):
+        parent = repository.resolve(f"{sha}^")
+        before = docstring_bullets(repository.read(parent, path) if parent else None, target)
+        after = docstring_bullets(repository.read(sha, path), target)
+        promoted = (promoted | set(after - before)) - set(before - after)
+    return frozenset(filter(is_form, promoted))
+
+
+def _symbol(target: str) -> tuple[str, str]:
+    """File and name of a target; the line is left out, since a definition may have moved."""
+    file, _, symbol = target.partition("::")
+    return file, symbol.partition(":")[0]
+
+
+def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
+    """The bullets of a section, or (None) of the first block; empty if the docstring is unreadable."""
+    try:
+        located = _locate(source, target, section)
+        return tuple(bullet.text for bullet in bullets_at(located.layout, section)) if located else ()
+    except UnprovenError:
+        return ()
+
+
+def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
+    """The bullets of a docstring, each on one line; empty if Python cannot read the file.
+
+    Parameters
+    ----------
+    source : bytes or None
+        The file; None if absent.
+    target : str
+        ``path.py::qualname``; the path does not matter.
+    """
+    try:
+        located = _locate(source or b"", target, None)
+    except UnprovenError:
+        return Counter()
+    if located is None:
+        return Counter()
+    lines = located.layout.lines
+    return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
+
+
+def _locate(source: bytes, target: str, section: str | None) -> Located | None:
+    qualname, _, line = target.partition("::")[2].partition(":")
+    place = DocstringPlace(qualname, int(line) if line.isdecimal() else None)
+    return locate(read_source(source), place, asked=() if section is None else (section,))

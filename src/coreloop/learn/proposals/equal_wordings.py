@@ -1,0 +1,65 @@
+"""The wordings of a line, which name the same failure and stand for the same proposal."""
+
+from typing import Final
+
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.learn.proposals.statement_lines import (
+    Advice,
+    advice,
+    condition,
+    fails,
+    in_language,
+    parse_advice,
+    statement_key,
+)
+
+_FAILING: Final = {"always_pass": "without", "leave_out": "with", "never_empty": "empty", "at_most": "over"}
+"""By form, the condition under which calls fail that do not follow it."""
+_WORKING: Final = {failing: working for working, failing in _FAILING.items()}
+
+
+def wordings_of(line: str) -> tuple[str, ...]:
+    """Up to three lines that name the same failure; each is among the wordings of the others' wordings.
+
+    Parameters
+    ----------
+    line : str
+        A line of one of the known forms.
+
+    Returns
+    -------
+    tuple of str
+        The line; what fails instead of what works, or the reverse, if there is such a form; the line in the
+        other language.
+    """
+    own = parse_advice(line)
+    if own is None:
+        return (line,)
+    reverse, other = _reverse(own), in_language(own, "ko" if own.language == "en" else "en")
+    return tuple(dict.fromkeys(str(wording) for wording in (own, reverse, other) if wording is not None))
+
+
+def keys_of(tool: str, line: str, *sections: str) -> frozenset[str]:
+    """The keys of the proposals that a line may stand for: of itself, and of its other wordings.
+
+    Parameters
+    ----------
+    tool, line : str
+        The tool that the line is about.
+    sections : str
+        Of the proposal; any, by default.
+    """
+    texts, named = wordings_of(line), sections or tuple(SECTIONS.values())
+    return frozenset(statement_key(tool, text, section) for text in texts for section in named)
+
+
+def _reverse(own: Advice) -> Advice | None:
+    """``limit over 20 fails`` for ``limit: at most 20``, and the reverse; None for other forms."""
+    slots = dict(own.conditions[0].slots if own.conditions else own.slots)
+    if own.more or len(slots.get("arguments", ("",))) != 1:
+        return None
+    if own.form in _FAILING:
+        return in_language(fails((condition(_FAILING[own.form], **slots),), ""), own.language)
+    is_plain = own.form == "fails" and not own.slots and len(own.conditions) == 1
+    working = _WORKING.get(own.conditions[0].form) if is_plain else None
+    return in_language(advice(working, **slots), own.language) if working is not None else None

@@ -1,0 +1,282 @@
+"""The two files of a run, the proposals as JSON and their draft, written together."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Generic, Protocol, Self, TypeVar
+
+import msgspec
+import orjson
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import locked, read_file, write_private_together
+from coreloop.base.messages import Phrase, join, number_of
+from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
+from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.entry import SCHEMA_VERSION
+from coreloop.learn.proposals.statements import Statement
+
+MIN_PUBLISHED: Final = 5
+"""Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
+
+ProposalsFile = CandidatesFile | CounterexamplesFile
+_Entry = TypeVar("_Entry", bound=Candidate | Counterexample | Statement)
+_Kind = TypeVar("_Kind")
+_File = TypeVar("_File", bound=ProposalsFile)
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalKind:
+    """A kind of proposals: the name in file names, the prefix of ids, the error of a damaged file."""
+
+    name: str
+    prefix: str
+    damaged: str
+
+
+CANDIDATES: Final = ProposalKind(
+    "candidates", "cand", "is damaged ({error}); move it away and run pattern again"
+)
+COUNTEREXAMPLES: Final = ProposalKind(
+    "counterexamples", "ce", "is damaged ({error}); move it away and run refine again"
+)
+
+
+class _Versioned(Protocol):
+    @property
+    def schema_version(self) -> int: ...
+
+
+_Read = TypeVar("_Read", bound=_Versioned)
+
+
+class _Either(msgspec.Struct):
+    """The field that only a counterexamples file has."""
+
+    counterexamples: msgspec.Raw = msgspec.Raw()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The fields of a day's file that the next run of the day needs."""
+
+    schema_version: int
+    ids: dict[str, str] = field(default_factory=dict)
+
+
+def read_candidates(path: Path) -> CandidatesFile:
+    """Read a candidates file.
+
+    Raises
+    ------
+    WorkspaceError
+        The file is absent, damaged, or of a newer version.
+    """
+    return _read(path, CandidatesFile, CANDIDATES.damaged)
+
+
+def read_counterexamples(path: Path) -> CounterexamplesFile:
+    """Read a counterexamples file; raises as `read_candidates` does."""
+    return _read(path, CounterexamplesFile, COUNTEREXAMPLES.damaged)
+
+
+def read_proposals(path: Path) -> ProposalsFile:
+    """Read a file of either kind; raises as `read_candidates` does."""
+    refusal = "is not a candidates file ({error})"
+    either = _decoded(path, _Either, refusal)
+    if not bytes(either.counterexamples):
+        return _read(path, CandidatesFile, refusal)
+    return _read(path, CounterexamplesFile, refusal)
+
+
+@dataclass(frozen=True, slots=True)
+class EveryNight:
+    """The readable files of proposals, and a line on each file that is skipped."""
+
+    files: Mapping[Path, ProposalsFile]
+    damaged: tuple[str, ...] = ()
+
+
+def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNight:
+    """Read the files of all days; one that is damaged or of a newer version is skipped and named."""
+    files: dict[Path, ProposalsFile] = {}
+    damaged: list[str] = []
+    for folder, kind, read in (
+        (candidates_dir, CANDIDATES, read_candidates),
+        (counterexamples_dir, COUNTEREXAMPLES, read_counterexamples),
+    ):
+        for path in sorted(folder.glob(f"*-{kind.name}.json")):
+            try:
+                files[path] = read(path)
+            except WorkspaceError as error:
+                damaged.append(Phrase("skipped: {error}", error=error))
+    return EveryNight(files, tuple(damaged))
+
+
+def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
+    document = _decoded(path, kind, refusal)
+    if document.schema_version > SCHEMA_VERSION:
+        raise WorkspaceError(
+            "has schema version {schema_version}; upgrade coreloop",
+            schema_version=document.schema_version,
+            path=path,
+        )
+    return document
+
+
+_Any = TypeVar("_Any")
+
+
+def _decoded(path: Path, kind: type[_Any], refusal: str) -> _Any:
+    try:
+        return msgspec.json.decode(read_file(path), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WorkspaceError(refusal, error=error, path=path) from error
+
+
+def to_json(document: ProposalsFile) -> bytes:
+    """The file's bytes: indented JSON, UTF-8."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def new_keys(drafted: Iterable[_Entry], known: Collection[str]) -> tuple[tuple[_Entry, ...], dict[str, int]]:
+    """Drop entries with a known or repeated key; also return their number as ``{"same_text": n}``."""
+    entries = list(drafted)
+    first = {entry.key: entry for entry in reversed(entries)}
+    new = tuple(entry for entry in entries if first[entry.key] is entry and entry.key not in known)
+    return new, {"same_text": len(entries) - len(new)} if len(new) < len(entries) else {}
+
+
+def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, day: date) -> dict[str, str]:
+    """Assign readable ids to keys.
+
+    Parameters
+    ----------
+    keys : iterable of str
+        Best first.
+    known : mapping of key to id
+        Ids from earlier runs of the day; a key keeps its id.
+    prefix : str
+        ``cand`` or ``ce``.
+    day : date
+        Day of the run.
+
+    Returns
+    -------
+    dict of str to str
+        ``known`` and ``{prefix}-YYYY-MM-DD-NNN`` for each new key, numbered after the highest known id.
+    """
+    numbers = (id.rpartition("-")[2] for id in known.values())
+    highest = max((int(number) for number in numbers if number.isdecimal()), default=0)
+    new = dict.fromkeys(key for key in keys if key not in known)
+    return {**known, **{key: f"{prefix}-{day}-{number:03d}" for number, key in enumerate(new, highest + 1)}}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered(Generic[_Entry]):
+    """Entries with their ids.
+
+    Attributes
+    ----------
+    entries : tuple
+        Best first; for a shared file redacted, without those of too few requests.
+    ids : dict of str to str
+        Key -> id, of all runs of the day; in a shared file, ``withheld-{id}`` replaces a key not listed.
+    n_folded : int
+        Entries of too few requests or failures to be listed in a shared file.
+    """
+
+    entries: tuple[_Entry, ...]
+    ids: dict[str, str]
+    n_folded: int = 0
+
+    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+        """The entries of one kind, best first."""
+        return tuple(entry for entry in self.entries if isinstance(entry, kind))
+
+    def redacted(self, redact: Callable[[_Entry], _Entry]) -> Self:
+        """The same for a shared file."""
+        listed = tuple(redact(entry) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED)
+        withheld = set(self.ids.values()) - {entry.id for entry in listed if entry.key}
+        shown = {f"withheld-{id}" if id in withheld else key: id for key, id in self.ids.items()}
+        return replace(self, entries=listed, ids=shown, n_folded=len(self.entries) - len(listed))
+
+
+def write_night(
+    folder: Path,
+    day: date,
+    entries: Iterable[_Entry],
+    *,
+    kind: ProposalKind,
+    redact: Callable[[_Entry], _Entry] | None,
+    build: Callable[[Numbered[_Entry]], tuple[_File, str]],
+    n_records: int,
+) -> tuple[_File, tuple[Path, ...]]:
+    """Write ``{day}-{kind}.json`` and its draft, ``{day}-draft.md``, one process at a time.
+
+    A run over no records says nothing, so it writes no file that would hide the proposals of an earlier run.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files.
+    day : date
+        Day of the run.
+    entries : iterable of Candidate, Counterexample or Statement
+        Best first, without ids; they share one numbering.
+    kind : ProposalKind
+        Of the entries.
+    redact : callable, optional
+        Redacts an entry for a shared file; None for local files.
+    build : callable
+        Makes the file's model and the draft from the numbered entries.
+    n_records : int
+        Records of the run's window.
+
+    Returns
+    -------
+    tuple
+        The content of the JSON file, and the paths of it and of the draft; none if `newest_night` is kept.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be written, or the day's file is damaged. Neither file is written in part.
+    """
+    path, draft = folder / f"{day}-{kind.name}.json", folder / f"{day}-draft.md"
+    entries = list(entries)
+    with locked(folder):
+        numbered = _numbered(entries, path, day, kind)
+        document, text = build(numbered if redact is None else numbered.redacted(redact))
+        page = text.encode("utf-8", "replace")
+        document = replace(document, draft_sha256=sha256(page).hexdigest())
+        if not n_records and not entries and newest_night(folder, kind) is not None:
+            return document, ()
+        write_private_together({draft: page, path: to_json(document)})
+    return document, (path, draft)
+
+
+def newest_night(folder: Path, kind: ProposalKind) -> Path | None:
+    """Return the newest file of a kind in a folder, or None if absent."""
+    return max(folder.glob(f"????-??-??-{kind.name}.json"), default=None)
+
+
+def _numbered(entries: list[_Entry], path: Path, day: date, kind: ProposalKind) -> Numbered[_Entry]:
+    known = _read(path, _Known, kind.damaged).ids if path.exists() else {}
+    ids = assign_ids((entry.key for entry in entries), known, prefix=kind.prefix, day=day)
+    return Numbered(tuple(replace(entry, id=ids[entry.key]) for entry in entries), ids)
+
+
+def folded_note(count: int, noun: str) -> str:
+    """A draft's note on the entries of too few requests, or failures, to be listed; empty without such."""
+    return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
+
+
+def entries_counted(document: ProposalsFile, number: int, noun: str) -> Phrase:
+    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text``."""
+    statements = [number_of(len(document.statements), "statement")] if document.statements else []
+    n_without = sum(entry.suggested_append is None for entry in document.entries)
+    without = [Phrase("{n:,} without text", n=n_without)] if n_without else []
+    return join([*statements, number_of(number, noun), *without])

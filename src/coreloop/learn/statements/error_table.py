@@ -1,0 +1,152 @@
+"""The table of errors: each tool's errors without values, what they cost, and who can mend them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from coreloop.base.error_classes import TRANSIENT
+from coreloop.base.messages import Language, Phrase
+from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
+from coreloop.learn.proposals.statement_lines import in_language
+from coreloop.learn.statements.logged_calls import CaseLog
+from coreloop.learn.statements.search import LineHypothesis, ToolSearch
+from coreloop.learn.statements.sets import bits_of
+from coreloop.observe.reading.failure_signals import unwrapped
+
+MAX_ERRORS: Final = 100
+"""Rows of the table: what comes after costs next to nothing."""
+_MAX_NEAREST: Final = 2
+_MOST: Final = 0.5  # a majority
+_MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
+"""By class of error; any other, such as a timeout, is the tool's own."""
+
+
+def error_table(
+    log: CaseLog,
+    searches: Sequence[ToolSearch],
+    *,
+    undefined: Collection[str] = (),
+    language: Language = "en",
+) -> tuple[ErrorRow, ...]:
+    """The errors of all tools, those that cost most requests first, then most calls.
+
+    A tool that is ``undefined`` in the project has no text that could be mended: its lines are only nearest.
+    """
+    by_tool = {
+        search.tool: replace(search, said=()) if search.tool in undefined else search for search in searches
+    }
+    groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    wholes = _wholes(log)
+    for number, request in enumerate(log.requests):
+        for index, call in enumerate(request.calls):
+            if not call.ok:
+                whole = wholes[call.tool][call.template]
+                groups.setdefault((call.tool, whole), []).append((number, index))
+    rows = [
+        _row(log, tool, template, calls, by_tool.get(tool), language)
+        for (tool, template), calls in groups.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
+
+
+def _wholes(log: CaseLog) -> dict[str, dict[int, int]]:
+    """By tool, the whole error of each one: a log may have cut the text of some calls."""
+    templates: defaultdict[str, set[int]] = defaultdict(set)
+    for request in log.requests:
+        for call in request.calls:
+            if not call.ok:
+                templates[call.tool].add(call.template)
+    return {
+        tool: {one: next((other for other in of_tool if _is_cut(log, one, other)), one) for one in of_tool}
+        for tool, of_tool in ((tool, _longest_first(log, of_tool)) for tool, of_tool in templates.items())
+    }
+
+
+def _longest_first(log: CaseLog, templates: Iterable[int]) -> list[int]:
+    return sorted(templates, key=lambda one: (-len(_text(log, one)), _text(log, one)))
+
+
+def _is_cut(log: CaseLog, template: int, other: int) -> bool:
+    """Whether an error's text is the start of another's, up to the middle of a word."""
+    text, whole = _text(log, template).removesuffix("…"), _text(log, other)
+    if not text or len(text) >= len(whole) or not whole.startswith(text):
+        return False
+    return text != _text(log, template) or (text[-1].isalnum() and whole[len(text)].isalnum())
+
+
+def _text(log: CaseLog, template: int) -> str:
+    return unwrapped(log.errors.get(template, ""))
+
+
+def _row(
+    log: CaseLog,
+    tool: str,
+    template: int,
+    calls: Sequence[tuple[int, int]],
+    search: ToolSearch | None,
+    language: Language,
+) -> ErrorRow:
+    requests = [log.requests[number] for number in dict(calls)]
+    failed = [log.requests[number].calls[index] for number, index in calls]
+    earlier = (
+        sum(call.tool == tool for call in log.requests[number].calls[:index]) for number, index in calls
+    )
+    error_class = next(call.error_class for call in failed if call.template == template)
+    templates = {call.template for call in failed}
+    is_said, nearest = _explained(search, templates, language) if search is not None else (False, ())
+    mender = "tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")
+    return ErrorRow(
+        tool=tool,
+        error=_text(log, template),
+        error_class=error_class,
+        n_calls=len(calls),
+        n_cases=len({request.case for request in requests}),
+        n_lost=sum(request.lost for request in requests),
+        n_recovered=sum(call.recovered for call in failed),
+        n_repeated=sum(n >= 2 for n in earlier),
+        mender="text" if is_said else mender,
+        nearest=nearest,
+    )
+
+
+def _explained(
+    search: ToolSearch, templates: Collection[int], language: Language
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether a proposed line is about an error; the nearest others, from which most of its calls deviate."""
+    places = (number for number, place in enumerate(search.places) if place.call.template in templates)
+    failed = bits_of(places, search.calls.n)
+    said, is_cause = 0, False
+    for found in search.said:
+        against = found.deviate & ~search.calls.good
+        said |= found.deviate
+        is_cause = is_cause or _is_most(against & failed, against)
+    if is_cause or _is_most(said & failed, failed):
+        return True, ()
+    proposed = {found.line for found in search.said}
+    near = (found for found in search.tested if found.line not in proposed and _is_near(found, failed, said))
+    nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
+    return False, tuple(
+        Phrase(
+            "{line}: {failed} of {n} calls against it",
+            line=str(in_language(found.line, language)).removeprefix("- "),
+            failed=(found.deviate & failed).bit_count(),
+            n=found.deviate.bit_count(),
+        )
+        for found in nearest
+    )
+
+
+def _is_near(found: LineHypothesis, failed: int, said: int) -> bool:
+    """Whether most of an error's calls deviate from a line, beside what is said, and few others do."""
+    return _is_most(found.deviate & failed & ~said, failed) and _is_most(
+        found.deviate & failed, found.deviate
+    )
+
+
+def _is_most(part: int, whole: int) -> bool:
+    return part.bit_count() > _MOST * whole.bit_count()
+
+
+def _likeness(found: LineHypothesis, failed: int) -> float:
+    return (found.deviate & failed).bit_count() / ((found.deviate | failed).bit_count() or 1)

@@ -1,0 +1,177 @@
+"""One item to judge with all that speaks for and against it: a proposal, or a request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import Phrase, number_of
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.proposal_files import read_every_night
+from coreloop.learn.proposals.proposed_change import DocstringChange, change_of
+from coreloop.learn.proposals.statement_document import (
+    cost_text,
+    difference_text,
+    sides_text,
+    statement_line,
+)
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.refine.document import title
+from coreloop.learn.verdicts.judge import find_request, key_of
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, kept_states, states_by_key
+from coreloop.observe.judgments import HumanVerdict, read_verdicts
+
+Entry = Statement | Candidate | Counterexample
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call of a request: whether it succeeded, if that is known, and its error."""
+
+    tool: str
+    ok: bool | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedItem:
+    """A proposal or a request.
+
+    Attributes
+    ----------
+    text : str
+        A proposal's line or steps, or a request's question.
+    state, since : ProposalState or None, date or None
+        Of a proposal.
+    evidence : sequence of str
+        The figures of a proposal, in words.
+    questions : sequence of str
+        Examples from the records of a proposal.
+    change : DocstringChange or None
+        The docstring before and after; None without an entry in a file of proposals.
+    path : Path or None
+        The newest file with the proposal.
+    calls, error : sequence of JudgedCall, str
+        Of a request.
+    verdicts : tuple of HumanVerdict
+        All of them, the oldest first.
+    """
+
+    id: str
+    text: str
+    key: str | None = None
+    state: ProposalState | None = None
+    since: date | None = None
+    evidence: Sequence[str] = ()
+    questions: Sequence[str] = ()
+    change: DocstringChange | None = None
+    path: Path | None = None
+    calls: Sequence[JudgedCall] = ()
+    error: str = ""
+    verdicts: Sequence[HumanVerdict] = ()
+
+    @property
+    def can_be_promoted(self) -> bool:
+        """Whether it waits and has a text."""
+        return self.state in UNDECIDED and self.change is not None and not self.change.problem
+
+
+def read_item(workspace: Workspace, item_id: str) -> JudgedItem:
+    """Read a proposal or a request by its id.
+
+    Raises
+    ------
+    UsageError
+        The id is unknown.
+    WorkspaceError
+        A file cannot be read.
+    GitError
+        The clone is shallow, so what was promoted is not known.
+    """
+    key = key_of(item_id, workspace)
+    return _request(workspace, item_id) if key is None else _proposal(workspace, item_id, key)
+
+
+def _request(workspace: Workspace, item_id: str) -> JudgedItem:
+    record = find_request(item_id, workspace)
+    if record is None:  # its file was removed after the id was checked
+        raise WorkspaceError("cannot be read", path=workspace.records_dir)
+    calls = tuple(JudgedCall(call.name, call.ok, str(call.error or "")) for call in record.calls)
+    given = read_verdicts(workspace.judgments_dir).given
+    return JudgedItem(
+        id=item_id,
+        text=record.fields.question or "",
+        calls=calls,
+        error=str(record.fields.error or ""),
+        verdicts=tuple(verdict for verdict in given if verdict.subject == item_id),
+    )
+
+
+def _proposal(workspace: Workspace, item_id: str, key: str) -> JudgedItem:
+    judgments = read_verdicts(workspace.judgments_dir)
+    standpoint = states_by_key(kept_states(workspace, judgments)).get(key)
+    found = _entry(workspace, key)
+    entry, path = found if found is not None else (None, None)
+    change = change_of(workspace, entry.suggested_append, entry.refused) if entry is not None else None
+    return JudgedItem(
+        id=item_id,
+        text=_text(entry) if entry is not None else standpoint.text if standpoint is not None else "",
+        key=key,
+        state=standpoint.state if standpoint is not None else None,
+        since=standpoint.since if standpoint is not None else None,
+        evidence=_evidence(entry) if entry is not None else (),
+        questions=_questions(entry) if entry is not None else (),
+        change=change,
+        path=path,
+        verdicts=tuple(verdict for verdict in judgments.given if verdict.subject == key),
+    )
+
+
+def _entry(workspace: Workspace, key: str) -> tuple[Entry, Path] | None:
+    """The newest entry of a key, and its file."""
+    files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
+    by_time = sorted(files.items(), key=lambda file: file[1].generated_at, reverse=True)
+    entries = ((entry, path) for path, document in by_time for entry in document.entries if entry.key == key)
+    return next(entries, None)
+
+
+def _text(entry: Entry) -> str:
+    if isinstance(entry, Statement):
+        return statement_line(entry)
+    if isinstance(entry, Candidate):
+        return " > ".join(map(str, entry.tool_pattern))
+    return title(entry)
+
+
+def _evidence(entry: Entry) -> Sequence[str]:
+    if isinstance(entry, Statement):
+        return sides_text(entry, entry.sides), difference_text(entry), cost_text(entry)
+    if isinstance(entry, Candidate):
+        succeeded = Phrase(
+            "{ok} of {requests} succeeded, from {questions}",
+            ok=entry.n_succeeded,
+            requests=number_of(entry.n_observed, "request"),
+            questions=number_of(entry.n_unique_questions, "different question"),
+        )
+        rest = Phrase("of other requests {ok} of {n}", ok=entry.rest_ok, n=entry.rest_n)
+        return (succeeded, rest) if entry.rest_n else (succeeded,)
+    failed = Phrase(
+        "{n_failures} of {n_calls} {unit} failed",
+        n_failures=entry.n_failures,
+        n_calls=entry.n_calls,
+        unit=Phrase(entry.unit),
+    )
+    error = f"{entry.error_class}: {entry.error_template}" if entry.error_template else ""
+    return (failed, error) if error else (failed,)
+
+
+def _questions(entry: Entry) -> Sequence[str]:
+    examples = (
+        [example.question for example in entry.examples]
+        if isinstance(entry, Counterexample)
+        else entry.example_questions
+    )
+    return tuple(dict.fromkeys(filter(None, examples)))

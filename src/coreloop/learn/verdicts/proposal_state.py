@@ -1,0 +1,340 @@
+"""The state of a proposal: one of eleven, decided by one function for every screen."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Final
+
+from coreloop.base.errors import GitError, NoRepositoryError
+from coreloop.base.git.promotions import Promotion, known_keys, open_branches, read_history
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.kept_effects import read_kept
+from coreloop.learn.effect.run import read_effects
+from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.verdicts.judge import Proposed, read_proposed
+from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
+
+
+class ProposalState(StrEnum):
+    """What became of a proposal so far."""
+
+    FOUND = "found"
+    WAITING = "waiting"
+    OPEN = "open"
+    MERGED = "merged"
+    HELPS = "helps"
+    NO_EFFECT = "no effect"
+    HURTS = "hurts"
+    STALE = "stale"
+    REJECTED = "rejected"
+    RETIRED = "retired"
+    REVERTED = "reverted"
+
+
+IN_FORCE: Final = frozenset(
+    {
+        ProposalState.MERGED,
+        ProposalState.HELPS,
+        ProposalState.NO_EFFECT,
+        ProposalState.HURTS,
+        ProposalState.STALE,
+    }
+)
+"""States of a line that stands in the base branch."""
+UNDECIDED: Final = frozenset({ProposalState.FOUND, ProposalState.WAITING})
+ACCEPTED: Final = "accepted"
+"""How screens count an undecided proposal with a verdict of P or T: it waits for its promotion alone."""
+_OF_VERDICT: Final = {
+    EffectVerdict.HELPS: ProposalState.HELPS,
+    EffectVerdict.NO_EFFECT: ProposalState.NO_EFFECT,
+    EffectVerdict.HURTS: ProposalState.HURTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standpoint:
+    """A proposal with its state; a merged one with its effect, if that is known.
+
+    Attributes
+    ----------
+    first, last : Proposed or None
+        As it was first and last proposed; None if its files are gone.
+    judgment : HumanVerdict or None
+        The verdict that counts.
+    is_judged : bool
+        Whether a maintainer judged it, since its failure returned if it has.
+    """
+
+    key: str
+    state: ProposalState
+    first: Proposed | None = None
+    last: Proposed | None = None
+    judgment: HumanVerdict | None = None
+    is_judged: bool = False
+    promotion: Promotion | None = None
+    effect: Effect | None = None
+
+    @property
+    def id(self) -> str:
+        """Its newest id; of a promotion whose file is gone, the id in its commit."""
+        if self.last is not None:
+            return self.last.id
+        if self.promotion is not None:
+            return self.promotion.candidate_id
+        return self.judgment.id if self.judgment is not None else ""
+
+    @property
+    def text(self) -> str:
+        """Its line or its steps, as far as they are known."""
+        merged = " ".join(self.effect.change.added) if self.effect is not None else ""
+        return merged or (self.last.text if self.last is not None else "")
+
+    @property
+    def since(self) -> date:
+        """The day of its state: first proposed, judged, merged, or measured."""
+        if (
+            self.effect is not None
+            and self.effect.decided_on is not None
+            and self.state in _OF_VERDICT.values()
+        ):
+            return self.effect.decided_on
+        if self.effect is not None:
+            return self.effect.change.merged_at.date()  # of several merges the newest
+        if self.promotion is not None:
+            return self.promotion.merged_at.date()
+        if self.judgment is not None and self.state is ProposalState.REJECTED:
+            return self.judgment.judged_at.date()
+        return self.first.day if self.first is not None else date.min
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether it waits again or is open again, since the failure came back after it helped."""
+        return self.promotion is not None and self.state in (ProposalState.WAITING, ProposalState.OPEN)
+
+
+@dataclass(frozen=True, slots=True)
+class GitPromotions:
+    """What git says: the promotions of the base branch, and the keys that are merged or on a branch.
+
+    Attributes
+    ----------
+    requested : frozenset of str
+        Keys of open pull requests, as far as the forge was asked, and of branches that promote a key again.
+    """
+
+    promotions: tuple[Promotion, ...] = ()
+    known: frozenset[str] = frozenset()
+    requested: frozenset[str] = frozenset()
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Keys that are not merged yet."""
+        return self.known - {promotion.key for promotion in self.promotions}
+
+
+def read_promoted(workspace: Workspace) -> GitPromotions:
+    """Read the promotions of a project; none outside a repository or without the base branch.
+
+    Raises
+    ------
+    GitError
+        The clone is shallow, or git is missing.
+    """
+    base = workspace.settings.forge.base
+    try:
+        repository = Repository(workspace.root)
+    except NoRepositoryError:
+        return GitPromotions()
+    with repository:
+        repository.require_history()
+        known = known_keys(repository, base=base)
+        try:
+            history = read_history(repository.log(repository.base(base)))
+        except GitError:
+            return GitPromotions(known=known)
+        merged = history.merged_at()
+        again = {branch.key for branch in open_branches(repository, merged)} & merged.keys()
+        return GitPromotions(tuple(history.promotions()), known, frozenset(again))
+
+
+def project_states(
+    workspace: Workspace, judgments: HumanVerdicts, *, now: datetime
+) -> tuple[Standpoint, ...]:
+    """Read the state of every proposal of a project.
+
+    Raises
+    ------
+    GitError
+        As `read_promoted` does.
+    WorkspaceError
+        Records cannot be read.
+    """
+    promoted = read_promoted(workspace)
+    effects = read_effects(workspace, now=now).effects if promoted.promotions else ()
+    return read_states(read_proposed(workspace), judgments, promoted, effects)
+
+
+def kept_states(workspace: Workspace, judgments: HumanVerdicts) -> tuple[Standpoint, ...]:
+    """As `project_states`, by the effects that the last ``effect`` or ``status`` kept; reads no records.
+
+    Raises
+    ------
+    GitError
+        As `read_promoted` does.
+    """
+    promoted = read_promoted(workspace)
+    effects = read_kept(workspace).newest if promoted.promotions else ()
+    return read_states(read_proposed(workspace), judgments, promoted, effects)
+
+
+def read_states(
+    proposed: Sequence[Proposed],
+    judgments: HumanVerdicts,
+    promoted: GitPromotions = GitPromotions(),
+    effects: Sequence[Effect] = (),
+) -> tuple[Standpoint, ...]:
+    """Decide the state of every proposal and promotion.
+
+    Parameters
+    ----------
+    proposed : sequence of Proposed
+        By day; the newest entry of a key counts.
+    judgments : HumanVerdicts
+        All verdicts.
+    promoted : GitPromotions
+        What is merged or open.
+    effects : sequence of Effect
+        By time; also of changes by hand, which may remove a line.
+
+    Returns
+    -------
+    tuple of Standpoint
+        One for each key; those that were proposed by the day of their first proposal.
+    """
+    first = {entry.key: entry for entry in reversed(proposed) if entry.key}
+    last = {entry.key: entry for entry in proposed if entry.key}
+    merged = {promotion.key: promotion for promotion in promoted.promotions}
+    verdicts = {
+        judgment.key: judgment for judgment in judgments.newest().values() if judgment.key is not None
+    }
+    by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
+    gone, is_open = _retired(effects), promoted.open
+    judged_at = {one.key: one.judged_at for one in judgments.given if one.judged_by != USER}
+    by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
+    standpoints = []
+    for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):
+        promotion, effect, judgment = merged.get(key), by_key.get(key), verdicts.get(key)
+        is_judged = key in judged_at and not _has_returned_since(effect, judged_at[key])
+        if promotion is not None and effect is not None and effect.has_returned and key in promoted.requested:
+            state = ProposalState.OPEN
+        elif promotion is not None:
+            is_closed = is_judged and _is_rejected(judgment)
+            state = _of_promotion(promotion, effect, is_retired=key in gone, is_closed=is_closed)
+        elif key in promoted.requested or (key in is_open and not _is_rejected(judgment)):
+            state = ProposalState.OPEN  # a branch that was left behind is not: its request was closed
+        else:
+            state = _of_proposal(last.get(key), judgment)
+        standpoints.append(
+            Standpoint(key, state, first.get(key), last.get(key), judgment, is_judged, promotion, effect)
+        )
+    return tuple(standpoints)
+
+
+def count_states(standpoints: Iterable[Standpoint]) -> dict[str, int]:
+    """How many proposals are in each state, in the order of the states; without those that are empty.
+
+    ``waiting`` are those that `pending` lists; undecided ones that a maintainer accepted are ``accepted``.
+    """
+    counts = Counter(map(_counted_as, standpoints))
+    names = (ProposalState.FOUND, ProposalState.WAITING, ACCEPTED, *ProposalState)
+    return {str(name): counts[name] for name in dict.fromkeys(names) if counts[name]}
+
+
+def _counted_as(standpoint: Standpoint) -> str:
+    return ACCEPTED if standpoint.state in UNDECIDED and standpoint.is_judged else standpoint.state
+
+
+def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys that are not proposed again: open, merged, rejected, retired or reverted, and not reopened."""
+    return frozenset(one.key for one in standpoints if one.state not in UNDECIDED)
+
+
+def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys that a maintainer rejected: something else explains what they are about."""
+    return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
+
+
+def returned_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys of merged proposals that may be promoted again, since their failure came back."""
+    return frozenset(one.key for one in standpoints if one.has_returned)
+
+
+def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
+    """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
+    waiting = (one for one in standpoints if one.state is ProposalState.WAITING)
+    return [one for one in waiting if not one.is_judged]
+
+
+def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
+    """The proposals that were merged or rejected, the newest first."""
+    known = (one for one in standpoints if one.promotion or one.state is ProposalState.REJECTED)
+    return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
+
+
+def _of_promotion(
+    promotion: Promotion, effect: Effect | None, *, is_retired: bool, is_closed: bool
+) -> ProposalState:
+    if promotion.reverted:
+        return ProposalState.REVERTED
+    if effect is not None and effect.has_returned and not is_closed:
+        return ProposalState.WAITING
+    if is_retired:
+        return ProposalState.RETIRED
+    if effect is None:
+        return ProposalState.MERGED
+    if effect.is_stale:
+        return ProposalState.STALE
+    return _OF_VERDICT.get(effect.verdict, ProposalState.MERGED)
+
+
+def _of_proposal(entry: Proposed | None, judgment: HumanVerdict | None) -> ProposalState:
+    if _is_rejected(judgment):
+        return ProposalState.REJECTED
+    return ProposalState.WAITING if entry is not None and entry.is_draft else ProposalState.FOUND
+
+
+def _is_rejected(judgment: HumanVerdict | None) -> bool:
+    return judgment is not None and not judgment.verdict.passes
+
+
+def _has_returned_since(effect: Effect | None, judged_at: datetime) -> bool:
+    if effect is None or not effect.has_returned or effect.decided_on is None:
+        return False
+    return judged_at.astimezone(UTC).date() <= effect.decided_on
+
+
+def _retired(effects: Sequence[Effect]) -> frozenset[str]:
+    """Keys of promotions all of whose lines later changes removed."""
+    gone = set[str]()
+    in_force: dict[tuple[str, str], tuple[str, ...]] = {}
+    left: Counter[str] = Counter()
+    for change in (effect.change for effect in effects):
+        for line in change.removed:
+            for key in in_force.pop((change.tool, line), ()):
+                left[key] -= 1
+                if not left[key]:
+                    gone.add(key)
+        for line in change.added if change.is_ours else ():
+            in_force[change.tool, line] = change.keys
+            left.update(change.keys)
+            gone.difference_update(change.keys)
+    return frozenset(gone)
+
+
+def states_by_key(standpoints: Iterable[Standpoint]) -> Mapping[str, Standpoint]:
+    """The standpoints by the key of their proposal."""
+    return {standpoint.key: standpoint for standpoint in standpoints}

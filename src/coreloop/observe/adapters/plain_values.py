@@ -1,0 +1,141 @@
+"""What a framework reports, as plain values: arguments by name, results as the model got them, rejections."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from coreloop.base.record_lines import text_of
+from coreloop.observe.argument_sources import MAX_CHARS
+from coreloop.observe.comparable_texts import is_name
+
+UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
+_MAX_REASONS: Final = 8
+_MAX_REASON_CHARS: Final = 200
+# pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
+_WORDS: Final = """
+    missing missing_argument missing_keyword_only_argument missing_positional_only_argument extra_forbidden
+    unexpected_keyword_argument unexpected_positional_argument multiple_argument_values arguments_type
+    literal_error enum greater_than greater_than_equal less_than less_than_equal multiple_of finite_number
+    too_short too_long string_too_short string_too_long string_pattern_mismatch bytes_too_short bytes_too_long
+    none_required union_tag_not_found date_past date_future datetime_past datetime_future timezone_naive
+    timezone_aware decimal_max_digits decimal_max_places decimal_whole_digits int_from_float is_instance_of
+    date_from_datetime_inexact json_type bytes_type url_type string_type dict_type list_type tuple_type
+    set_type frozen_set_type model_type dataclass_type iterable_type mapping_type
+"""
+_TYPES: Final = ("bool", "int", "float", "date", "time", "datetime", "time_delta", "decimal", "uuid")
+_SCHEMA_ONLY: Final = frozenset(
+    [*_WORDS.split(), *(f"{name}_{what}" for name in _TYPES for what in ("type", "parsing"))]
+)
+
+
+def named_args(args: object) -> Mapping[str, Any]:
+    """Return arguments by name: a mapping, JSON text of an object, or anything else under ``value``."""
+    if isinstance(args, Mapping):
+        return args
+    if args is None or args == "":
+        return {}
+    value = args
+    if isinstance(args, str | bytes):
+        try:
+            value = orjson.loads(args)
+        except orjson.JSONDecodeError:
+            value = args if isinstance(args, str) else args.decode("utf-8", "replace")
+    return value if isinstance(value, dict) else {"value": value}
+
+
+def plain_result(result: object) -> tuple[Any, int | None]:
+    """Return a result that may be kept until the request's other calls are answered, and its size in bytes.
+
+    A result over 64 KB is not kept (``...``), since its values are not looked up anyway.
+    """
+    if result is ...:
+        return ..., None
+    if isinstance(result, str):
+        size = len(result) if result.isascii() else len(result.encode("utf-8", "replace"))
+        return (result if len(result) <= MAX_CHARS else ...), size
+    try:
+        text = orjson.dumps(result, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, ValueError, RecursionError):
+        return ..., None
+    return (orjson.loads(text) if len(text) <= MAX_CHARS else ...), len(text)
+
+
+def _plain(value: object) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json")
+    if isinstance(value, set | frozenset | tuple):
+        return list(value)
+    raise TypeError
+
+
+def rejection(errors: Iterable[Mapping[str, Any]]) -> str:
+    """Say why arguments were rejected: names of arguments and what the schema wants, never a value.
+
+    Parameters
+    ----------
+    errors : iterable of mapping
+        As pydantic's ``ValidationError.errors()``: ``loc``, ``type`` and ``msg``.
+    """
+    reasons = []
+    for error in errors:
+        place = ".".join(_part(part) for part in tuple(error.get("loc") or ())[:4])
+        reasons.append(f"{place or 'arguments'}: {_reason(error)}"[:_MAX_REASON_CHARS])
+        if len(reasons) == _MAX_REASONS:
+            break
+    return f"invalid_argument: {'; '.join(reasons) or 'rejected before the tool ran'}"
+
+
+def rejection_of(error: BaseException | None) -> str | None:
+    """Return the `rejection` that an exception or one of its causes stands for, or None."""
+    for _ in range(8):  # causes may be circular
+        if error is None:
+            return None
+        errors = getattr(error, "errors", None)
+        if callable(errors) and type(error).__name__ == "ValidationError":
+            return rejection(errors())
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def rejection_in(text: str) -> str | None:
+    """Return the `rejection` in the text of a pydantic ``ValidationError``, or None if it is another text."""
+    if _HEAD.search(text) is None:
+        return None
+    found = [
+        {"loc": tuple(match["loc"].split(".")), "msg": match["msg"], "type": match["type"]}
+        for match in _DETAIL.finditer(text)
+    ]
+    return rejection(found) if found else None
+
+
+# 2 validation errors for call[find_rooms]
+_HEAD: Final = re.compile(r"\b\d+ validation errors? for ")
+# seats⏎  Input should be a valid integer [type=int_type, input_value='four', input_type=str]
+# Values are written as Python literals, without new lines of their own.
+_DETAIL: Final = re.compile(
+    r"^(?P<loc>\S.*)\n  (?P<msg>.*?) \[type=(?P<type>\w+), input_value=", re.MULTILINE
+)
+
+
+def bad_json(args: object) -> str | None:
+    """Return the `rejection` of arguments that are not a JSON object, or None."""
+    if not isinstance(args, str | bytes) or not args:
+        return None
+    try:
+        is_object = isinstance(orjson.loads(args), dict)
+    except orjson.JSONDecodeError:
+        return "invalid_argument: arguments: not JSON"
+    return None if is_object else "invalid_argument: arguments: not a JSON object"
+
+
+def _part(part: object) -> str:
+    text = text_of(part)
+    return text if text.isdecimal() or is_name(text) else "*"
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    kind = text_of(error.get("type") or "rejected")
+    return text_of(error.get("msg") or kind) if kind in _SCHEMA_ONLY else kind

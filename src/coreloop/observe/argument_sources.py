@@ -1,0 +1,369 @@
+"""Finds the sources of call arguments: fields of earlier results, and the user's questions.
+
+Memory holds only hashes of results, but the full text of questions, because a value is a part of a text.
+Only paths leave this module: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
+lists, tuples, strings, numbers and the fields of dataclasses are inspected.
+"""
+
+from collections.abc import Iterable
+from itertools import islice, repeat
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+from unicodedata import normalize
+
+import orjson
+
+from coreloop.base.records import ToolCall
+from coreloop.observe.comparable_texts import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
+from coreloop.observe.shown_states import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
+
+QUESTION: Final = "question"
+MAX_PATHS: Final = 4
+MAX_LEAVES: Final = 2_000
+MAX_CHARS: Final = 64 * 1024
+MAX_TEXT_CHARS: Final = 16_000
+MAX_ARGUMENT_LEAVES: Final = 200
+MAX_PATH_CHARS: Final = 120
+SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
+FORGET_S: Final = 3600.0
+"""Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
+
+_N_GENERATIONS: Final = 4  # a value is forgotten after 45 to 60 minutes
+_GENERATION_S: Final = FORGET_S / _N_GENERATIONS
+_GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
+_MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
+_MAX_TEXTS: Final = 16  # per generation
+_MAX_NAMES: Final = 4_000
+_MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
+_SMALL: Final = 100  # a smaller number is in many results by chance
+_LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
+_JSON_BEGINS: Final = frozenset("{[")
+_CONTAINERS: Final = frozenset({dict, list, tuple})
+_MAX_PARTS: Final = 50
+_ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
+
+Place: TypeAlias = tuple[int, str]
+"""The number of questions so far, and a path, empty if it is too long to be stored."""
+_Places: TypeAlias = dict[int, Place | list[Place]]
+
+
+class Lookup(NamedTuple):
+    """The sources of a call's arguments.
+
+    Attributes
+    ----------
+    args_from : dict of str to list of str, or None
+        As in the record; None if no argument was compared.
+    echoes : set of int
+        Hashes of the arguments' values, which are not remembered when the call's own result repeats them.
+    identifiers : list of int
+        Hashes of the identifiers among them.
+    saw : dict
+        As in the record; empty if no argument names an object that was shown.
+    """
+
+    args_from: dict[str, list[str]] | None
+    echoes: set[int]
+    identifiers: list[int]
+    saw: dict[str, dict[str, State]]
+
+    def add_to(self, call: ToolCall) -> None:
+        """Add what was found to a call."""
+        if self.args_from is not None:
+            call["args_from"] = self.args_from
+        if self.saw:
+            call["saw"] = self.saw
+
+
+class _Generation(NamedTuple):
+    """Values remembered during a quarter of an hour, or a quarter of a session's capacity."""
+
+    started_s: float
+    places: _Places
+    texts: list[tuple[int, str]]
+    shown: ShownObjects
+
+
+class Sources:
+    """The memory of one request, or of a session's requests.
+
+    Not locked: if two threads write the same value at the same moment, one of its places may be lost.
+
+    Parameters
+    ----------
+    now_s : float
+        Seconds of any clock; see `expire`.
+
+    Attributes
+    ----------
+    has_results : bool
+        Whether any result was remembered; without results nothing is looked up.
+    """
+
+    __slots__ = ("_generations", "_is_complete", "_n_questions", "_names", "has_results")
+
+    def __init__(self, now_s: float = 0.0) -> None:
+        self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, [], ShownObjects()),)
+        self._names: dict[str, dict[str, Place]] = {}
+        self._n_questions = 0
+        self.has_results = False
+        self._is_complete = True
+
+    def __len__(self) -> int:
+        """Number of remembered values; a question counts as one value per 64 characters."""
+        return sum(
+            len(generation.places)
+            + len(generation.shown)
+            + sum(len(text) // 64 + 1 for _, text in generation.texts)
+            for generation in self._generations
+        )
+
+    def add_question(self, text: str) -> None:
+        """Remember a question as a source of values."""
+        question = composed(text[:MAX_TEXT_CHARS]).casefold()
+        texts = self._generations[-1].texts
+        if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
+            self._is_complete = False
+        if self._n_questions and self._has_question(question):
+            return
+        del texts[: len(texts) - _MAX_TEXTS + 1]
+        self._n_questions += 1
+        self._names = {}  # its places have the previous number of questions
+        texts.append((self._n_questions, question))
+
+    def _has_question(self, question: str) -> bool:
+        return any(question == known for generation in self._generations for _, known in generation.texts)
+
+    def look_up(self, args: dict[str, Any], compared: Compared | None = None) -> Lookup:
+        """Find where the values of a call's arguments occurred before.
+
+        Parameters
+        ----------
+        args : dict
+            Plain JSON values by name.
+        compared : Compared, optional
+            What the tool's source compares with; without it, no states are looked up.
+        """
+        echoes: set[int] = set()
+        paths_by_name: dict[str, list[str]] = {}
+        for name, value in args.items():
+            if type(value) is str:  # the most frequent type
+                text = composed(value.strip())
+                echoes.add(hash(text))
+                if is_compared(text):
+                    paths_by_name[name[:MAX_PATH_CHARS]] = self._paths_of(text)[:MAX_PATHS]
+                continue
+            texts = list(islice(texts_in(value), MAX_ARGUMENT_LEAVES + 1))
+            echoes.update(map(hash, texts))
+            distinctive = [text for text in texts if is_compared(text)]
+            if distinctive and len(texts) <= MAX_ARGUMENT_LEAVES:
+                paths_by_name[name[:MAX_PATH_CHARS]] = self._shared_paths(distinctive)
+        if not self._is_complete:
+            paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
+        states = saw(args, [past.shown for past in reversed(self._generations)], compared) if compared else {}
+        return Lookup(paths_by_name or None, echoes, numbers_of(args.values()), states)
+
+    def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool) -> None:
+        """Remember the values of a call's result and their places.
+
+        Parameters
+        ----------
+        tool : str
+            The tool's name as recorded.
+        result : object
+            ``...`` if unknown.
+        lookup : Lookup or None
+            Of the same call.
+        ok : bool
+            Results of failed calls are not remembered.
+        """
+        if not ok:
+            return
+        if result is ...:
+            self._is_complete = False
+            return
+        self.has_results = True
+        newest = self._generations[-1]
+        if len(newest.places) + len(newest.shown) > _GENERATION_LEAVES:
+            self._rotate(self._generations[-1].started_s)
+        if sum(map(len, self._names.values())) > _MAX_NAMES:
+            self._names = {}
+        try:
+            roots = self._unwrapped(result)
+            self._walk(tool, roots, lookup.echoes if lookup else set())
+            self._generations[-1].shown.note(roots, lookup.identifiers if lookup else [])
+        except RuntimeError:  # another thread changed the result meanwhile
+            self._is_complete = False
+
+    def mark_incomplete(self) -> None:
+        """Record no empty sources from now on, because earlier results are unknown."""
+        self._is_complete = False
+
+    def expire(self, now_s: float) -> None:
+        """Forget values that are about an hour old (45 to 60 minutes)."""
+        for generation in self._generations:
+            if now_s - generation.started_s >= FORGET_S:
+                self._drop(generation)
+        if now_s - self._generations[-1].started_s >= _GENERATION_S:
+            self._rotate(now_s)
+
+    def is_expired(self, now_s: float) -> bool:
+        """Whether `expire` would forget everything."""
+        return now_s - self._generations[-1].started_s >= FORGET_S
+
+    def _rotate(self, now_s: float) -> None:
+        if len(self._generations) == _N_GENERATIONS:
+            self._drop(self._generations[0])
+        self._generations = (*self._generations, _Generation(now_s, {}, [], ShownObjects()))
+
+    def _drop(self, oldest: _Generation) -> None:
+        self._is_complete &= not (oldest.places or oldest.texts)
+        newer = tuple(generation for generation in self._generations if generation is not oldest)
+        self._generations = newer or (_Generation(oldest.started_s, {}, [], ShownObjects()),)
+
+    def _shared_paths(self, texts: list[str]) -> list[str]:
+        """The paths that all of several values share, the earliest first."""
+        shared = self._paths_of(texts[0])
+        for text in texts[1:]:
+            if not shared:
+                break
+            paths = self._paths_of(text)
+            shared = [path for path in shared if path in paths]
+        return shared[:MAX_PATHS]
+
+    def _paths_of(self, text: str) -> list[str]:
+        number = hash(text)
+        places: list[Place] = []
+        for generation in self._generations:
+            known = generation.places.get(number)
+            if known is not None:
+                places += known if type(known) is list else [known]  # type: ignore[list-item]
+        asked = self._question_number(text.casefold())
+        if asked is not None:
+            before = [place for place in places if place[0] < asked]
+            places = [*before, (asked, QUESTION), *places[len(before) :]]
+        return list(dict.fromkeys([path for _, path in places if path])) if places else []
+
+    def _question_number(self, wanted: str) -> int | None:
+        for generation in self._generations:
+            for number, question in generation.texts:
+                if wanted in question and has_word(question, wanted):
+                    return number
+        return None
+
+    def _unwrapped(self, result: object) -> list[Any]:
+        """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
+        value = self._decoded(result)
+        if type(value) is dict and _is_envelope(value):
+            structured = value.get("structuredContent")
+            value = structured if type(structured) is dict else value.get("content")
+        if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
+            return [self._decoded(part["text"]) for part in value]
+        return [value]
+
+    def _decoded(self, value: object) -> Any:
+        """Parse JSON text; return any other value unchanged."""
+        if type(value) is not str or value.lstrip()[:1] not in _JSON_BEGINS:
+            return value
+        if len(value) > MAX_CHARS:
+            self._is_complete = False
+            return None
+        try:
+            return orjson.loads(value)
+        except ValueError:
+            return value
+
+    def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:  # noqa: PLR0912, PLR0915
+        """Remember the leaves of some values, breadth first.
+
+        A single function, since a call per leaf would double the time (benchmarks/sources.py).
+        """
+        places = self._generations[-1].places
+        known_place = places.get
+        leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
+        names = {"": (self._n_questions, self._bounded(tool))}
+        prefix, pairs = "", cast("Iterable[tuple[Any, Any]]", zip(repeat(""), roots, strict=False))
+        containers: list[tuple[str, Any]] = []
+        for n_walked in range(_MAX_CONTAINERS + 1):
+            for key, value in pairs:
+                kind = type(value)
+                if kind is str:
+                    chars_left -= len(value)
+                    if chars_left < 0:
+                        self._is_complete = False
+                        return
+                    text = value.strip()
+                    if len(text) < MIN_CHARS:
+                        continue
+                    if not text.isascii():
+                        text = normalize("NFC", text)
+                elif kind is int or kind is float:
+                    if -_SMALL < value < _SMALL or not -_LARGE < value < _LARGE:
+                        continue
+                    text = str(value if kind is int or value % 1 else int(value))
+                elif kind is bool or value is None:
+                    continue
+                else:
+                    place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
+                    inside = value if kind in _CONTAINERS else dataclass_fields(value)
+                    if inside is None:
+                        self._is_complete = False
+                    elif place[1]:
+                        leaves_left += 1
+                        containers.append((place[1], inside))
+                    continue
+                place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
+                number = hash(text)
+                known = known_place(number)
+                if known is not place and number not in echoes:
+                    if known is None:
+                        places[number] = place
+                    else:
+                        _add_place(places, number, known, place)
+            if n_walked == len(containers):
+                return
+            prefix, node = containers[n_walked]
+            leaves_left -= len(node)
+            if type(node) is dict:
+                names = self._names.setdefault(prefix, {})
+                pairs = node.items()
+            else:
+                names = self._names.setdefault(f"{prefix}[]", {})
+                if "[]" not in names:
+                    names["[]"] = (self._n_questions, self._bounded(f"{prefix}[]"))
+                pairs = zip(repeat("[]"), node, strict=False)
+            if leaves_left < 0:
+                pairs = islice(pairs, len(node) + leaves_left)
+                self._is_complete, leaves_left = False, 0
+        self._is_complete = False
+
+    def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
+        """The place of an object's field; a key that looks like data is replaced by ``*``."""
+        name = composed(key) if type(key) is str and is_name(key) else "*"
+        place = names.get(name)
+        if place is None:
+            place = names[name] = (self._n_questions, self._bounded(f"{prefix}.{name}"))
+        return place
+
+    def _bounded(self, path: str) -> str:
+        """The path, or an empty text if it is too long."""
+        if len(path) <= MAX_PATH_CHARS:
+            return path
+        self._is_complete = False
+        return ""
+
+
+def _add_place(places: _Places, number: int, known: Place | list[Place], place: Place) -> None:
+    if isinstance(known, tuple):
+        if known[1] != place[1]:
+            places[number] = [known, place]
+    elif len(known) < _MAX_PLACES and all(path != place[1] for _, path in known):
+        known.append(place)
+
+
+def _is_envelope(value: dict[Any, Any]) -> bool:
+    """Whether an object is an MCP call result: ``content`` and only known fields."""
+    return len(value) <= len(_ENVELOPE) and "content" in value and _ENVELOPE.issuperset(value)
+
+
+def _is_text_part(part: Any) -> bool:
+    return type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str

@@ -1,0 +1,244 @@
+"""Appends imported requests to the day files, without duplicates."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.base.categories import Categories
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import file_errors, locked
+from coreloop.base.messages import Phrase
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.settings_file import FILE_NAME
+from coreloop.base.record_lines import encode_line, to_plain
+from coreloop.observe.argument_sources import Sources
+from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
+from coreloop.observe.case_keys import VARIABLE, case_key
+from coreloop.observe.conversation import FOLDER as CONTEXTS
+from coreloop.observe.conversation import keep_conversation, kept_call
+from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
+from coreloop.observe.journal import Journal
+from coreloop.observe.session_sources import SessionSources
+from coreloop.observe.source_comparisons import reader_for
+
+_MARK: Final = f'"{ID_PREFIX}'.encode()
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """The result of an import.
+
+    Attributes
+    ----------
+    n_files : int
+        Files read.
+    records : int
+        Requests in the traces, whether added or already present.
+    tools : Counter of str
+        Calls in the traces, by tool.
+    dropped : Counter of str
+        Values that cannot be stored, by reason; the records were added without them.
+    first_day, last_day : str or None
+        UTC days of the records.
+    unusable : list of UnusableFile
+        Named files without traces of the format.
+    """
+
+    n_files: int = 0
+    records: int = 0
+    added: int = 0
+    already_there: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    first_day: str | None = None
+    last_day: str | None = None
+    unusable: list[UnusableFile] = field(default_factory=list)
+
+
+def land(
+    parts: Iterable[TracedRequest | SkippedTrace | UnusableFile],
+    folder: Path,
+    settings: Settings,
+    root: Path | None = None,
+) -> ImportReport:
+    """Append the requests that a folder does not have yet, one line each.
+
+    The next import completes an interrupted import. Concurrent imports wait for each other.
+
+    Parameters
+    ----------
+    parts : iterable
+        The output of an importer.
+    folder : Path
+        Contains the day files. Created with mode 0700 if absent; the files have mode 0600.
+    settings : Settings
+        For the categories, the selectors and the results that say they failed.
+    root : Path, optional
+        The project's folder: its key gives records their ``case``, and its tools' source their ``saw``.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be read or written; lines that were already appended are complete.
+    """
+    report, sessions, selectors = ImportReport(), ImportedSessions(), settings.selectors()
+    compared = _no_source if root is None or not (root / FILE_NAME).is_file() else reader_for(root, settings)
+    record_in_project = partial(
+        record_of,
+        categories=Categories((rule.label, rule.any) for rule in settings.categories),
+        selectors=selectors,
+        failed_results=settings.failed_results(),
+        drop=lambda reason: report.dropped.update([reason]),
+        key=None if root is None else _case_key(root / settings.data_dir / "audit"),
+        compared=compared,
+        outcome=settings.outcome_rule(),
+    )
+    keeps = settings.measure.contexts and root is not None and _is_log(folder, root, settings)
+    with locked(folder), _appending(folder) as append, _appending(folder.parent / CONTEXTS) as append_context:
+        known = _imported_ids(folder)
+        for part in parts:
+            if not isinstance(part, TracedRequest):
+                _count_skipped(report, part)
+                continue
+            _count(report, part)
+            number = int(part.id.removeprefix(ID_PREFIX), 16)
+            if number in known:
+                report.already_there += 1
+                sessions.skip(part)
+                continue
+            record = record_in_project(part, sources=sessions.sources_of(part))
+            append(encode_line(record, selectors), record["ts"][:10], int(time.monotonic()))
+            if keeps:
+                keep_conversation(append_context, record, _conversation(part))
+            known.add(number)
+            report.added += 1
+    return report
+
+
+def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> None:
+    if isinstance(part, SkippedTrace):
+        report.skipped[part.reason] += 1
+    elif part.file.named:
+        report.unusable.append(part)
+    else:
+        reason = Phrase("file that {reason}", reason=part.reason)
+        report.skipped[str(reason)] += 1  # a key of JSON
+
+
+def _is_log(folder: Path, root: Path, settings: Settings) -> bool:
+    """Whether a folder is the project's log, beside which its conversations are."""
+    return folder.resolve() == (root / settings.data_dir / "audit" / "ai-ask").resolve()
+
+
+def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
+    for call in request.calls:
+        args = to_plain(call.args)
+        yield kept_call(call.name, args, call.result, call.error, user_texts=call.user_texts)
+
+
+def _case_key(audit_dir: Path) -> bytes:
+    try:
+        return case_key(audit_dir)
+    except OSError as error:
+        raise WorkspaceError(
+            "the key of cases cannot be read or made ({strerror}); set {variable}",
+            strerror=error.strerror,
+            variable=VARIABLE,
+            path=audit_dir / KEY_FILE,
+        ) from error
+
+
+def _no_source(tool: str) -> None:
+    """Without coreloop.yaml it is not known which files are the project's."""
+
+
+def _count(report: ImportReport, request: TracedRequest) -> None:
+    report.records += 1
+    report.tools.update(call.name for call in request.calls)
+    day = request.ended.date().isoformat()
+    report.first_day = min(day, report.first_day or day)
+    report.last_day = max(day, report.last_day or day)
+
+
+class _Id(msgspec.Struct, gc=False):
+    request_id: Any = None
+
+
+_decode_id = msgspec.json.Decoder(_Id).decode
+
+
+def _imported_ids(folder: Path) -> set[int]:
+    """Numbers of the imported requests in the day files; incomplete lines do not count."""
+    known: set[int] = set()
+    with file_errors("cannot be read ({strerror})", folder):
+        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
+            with path.open("rb", buffering=1 << 20) as file:
+                known.update(
+                    number for line in file if _MARK in line and (number := _number(line)) is not None
+                )
+    return known
+
+
+def _number(line: bytes) -> int | None:
+    try:
+        id = _decode_id(line).request_id
+        return (
+            int(id.removeprefix(ID_PREFIX), 16) if isinstance(id, str) and id.startswith(ID_PREFIX) else None
+        )
+    except (ValueError, RecursionError):  # torn, or not an imported id
+        return None
+
+
+@contextmanager
+def _appending(folder: Path) -> Iterator[Callable[[bytes, str, int], None]]:
+    journal = Journal(folder)
+
+    def append(line: bytes, day: str, second: int) -> None:
+        try:
+            journal.append(line, day, second)
+        except OSError as error:
+            reason = error.strerror or error
+            raise WorkspaceError(
+                "cannot be written ({reason}); run it again to add the missing records",
+                reason=reason,
+                path=folder,
+            ) from error
+
+    try:
+        yield append
+    finally:
+        journal.close()
+
+
+class ImportedSessions:
+    """Memories of the sessions of one import."""
+
+    def __init__(self) -> None:
+        self._sessions = SessionSources()
+        self._last_s: dict[str, float] = {}
+
+    def sources_of(self, request: TracedRequest) -> Sources:
+        """Return the memory for a request; requests that are out of order get an incomplete memory."""
+        session, ended_s = request.session_id, request.ended.timestamp()
+        if session is None or request.parent_id is not None:  # a sub-agent sees nothing of its session
+            return Sources()
+        if ended_s < self._last_s.get(session, ended_s):
+            sources = Sources()
+            sources.mark_incomplete()
+            return sources
+        self._last_s[session] = ended_s
+        return self._sessions.open(session, ended_s)
+
+    def skip(self, request: TracedRequest) -> None:
+        """Mark a session's memory as incomplete, because a request is already recorded and not read."""
+        if request.session_id is not None:
+            self.sources_of(request).mark_incomplete()

@@ -1,0 +1,251 @@
+"""A request of an imported trace, independent of its format, and its conversion into a record."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final
+
+from coreloop.base.categories import Categories
+from coreloop.base.project.score_rule import OutcomeRule, Score, judgment_by
+from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
+from coreloop.observe.argument_sources import Lookup, Sources
+from coreloop.observe.case_keys import RequestIdentifiers
+from coreloop.observe.failed_results import DEFAULT, FailedResults
+from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record, tool_call
+from coreloop.observe.shown_states import Compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedCall:
+    """One tool call.
+
+    Attributes
+    ----------
+    args : dict
+        By name; arguments without names are stored under ``value``.
+    error : str or None
+        None if the call was ok.
+    result_size_bytes : int or None
+        Size of the result that the model received.
+    result : object
+        The result that the model received; ``...`` if it is not in the trace.
+    asked, answered : float or None
+        When the model requested the call and received its result, in seconds or message numbers. Overlapping
+        calls did not have each other's result. None: after all earlier calls.
+    user_texts : tuple of str
+        The user's messages since the previous call.
+    """
+
+    name: str
+    args: Mapping[str, Any]
+    error: str | None = None
+    duration_ms: float | None = None
+    result_size_bytes: int | None = None
+    result: Any = ...
+    asked: float | None = None
+    answered: float | None = None
+    user_texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedRequest:
+    """One request of an imported trace.
+
+    Attributes
+    ----------
+    source : str
+        The format's name.
+    ids : tuple of str
+        Identify the request in its format, independent of the file.
+    ended : datetime
+        With a zone.
+    answer_chars : int
+        Length of the final answer.
+    scores : tuple of Score
+        Of other systems; the last of a name counts.
+    parent_id : str or None
+        `id` of the request whose agent made this one.
+    input_tokens, output_tokens : int or None
+        In all replies of the model; None if the trace does not say.
+    """
+
+    source: str
+    ids: tuple[str, ...]
+    question: str
+    ended: datetime
+    calls: tuple[TracedCall, ...]
+    answer_chars: int = 0
+    error: str | None = None
+    violation: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    session_id: str | None = None
+    rounds: int | None = None
+    duration_ms: float | None = None
+    judgment: RecordedJudgment | None = None
+    scores: tuple[Score, ...] = ()
+    parent_id: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def id(self) -> str:
+        """``imp-`` and 16 hex digits of SHA-256 of the format and ids: the same in every import."""
+        return request_id(self.source, self.ids)
+
+
+def request_id(source: str, ids: tuple[str, ...]) -> str:
+    """Return the `TracedRequest.id` of a request of a format."""
+    key = "\0".join((source, *ids))
+    return ID_PREFIX + sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedTrace:
+    """A part of a trace that is not imported, and the reason."""
+
+    reason: str
+
+
+ID_PREFIX: Final = "imp-"
+TORN: Final = SkippedTrace("torn or not JSON")
+FOREIGN: Final = SkippedTrace("not of this format")
+NO_TIME: Final = SkippedTrace("no valid time")
+
+
+def record_of(
+    request: TracedRequest,
+    *,
+    categories: Categories,
+    selectors: Mapping[str, Sequence[str]],
+    drop: Callable[[str], None],
+    failed_results: FailedResults = DEFAULT,
+    sources: Sources | None = None,
+    key: bytes | None = None,
+    compared: Callable[[str], Compared | None] = lambda _: None,
+    outcome: OutcomeRule | None = None,
+) -> Record:
+    """Convert a request into a v2 record, with the functions of the collector.
+
+    Parameters
+    ----------
+    request : TracedRequest
+        With all its calls: the sequence hash covers them even if the line has no room for all.
+    categories : Categories
+        The keyword rules.
+    selectors : mapping of tool to argument names
+        For tools whose selectors differ from the default.
+    drop : callable
+        Called with the reason for each value that cannot be stored.
+    failed_results : FailedResults
+        Which results say that their call failed.
+    sources : Sources, optional
+        The memory of earlier requests of the session.
+    key : bytes, optional
+        Of the project's cases; without it, the record has no ``case``.
+    compared : callable
+        Returns what a tool's source compares with, for ``saw``.
+    outcome : OutcomeRule, optional
+        Which score is a verdict; it replaces the request's ``judgment``.
+    """
+    record = open_record(
+        request.question,
+        request_id=request.id,
+        categories=categories,
+        provider=request.provider,
+        model=request.model,
+        session_id=request.session_id,
+    )
+    recorded_calls = [_recorded(call, selectors, failed_results, drop) for call in request.calls]
+    _trace_sources(request, recorded_calls, Sources() if sources is None else sources, compared)
+    _add_case(record, recorded_calls, key)
+    record["tool_calls"] = [recorded.call for recorded in recorded_calls]
+    record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
+    record["tool_sequence_hash"] = hash_sequence(
+        join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
+    )
+    _add_ending(record, request, drop)
+    judgment = judgment_by(outcome, request.scores) or request.judgment
+    if judgment is not None:
+        record["judgment"] = judgment
+    return record
+
+
+def _add_case(record: Record, recorded_calls: Sequence[RecordedCall], key: bytes | None) -> None:
+    if key is None:
+        return
+    of_request = RequestIdentifiers()
+    for recorded in recorded_calls:
+        of_request.add(recorded.args)
+    if of_request:
+        record["case"] = of_request.case(key)
+
+
+def _add_ending(record: Record, request: TracedRequest, drop: Callable[[str], None]) -> None:
+    """Add what is known at the end of a request."""
+    record["chunk_len"] = request.answer_chars
+    record["error"] = error_text(request.error)
+    record["violation"] = error_text(request.violation)
+    record["rounds"] = request.rounds
+    record["duration_total_ms"] = number(request.duration_ms, drop=drop)
+    record["origin"] = request.source
+    if request.parent_id is not None:
+        record["parent_request_id"] = request.parent_id
+    if request.input_tokens:
+        record["input_tokens"] = request.input_tokens
+    if request.output_tokens:
+        record["output_tokens"] = request.output_tokens
+
+
+def _recorded(
+    call: TracedCall,
+    selectors: Mapping[str, Sequence[str]],
+    failed_results: FailedResults,
+    drop: Callable[[str], None],
+) -> RecordedCall:
+    return tool_call(
+        call.name,
+        call.args,
+        ok=None,
+        error=call.error,
+        duration_ms=call.duration_ms,
+        result_size_bytes=call.result_size_bytes,
+        selectors=selectors,
+        drop=drop,
+        result=call.result,
+        failed_results=failed_results,
+    )
+
+
+def _trace_sources(
+    request: TracedRequest,
+    recorded_calls: Sequence[RecordedCall],
+    sources: Sources,
+    compared: Callable[[str], Compared | None],
+) -> None:
+    """Add the sources of arguments to each call, from the results that had been received by then."""
+    sources.add_question(request.question)
+    if not sources.has_results and all(call.result is ... for call in request.calls):
+        sources.mark_incomplete()
+        return
+    running: list[tuple[TracedCall, RecordedCall, Lookup]] = []
+    for call, recorded in zip(request.calls, recorded_calls, strict=True):
+        for text in call.user_texts:
+            sources.add_question(text)
+        done = [other for other in running if not _overlaps(other[0], call)]
+        _remember(sources, done)
+        running = [other for other in running if _overlaps(other[0], call)]
+        lookup = sources.look_up(recorded.args, compared(call.name) if sources.has_results else None)
+        lookup.add_to(recorded.call)
+        running.append((call, recorded, lookup))
+    _remember(sources, running)
+
+
+def _remember(sources: Sources, done: Sequence[tuple[TracedCall, RecordedCall, Lookup]]) -> None:
+    for call, recorded, lookup in done:
+        sources.remember(recorded.call["name"], call.result, lookup, ok=recorded.call["ok"])
+
+
+def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:
+    return earlier.answered is not None and call.asked is not None and earlier.answered > call.asked

@@ -1,0 +1,181 @@
+"""Builds the parts of a record from the values of a caller or of an imported trace.
+
+`drop` is called with the reason for every value that cannot be stored; only that value is lost.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+
+from coreloop.base.categories import Categories
+from coreloop.base.record_lines import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
+from coreloop.base.records import (
+    DEFAULT_SELECTORS,
+    SCHEMA_VERSION,
+    Record,
+    RecordedJudgment,
+    ToolCall,
+    encodable,
+    hash_args,
+    hash_question,
+    hash_session,
+    step,
+)
+from coreloop.observe.failed_results import DEFAULT, FailedResults, failure_of
+
+Drop: TypeAlias = Callable[[str], None]
+_NO_JUDGMENT: Final[RecordedJudgment] = {
+    "verdict": None,
+    "judged_at": None,
+    "judged_by": None,
+    "pr_url": None,
+}
+_NUMBERS: Final = (int, float)
+_NUMBER_LIMIT: Final = 2**53  # from here on a float skips whole numbers
+
+
+def open_record(
+    question: str,
+    *,
+    request_id: str,
+    categories: Categories,
+    stock_code_hint: str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    session_id: str | None = None,
+) -> Record:
+    """Create the record of a new request: without calls, time and sequence."""
+    text = stored_text(question)
+    record: Record = {
+        "schema_version": SCHEMA_VERSION,
+        "ts": "",
+        "request_id": request_id,
+        "question": text,
+        "question_hash": hash_question(text),
+        "category_hash": categories.label(text),
+        "stockCode_hint": short_text(stock_code_hint),
+        "provider": short_text(provider),
+        "model": short_text(model),
+        "tool_calls": [],
+        "tool_sequence_hash": "",
+        "override_calls": [],
+        "rounds": None,
+        "chunk_len": None,
+        "error": None,
+        "violation": None,
+        "skill_used": None,
+        "duration_total_ms": None,
+        "judgment": _NO_JUDGMENT,
+    }
+    if session_id is not None:
+        record["session_hash"] = hash_session(text_of(session_id))
+    return record
+
+
+class RecordedCall(NamedTuple):
+    """A call, its step if it was ok, and its complete arguments as plain JSON values."""
+
+    call: ToolCall
+    step: str | None
+    args: dict[str, Any]
+
+
+def tool_call(
+    name: str,
+    args: Mapping[str, object] | None,
+    *,
+    ok: bool | None,
+    error: str | BaseException | None,
+    duration_ms: float | None,
+    result_size_bytes: int | None,
+    selectors: Mapping[str, Sequence[str]],
+    drop: Drop,
+    result: object = ...,
+    failed_results: FailedResults = DEFAULT,
+    overrides_used: Iterable[str] | None = None,
+    extreme_flags: Iterable[str] = (),
+) -> RecordedCall:
+    """Build a call; ``selectors`` has only the tools that differ from the default.
+
+    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`).
+    """
+    name = stored_text(name, 200)
+    canonical = _canonical(args, drop)
+    plain = orjson.loads(canonical)
+    recorded = shorten(plain)
+    if ok is None and error is None:
+        error = failure_of(result, failed_results)
+    error_message = error_text(error)
+    succeeded = error_message is None if ok is None else bool(ok)
+    new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None
+    call: ToolCall = {
+        "name": name,
+        "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
+        "args_hash": hash_args(canonical),
+        "ok": succeeded,
+        "error": error_message,
+        "duration_ms": number(duration_ms, drop=drop),
+        "result_size_bytes": number(result_size_bytes, drop=drop),
+        "overrides_used": None if overrides_used is None else texts(overrides_used, drop=drop),
+        "extreme_flags": texts(extreme_flags, drop=drop),
+    }
+    return RecordedCall(call, new_step, plain)
+
+
+def stored_text(value: object, limit: int | None = None) -> str:
+    """Return a value as encodable text of up to ``limit`` characters."""
+    text = text_of(value)
+    text = text if limit is None else text[:limit]
+    return text if text.isascii() else encodable(text)
+
+
+def short_text(value: object) -> str | None:
+    """Return a name of up to 100 characters, or None."""
+    return None if value is None else stored_text(value, 100)
+
+
+def texts(values: Iterable[object] | None, *, drop: Drop) -> list[str]:
+    """Return names of up to 100 characters; a single string counts as one name."""
+    if values is None or isinstance(values, str):
+        return [stored_text(values, 100)] if values else []
+    if not isinstance(values, Iterable):
+        drop("unserialisable")  # only the field: without its record the call would seem not to have happened
+        return []
+    return [stored_text(value, 100) for value in values]
+
+
+def error_text(error: object) -> str | None:
+    """Return the error's text; None, ``""`` and False mean that there is no error."""
+    if error is None or error is False or error == "":
+        return None
+    if isinstance(error, BaseException):
+        kind = type(error).__name__
+        message = text_of(error)
+        return stored_text(kind if message == f"<{kind}>" else f"{kind}: {message}", MAX_STRING_CHARS)
+    return stored_text(error, MAX_STRING_CHARS)
+
+
+def number(value: Any, *, drop: Drop) -> Any:
+    """Return an int or float that JSON can represent, else None; other values are counted as dropped."""
+    if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
+        return value
+    if value is not None:
+        drop("unserialisable")
+    return None
+
+
+def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
+    try:
+        return canonical_json(_named(args))
+    except Exception:  # TypeError, or any error of a user's own mapping
+        drop("unserialisable")
+    with suppress(Exception):
+        return canonical_json(to_plain(_named(args)))
+    return b"{}"  # an unreadable mapping
+
+
+def _named(args: object) -> dict[str, Any]:
+    named = args if isinstance(args, dict) else {} if args is None else to_plain(args)
+    return named if isinstance(named, dict) else {"value": named}

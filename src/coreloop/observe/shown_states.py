@@ -1,0 +1,213 @@
+"""Sees in which state results showed the object that an argument names: ``{"order_id": {"status": "open"}}``.
+
+Memory holds hashes of short texts. Only a text that the tool's own source compares with leaves this module.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from types import GetSetDescriptorType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from coreloop.observe.case_keys import identifying_texts, is_identifier
+
+LITERAL_CHARS: Final = 40
+"""A state is a word; longer texts are prose, and would fill the line."""
+MAX_ARGUMENTS: Final = 8  # of a call: more do not fit on a line beside its other fields
+MAX_VALUES: Final = 20  # of an argument that is a list
+_MAX_CHARS: Final = 60  # of an identifier
+_SMALL: Final = 9_999  # a whole number with fewer than five digits identifies nothing
+_MAX_FIELDS: Final = 30  # of an object; one with more is a mapping by ids
+_MAX_OBJECTS: Final = 2_050  # of a result, as in `sources`
+_NAME_CHARS: Final = 64
+_NAMED: Final = ("id", "key", "name", "path", "code", "number", "slug", "uuid")
+_ENDINGS: Final = ("_id", "Id", "_key", "_name", "_path", "_code", "_number")
+_CONTAINERS: Final = frozenset({dict, list, tuple})
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+Shown: TypeAlias = dict[str, int | bool]
+"""Fields of an object: the hash of a short text, or a boolean."""
+State: TypeAlias = str | bool | None
+"""A field's value: a literal of the source, or a boolean that it tests; None for another text."""
+
+
+class Compared(NamedTuple):
+    """What a tool's source compares values with, see `coreloop.observe.source_comparisons`.
+
+    Attributes
+    ----------
+    literals : dict of int to str
+        By hash in this process.
+    tested : frozenset of str
+        Fields whose truth is tested.
+    names : frozenset of str
+        Names of fields that the source mentions.
+    fields : frozenset of str
+        Those of them that it compares with a literal.
+    """
+
+    literals: Mapping[int, str]
+    tested: frozenset[str]
+    names: frozenset[str]
+    fields: frozenset[str] = frozenset()
+
+
+class ShownObjects:
+    """The objects that results showed, by the hashes of what identifies them."""
+
+    __slots__ = ("_objects",)
+
+    def __init__(self) -> None:
+        self._objects: dict[int, Shown] = {}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, number: int) -> Shown | None:
+        return self._objects.get(number)
+
+    def note(self, roots: Iterable[Any], asked_for: list[int]) -> None:
+        """Note the objects of a result.
+
+        Parameters
+        ----------
+        roots : iterable
+            Its values.
+        asked_for : list of int
+            Hashes of the identifiers in the call's own arguments. If there is a single one, an object at the
+            top is what it names, even if the object does not repeat it.
+        """
+        waiting: list[tuple[Any, list[int]]] = [
+            (root if type(root) in _CONTAINERS else dataclass_fields(root), []) for root in roots
+        ]
+        if waiting and len(asked_for) == 1:
+            waiting[0] = (waiting[0][0], asked_for)
+        for number in range(_MAX_OBJECTS):
+            if number == len(waiting):
+                return
+            node, ids = waiting[number]
+            if type(node) is dict:
+                self._note(node, waiting, ids)
+            elif node is not None:
+                for value in islice(node, _MAX_OBJECTS):
+                    if type(value) not in _SCALARS:
+                        waiting.append((value if type(value) in _CONTAINERS else dataclass_fields(value), []))
+
+    def _note(self, node: dict[Any, Any], waiting: list[tuple[Any, list[int]]], ids: list[int]) -> None:
+        """Note an object, and put those inside it behind the waiting.
+
+        A single loop: a call per field doubles the time (benchmarks/sources.py).
+        """
+        fields: Shown = {}
+        numbers = [*ids]
+        for key, value in islice(node.items(), _MAX_OBJECTS):
+            kind = type(value)
+            if type(key) is not str or value is None or kind is float:
+                continue
+            if kind is str:
+                length = len(value)
+                if length > _MAX_CHARS:
+                    continue
+                number = hash(value)
+                if length <= LITERAL_CHARS:
+                    fields[key] = number
+                if not value.isalpha() or key in _NAMED or key.endswith(_ENDINGS):
+                    numbers.append(number)
+            elif kind is bool:
+                fields[key] = value
+            elif kind is int:
+                if value > _SMALL:
+                    numbers.append(hash(str(value)))
+            else:
+                is_data = key[-1:].isdigit() or not key.isidentifier()
+                inside = value if kind in _CONTAINERS else dataclass_fields(value)
+                waiting.append((inside, [hash(key)] if is_data else []))
+        if fields and len(node) <= _MAX_FIELDS:
+            for number in numbers:
+                self._add(number, fields)
+
+    def _add(self, number: int, fields: Shown) -> None:
+        known = self._objects.get(number)
+        if known is not None and not known.keys() <= fields.keys() and len(known) < _MAX_FIELDS:
+            fields = {**known, **fields}
+        self._objects[number] = fields
+
+
+def numbers_of(values: Iterable[object]) -> list[int]:
+    """Hashes of the identifiers among a call's arguments, each once."""
+    return list(dict.fromkeys(map(hash, identifying_texts(values))))
+
+
+def saw(
+    args: Mapping[str, object], memories: Iterable[ShownObjects], compared: Compared
+) -> dict[str, dict[str, State]]:
+    """Say for each argument which of the tool's literals the object that it names was last seen with.
+
+    Parameters
+    ----------
+    args : mapping
+        Plain JSON values by name.
+    memories : iterable of ShownObjects
+        The newest first.
+    compared : Compared
+        Of the tool.
+
+    Returns
+    -------
+    dict of str to dict
+        Argument -> field -> state. An object without any has an empty entry. Of a list, what all its objects
+        share; an argument whose object was not seen, or has none of the fields that the source mentions, is
+        left out.
+    """
+    memories = list(memories)
+    entries: dict[str, dict[str, State]] = {}
+    for name, value in args.items():
+        if len(entries) == MAX_ARGUMENTS:
+            break
+        is_named = name in _NAMED or name.endswith(_ENDINGS)
+        shown = [
+            _shown(text, memories, compared) if is_named or is_identifier(text) else None
+            for text in _texts_of(value)
+        ]
+        known = [fields for fields in shown if fields is not None]
+        if known and len(known) == len(shown):
+            shared = set.intersection(*(set(fields.items()) for fields in known))
+            entries[name[:_NAME_CHARS]] = dict(sorted(shared))
+    return entries
+
+
+def _texts_of(value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    texts = [
+        item.strip() if isinstance(item, str) else str(item) for item in values if type(item) in (str, int)
+    ]
+    return texts if len(texts) == len(values) <= MAX_VALUES else []
+
+
+def _shown(text: str, memories: list[ShownObjects], compared: Compared) -> dict[str, State] | None:
+    number = hash(text)
+    if number in compared.literals:  # the argument is a state itself
+        return None
+    fields = next((fields for memory in memories if (fields := memory.get(number)) is not None), None)
+    if fields is None or compared.names.isdisjoint(fields):
+        return None
+    named = {name: value for name, value in fields.items() if name in compared.names}
+    literals: dict[str, State] = {
+        name: compared.literals.get(value)
+        for name, value in named.items()
+        if not isinstance(value, bool) and (value in compared.literals or name in compared.fields)
+    }
+    booleans = {
+        name: value for name, value in named.items() if isinstance(value, bool) and name in compared.tested
+    }
+    return literals | booleans
+
+
+def dataclass_fields(value: object) -> dict[str, Any] | None:
+    """The fields of a plain dataclass; None for an object whose code could run."""
+    kind = type(value)
+    if type(kind) is not type or "__dataclass_fields__" not in kind.__dict__:
+        return None
+    slots = (base.__dict__["__dict__"] for base in kind.__mro__ if "__dict__" in base.__dict__)
+    slot = next(slots, None)
+    fields = slot.__get__(value) if type(slot) is GetSetDescriptorType else None
+    return fields if type(fields) is dict else None

@@ -1,0 +1,242 @@
+"""Asking a model for the next call, each question once: replies are kept, so that a measurement can go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import orjson
+
+from coreloop.answer.models.contracts import CallReply
+from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
+from coreloop.answer.models.openai_compatible import OpenAICompatible
+from coreloop.base import jsonl
+from coreloop.base.errors import ModelError
+from coreloop.promote.measure.contexts import CallContext, NextCall
+from coreloop.promote.measure.with_and_without import ToolText
+
+MAX_OUTPUT_TOKENS: Final = 512
+"""A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
+Tools = Sequence[ToolText]
+_REPEATS: Final = {"setting": 2, "malformed": 1}
+"""How often a question is repeated: without temperature and seed; where the reply is no JSON, as other models
+are asked again. A reply that calls no tool is an answer."""
+_NO_CALL: Final = frozenset({"malformed", "cut", "refused"})
+"""Replies that name no call: the model's answer, not a failure of the endpoint."""
+_INSTRUCTION: Final = (
+    "You are an agent that calls tools. Choose the next call for the request, and its arguments, from what "
+    "the request and the earlier calls say. Answer with that one call."
+)
+
+
+class BudgetSpentError(Exception):
+    """The next question could cost more than what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A line of the file of replies: no call if the model named none."""
+
+    key: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+class CallingModel(Protocol):
+    """A model that is asked for a call of a tool."""
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+
+    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
+        """The most that a question can use."""
+
+    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
+        """Ask once; raises `ModelError` without a usable reply."""
+
+    @property
+    def version(self) -> str:
+        """What else decides its replies besides its name, the messages and the tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCaller:
+    """A model that is sent the tools in one of two ways.
+
+    Attributes
+    ----------
+    model : Model
+        Is asked for JSON, with the tools in the system message.
+    native : OpenAICompatible or None
+        The same model if it calls tools: it is sent them as its provider takes them.
+    timeout_s : float
+        The longest that a reply may take.
+    """
+
+    model: Model
+    native: OpenAICompatible | None = None
+    timeout_s: float = CallLimits().timeout_s
+    version: str = ""
+
+    @property
+    def name(self) -> str:
+        """``provider:model``."""
+        return self.model.name
+
+    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
+        """The most that a question can use."""
+        return self.model.most(_with_tools(messages, tools), self._limits)
+
+    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
+        """Ask; again without a setting that the endpoint refuses, and once more if a reply is no JSON."""
+        if self.native is None:
+            return self.model.complete(_with_tools(messages, tools), CallReply, self._limits)
+        described, left = [_described(tool) for tool in tools], dict(_REPEATS)
+        used: object = None
+        while True:
+            try:
+                reply = self.native.call_tool(messages, described, self._limits)
+            except ModelError as error:
+                left[error.kind] = left.get(error.kind, 0) - 1
+                used = error.usage.after(used) if isinstance(error.usage, Usage) else used
+                if left[error.kind] < 0 or not (error.is_retryable or error.kind == "setting"):
+                    error.usage = used
+                    raise
+            else:
+                return replace(reply, usage=reply.usage.after(used))
+
+    @property
+    def _limits(self) -> CallLimits:
+        return CallLimits(max_output_tokens=MAX_OUTPUT_TOKENS, timeout_s=self.timeout_s)
+
+
+def _with_tools(messages: Sequence[Message], tools: Tools) -> tuple[Message, ...]:
+    first, *others = messages
+    described = orjson.dumps([_described(tool) for tool in tools]).decode()
+    return Message("system", f"{first.content}\n\nThe tools, as JSON:\n{described}"), *others
+
+
+def _described(tool: ToolText) -> dict[str, Any]:
+    parameters = tool.parameters or {"type": "object"}
+    return {"name": tool.name, "description": tool.description, "parameters": parameters}
+
+
+@dataclass
+class Asker:
+    """Asks one model.
+
+    Parameters
+    ----------
+    caller : CallingModel
+        The model.
+    path : Path
+        Keeps the replies, with mode 0600: arguments may be private.
+    budget_microusd : int or None
+        No question is asked that could cost more than what is left of it.
+    """
+
+    caller: CallingModel
+    path: Path
+    budget_microusd: int | None = None
+    spent_microusd: int = 0
+    n_asked: int = 0
+    _known: dict[str, StoredReply] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.path.exists():
+            stored = jsonl.read(self.path, StoredReply, other="not a reply").values
+            self._known = {reply.key: reply for reply in stored}
+
+    def next_call(
+        self,
+        context: CallContext,
+        tools: Tools,
+        *,
+        stated: NextCall | None = None,
+        turn: int = 0,
+    ) -> NextCall | None:
+        """The model's next call; None if its reply names none.
+
+        Parameters
+        ----------
+        context : CallContext
+            The request so far.
+        tools : sequence of ToolText
+            As the model is sent them.
+        stated : NextCall, optional
+            The right call, told outright.
+        turn : int
+            Number of the repetition.
+
+        Raises
+        ------
+        BudgetSpentError
+            The question could cost more than what is left.
+        ModelError
+            The endpoint gave no reply.
+        """
+        messages = _messages(context, stated)
+        key = self._key(messages, tools, turn)
+        if key not in self._known:
+            reply = StoredReply(key, *self._ask(messages, tools))
+            jsonl.append(self.path, reply)
+            self._known[key] = reply
+        known = self._known[key]
+        return NextCall(known.tool, known.arguments) if known.tool else None
+
+    def is_known(
+        self,
+        context: CallContext,
+        tools: Tools,
+        *,
+        stated: NextCall | None = None,
+        turn: int = 0,
+    ) -> bool:
+        """Whether the reply is kept, so that asking costs nothing."""
+        return self._key(_messages(context, stated), tools, turn) in self._known
+
+    def most(self, context: CallContext, tools: Tools) -> Usage:
+        """The most that a question can use."""
+        return self.caller.most(_messages(context, None), tools)
+
+    def _key(self, messages: Sequence[Message], tools: Tools, turn: int) -> str:
+        texts = [(message.role, message.content) for message in messages]
+        version = [self.caller.version] if self.caller.version else []
+        return sha256(orjson.dumps([self.caller.name, *version, turn, texts, tools])).hexdigest()[:32]
+
+    def _ask(self, messages: Sequence[Message], tools: Tools) -> tuple[str, dict[str, Any]]:
+        most = self.caller.most(messages, tools).microusd or 0
+        if self.budget_microusd is not None and self.spent_microusd + most > self.budget_microusd:
+            raise BudgetSpentError
+        self.n_asked += 1
+        try:
+            reply = self.caller.call(messages, tools)
+        except ModelError as error:
+            self._spend(error.usage)
+            if error.kind not in _NO_CALL:
+                raise
+            return "", {}
+        self._spend(reply.usage)
+        return reply.value.tool, reply.value.arguments
+
+    def _spend(self, usage: object) -> None:
+        self.spent_microusd += (usage.microusd or 0) if isinstance(usage, Usage) else 0
+
+
+def _messages(context: CallContext, stated: NextCall | None) -> tuple[Message, ...]:
+    parts = [f"The request:\n{context.question}"]
+    if context.turns:
+        told = (Message("user", _told(stated)),) if stated is not None else ()
+        return Message("system", _INSTRUCTION), Message("user", parts[0]), *context.turns, *told
+    if context.earlier:
+        calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
+        parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
+    if stated is not None:
+        parts.append(_told(stated))
+    return Message("system", _INSTRUCTION), Message("user", "\n\n".join(parts))
+
+
+def _told(stated: NextCall) -> str:
+    return f"The right next call is {orjson.dumps(stated).decode()}. Make it."

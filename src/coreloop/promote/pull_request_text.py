@@ -1,0 +1,166 @@
+"""The texts of a promotion: branch, title, commit message, body; pure, and from closed vocabularies."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+
+from coreloop.base.git.slug import to_slug
+from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
+from coreloop.base.messages import Phrase, number_of
+from coreloop.base.text import counted
+from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.reach import Cap, Reach, Unmeasured
+from coreloop.promote.replay import Replay
+
+_UNDECLARED = "undeclared"
+_LEGEND = (
+    "*follows the line*: how many of the calls, or requests, that follow the line succeeded; for a source, "
+    "how many values came from that field. *otherwise*: the same for all others. The records show "
+    "correlation, not causation."
+)
+
+
+def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
+    """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; the caller appends a number if the name is taken."""
+    start = branch_start(proposal.phase, proposal.engine)
+    return f"{start}{_axis_slug(proposal, axis_slugs)}-{proposal.day:%Y%m%d}"
+
+
+def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
+    """The axis's slug if the text names the axis; otherwise the value is undeclared."""
+    axis = proposal.axis
+    declared = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
+    return to_slug(axis, axis_slugs) if axis is None or declared else _UNDECLARED
+
+
+def pull_request_title(proposals: Sequence[Proposal]) -> str:
+    """Subject of the commit and title of the pull request."""
+    return write_title([proposal.phase for proposal in proposals], proposals[0].engine)
+
+
+def trailers(proposals: Sequence[Proposal], replay: Replay, measured: str = "") -> str:
+    """The trailers of commit and pull request, a paragraph per candidate; ``measured`` may be empty."""
+    return write_groups(_groups(proposals, replay, measured))
+
+
+def _groups(proposals: Sequence[Proposal], replay: Replay, measured: str) -> list[dict[str, str]]:
+    return [
+        {
+            "Phase": proposal.phase,
+            "Candidate-Id": proposal.id,
+            "Candidate-Key": proposal.key,
+            "Target": proposal.target,
+            **proposal.metrics,
+            "Replay": replay.verdict.value,
+            **({MEASURED: measured} if measured else {}),
+        }
+        for proposal in proposals
+    ]
+
+
+def commit_message(
+    proposals: Sequence[Proposal], replay: Replay, *, section: str | None, measured: str = ""
+) -> str:
+    """The complete commit message."""
+    return write_message(_groups(proposals, replay, measured), proposals[0].engine, section)
+
+
+def body(
+    proposals: Sequence[Proposal],
+    reach: Reach,
+    replay: Replay,
+    *,
+    section: str | None,
+    removed: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    measured: Measurement | None = None,
+) -> str:
+    """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
+    parts = (
+        f"{_opening(proposals, section)} Proposed from recorded requests; only a human can merge it.",
+        *(f"> **Note:** {note}" for note in notes),
+        f"## Evidence\n\n{_evidence(proposals)}",
+        *([f"Replaces: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
+        f"## What the model receives\n\n{_received(reach)}",
+        *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
+        *([f"## What a model does with it\n\n{_measured(measured)}"] if measured is not None else []),
+        "## To revert\n\n`git revert` of the merged commit restores the file byte for byte.",
+        trailers(proposals, replay, measured.verdict.value if measured is not None else ""),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _measured(measured: Measurement) -> str:
+    asked = f", asked of `{measured.model}`" if measured.model else ""
+    return "\n".join((f"**{measured.summary}**{asked}.", "", *(f"- {text}" for text in measured.sentences())))
+
+
+def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
+    n_lines = sum(len(proposal.lines) for proposal in proposals)
+    where = "the description" if section is None else f"section {section}"
+    lead = proposals[0]
+    return f"Adds {counted(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
+
+
+def _evidence(proposals: Sequence[Proposal]) -> str:
+    """A table with a row per entry, and details below."""
+    head = (
+        "line",
+        "follows the line",
+        "otherwise",
+        "95 % interval",
+        "last third of days",
+        "wasted per 1,000",
+    )
+    rows = [
+        ("<br>".join(f"`{line[2:]}`" for line in proposal.lines), *_cells(proposal)) for proposal in proposals
+    ]
+    table = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
+    return "\n".join((*table, "", _LEGEND, "", *_details(proposals)))
+
+
+def _cells(proposal: Proposal) -> tuple[str, ...]:
+    row = proposal.row
+    return row.as_it_says, row.otherwise, row.difference, row.last_days, row.wasted
+
+
+def _details(proposals: Sequence[Proposal]) -> Iterator[str]:
+    for proposal in proposals:
+        yield (
+            f"- `{proposal.lines[0][2:]}`: {proposal.id}, key `{proposal.key}`, "
+            f"{proposal.row.questions} different questions, seen {proposal.row.seen}"
+        )
+
+
+def _received(reach: Reach) -> str:
+    if isinstance(reach, Unmeasured):
+        return (
+            "Unmeasured: coreloop.yaml has no `reach:`, so it is unknown whether the lines reach the model."
+        )
+    lines = difflib.unified_diff(
+        reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
+    )
+    diff = "\n".join(lines)
+    fence = "`" * (_longest_run(diff, "`") + 3)
+    sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."
+    caps = "\n".join(f"- {cap_line(cap)}" for cap in reach.caps)
+    return "\n\n".join(filter(None, (sizes, caps, f"{fence}diff\n{diff}\n{fence}")))
+
+
+def cap_line(cap: Cap) -> str:
+    """A limit, compared with the description."""
+    return Phrase(
+        "{name} takes {limit:,} characters; the description is {over} too long: requests fail."
+        if cap.over
+        else "{name} takes {limit:,} characters; the description is within the limit.",
+        name=cap.name,
+        limit=cap.limit,
+        over=number_of(cap.over, "character"),
+    )
+
+
+def _longest_run(text: str, character: str) -> int:
+    longest = 0
+    while character * (longest + 1) in text:
+        longest += 1
+    return longest

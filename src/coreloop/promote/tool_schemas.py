@@ -1,0 +1,223 @@
+"""The tools' schemas as the model receives them, printed by a command in a copy of the project."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.errors import ReachError
+from coreloop.base.messages import Phrase
+from coreloop.base.project.promotion_settings import ReachSettings
+from coreloop.base.project.tools import bare_name
+from coreloop.base.text import printable
+from coreloop.promote.project_copy import run_in_copy
+
+TIMEOUT_S: Final = 120  # chosen: more than an agent's imports take
+_READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
+_FAILED_READER: Final = 2  # its exit code when it says itself what failed
+_INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaCommand:
+    """A command that prints the tools' schemas as JSON.
+
+    Attributes
+    ----------
+    words : tuple of str
+        Program and arguments.
+    source : str
+        Name for humans.
+    python : str or None
+        The interpreter, if it is known to respect ``PYTHONPATH``.
+    reader : bool
+        Whether it is coreloop's reader for a framework.
+    """
+
+    words: tuple[str, ...]
+    source: str
+    python: str | None
+    reader: bool = False
+
+
+def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | None:
+    """The command of the settings, or None if not configured.
+
+    Parameters
+    ----------
+    settings : ReachSettings
+        The framework and its tools, or a command.
+    project : Path
+        The project's folder, which may contain the interpreter.
+    """
+    if settings.framework is not None and settings.tools is not None:
+        python = _interpreter(settings, project)
+        words = (python, str(_READERS), settings.framework, settings.tools)
+        return SchemaCommand(
+            words, Phrase("as {framework} sends it", framework=settings.framework), python, reader=True
+        )
+    if not settings.command:
+        return None
+    first, *others = settings.command
+    if first == "python":
+        first = _configured_python(settings, project) or (
+            "python" if shutil.which("python") else sys.executable
+        )
+    interpreter = first if "python" in Path(first).name else None
+    return SchemaCommand((first, *others), Phrase("from the schema command"), interpreter)
+
+
+def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
+    """Run the command in a folder and return a tool's description.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long, or printed no schema with that tool.
+    """
+    schema = read_schema(command, folder)
+    text = find_description(schema, tool)
+    if text is None:
+        raise ReachError("reach: {no_such_tool}", no_such_tool=_no_such_tool(command, schema, tool))
+    return text
+
+
+def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
+    """Run the command in a folder and return the names of the tools that it printed.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long, or printed no tool.
+    """
+    names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
+    if not names:
+        raise ReachError(
+            "reach: {printable} has no tool with a name and a description", printable=_printable(command)
+        )
+    return names
+
+
+def read_schema(command: SchemaCommand, folder: Path) -> object:
+    """Run the command in a folder and return the JSON that it printed.
+
+    Raises
+    ------
+    ReachError
+        The command failed, took too long, or printed no JSON.
+    """
+    output = _run(command, folder)
+    try:
+        return json.loads(output)
+    except (ValueError, RecursionError) as error:
+        raise ReachError(
+            "reach: {program} did not print JSON; it must print the tools' schemas", program=command.words[0]
+        ) from error
+
+
+def find_description(schema: object, tool: str) -> str | None:
+    """The description of a tool in a schema in OpenAI's, Anthropic's or MCP's format, at any depth."""
+    texts = dict(reversed(list(_descriptions(schema))))
+    return texts.get(tool, texts.get(bare_name(tool)))  # a client logs mcp__rooms__book_room of book_room
+
+
+def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
+    """After an edit without effect, whether the command really read the exported files.
+
+    False if unknown: such a command (``uv run``, a script) may have read a checkout that already has the
+    lines, which would prove nothing. An edit that shows in the description needs no such check: its words are
+    only in the exported tree.
+
+    Raises
+    ------
+    ReachError
+        The module was read from another place.
+    """
+    module = Path(file).with_suffix("")
+    parts = [part for part in module.parts if part != "src"]
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    if not all(part.isidentifier() for part in parts) or command.python is None:
+        return False
+    probe = f"import importlib.util; print(importlib.util.find_spec({name!r}).origin)"
+    probe_command = SchemaCommand((command.python, "-c", probe), command.source, command.python)
+    output = _run(probe_command, folder).decode("utf-8", "replace")
+    origin = (output.strip().splitlines() or [""])[-1]  # a package may print when it is imported
+    if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
+        raise ReachError(
+            "reach: {name} was read from {origin}, not from the exported files", name=name, origin=origin
+        )
+    return True
+
+
+def _interpreter(settings: ReachSettings, project: Path) -> str:
+    configured = _configured_python(settings, project)
+    paths = (project / name for name in _INTERPRETERS)
+    return configured or next((str(path.absolute()) for path in paths if path.is_file()), sys.executable)
+
+
+def _configured_python(settings: ReachSettings, project: Path) -> str | None:
+    """The interpreter of the settings: a path relative to the project, an absolute path, or a name."""
+    if settings.python is None or not {"/", os.sep} & set(settings.python):
+        return settings.python
+    return str((project / settings.python).absolute())  # not resolved: the link selects the environment
+
+
+def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _descriptions(item)
+    elif isinstance(schema, dict):
+        name, text = schema.get("name"), schema.get("description")
+        if isinstance(name, str) and isinstance(text, str):
+            yield name, text
+        for item in schema.values():
+            yield from _descriptions(item)
+
+
+def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> Phrase:
+    if not command.reader:
+        return Phrase(
+            "the schemas that {program} printed have no tool {tool!r}", program=command.words[0], tool=tool
+        )
+    names = [name for name, _ in _descriptions(schema)]
+    known = ", ".join(map(printable, names[:10])) if names else Phrase("no tools")
+    return Phrase(
+        "{name} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml",
+        name=command.words[-1],
+        tool=tool,
+        known=known,
+    )
+
+
+def _run(command: SchemaCommand, folder: Path) -> bytes:
+    printed = _printable(command)
+    try:
+        ran = run_in_copy(command.words, folder, timeout_s=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise ReachError(
+            "reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S
+        ) from error
+    except OSError as error:
+        program = command.words[0] if command.reader else printed
+        raise ReachError(
+            "reach: {program} cannot be run ({strerror})", program=program, strerror=error.strerror
+        ) from error
+    if ran.returncode:
+        if command.reader and ran.returncode == _FAILED_READER:
+            raise ReachError("reach: {message_}", message_=ran.last_error)
+        raise ReachError(
+            "reach: {printed} exited with {returncode}: {message_}",
+            printed=printed,
+            returncode=ran.returncode,
+            message_=ran.last_error,
+        )
+    return ran.output
+
+
+def _printable(command: SchemaCommand) -> str:
+    return command.words[-1] if command.reader else " ".join(command.words)

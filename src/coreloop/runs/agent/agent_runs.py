@@ -1,0 +1,178 @@
+"""Runs of an agent that drives itself, and reports of an agent that a driver starts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
+from coreloop.base.project.workspace import Workspace
+from coreloop.runs import events as happened
+from coreloop.runs.agent.agent_report import AgentReport, Believe, report_events
+from coreloop.runs.agent.next_step import situation, spent_today
+from coreloop.runs.agent.session_file import FOLDER as AGENTS
+from coreloop.runs.agent.session_file import waiting_file
+from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.decide import Outlook, Stop, decide
+from coreloop.runs.drift import check_drift
+from coreloop.runs.events import Caller, Event, Recorded, Reported
+from coreloop.runs.fold import Folding
+from coreloop.runs.folder import FOLDER
+from coreloop.runs.lessons import learn_lessons, read_reflexion
+from coreloop.runs.load import load_run, require_going
+from coreloop.runs.run_files import write_views
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+
+KIND: Final = "agent"
+
+
+def record_report(
+    store: Store,
+    run_id: str,
+    report: AgentReport,
+    *,
+    believe: Believe | None = None,
+    clock: Clock | None = None,
+) -> State:
+    """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
+
+    In a run that drives itself, the report is an iteration. In a run that a driver holds, it is added to the
+    iteration that the driver commits when its command has ended.
+
+    Parameters
+    ----------
+    run_id : str
+        Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
+    report : AgentReport
+        Of `coreloop.runs.agent.agent_report.read_report`.
+    believe : callable or None
+        Checks the findings, see `coreloop.runs.agent.agent_report.report_events`.
+    clock : Clock or None
+        None for the machine's.
+
+    Raises
+    ------
+    UsageError
+        A field of the report does not fit the run.
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    now = (clock or SystemClock()).now()
+    is_recorded = False
+    while not is_recorded:
+        folding, newest = load_run(store, run_id)
+        require_going(folding.state)
+        events = _events(folding, report, now, believe)
+        is_recorded = not store.append(run_id, events, after=newest)
+    state = close_if_over(store, run_id, clock=clock)
+    if state.drives_itself:
+        learn_lessons(store, state, situation=situation(state))
+    return state
+
+
+def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> State:
+    """End a run that drives itself if `decide` says so; a driver ends its own runs. Returns the state."""
+    now = (clock or SystemClock()).now()
+    while True:
+        folding, newest = load_run(store, run_id)
+        state = folding.state
+        stop = decide(state, now, Outlook(today=spent_today(store, state, now)))
+        is_ended = state.is_terminal or state.status == "paused" or not isinstance(stop, Stop)
+        if is_ended or not state.drives_itself:
+            return state
+        ended = happened.Ended(at=now, status=stop.status, reason=stop.reason)  # type: ignore[union-attr]
+        store.append(run_id, [ended], after=newest)
+
+
+def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = None) -> None:
+    """Bind a run that drives itself to an agent's session, which the Stop hook then holds."""
+    now = (clock or SystemClock()).now()
+    while True:
+        folding, newest = load_run(store, run_id)
+        state = folding.state
+        if not session or not state.drives_itself or state.is_terminal or state.owner == session:
+            return
+        store.append(run_id, [happened.Opened(at=now, owner=session)], after=newest)
+
+
+def waive(
+    store: Store, run_id: str, part_id: str, *, by: Caller = "unknown", clock: Clock | None = None
+) -> State:
+    """Agree as a person that a sub-question falls away, as an agent proposed.
+
+    Raises
+    ------
+    UsageError
+        No agent has proposed it.
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    waived = happened.Waived(at=(clock or SystemClock()).now(), by=by, sub_question=part_id)
+    while True:
+        folding, newest = load_run(store, run_id)
+        require_going(folding.state)
+        proposed = [part.id for part in folding.state.sub_questions if part.waiver and part.is_open]
+        if part_id not in proposed:
+            named = ", ".join(proposed) or Phrase("none")
+            raise UsageError(
+                "no agent proposed to drop {part_id}; proposed: {named}", part_id=part_id, named=named
+            )
+        if not store.append(run_id, [waived], after=newest):
+            return close_if_over(store, run_id, clock=clock)
+
+
+def take_up(workspace: Workspace, state: State) -> None:
+    """Say that the run's session works on it in this turn, so that the Stop hook holds the turn again."""
+    if state.drives_itself and state.owner:
+        waiting_file(workspace.root / FOLDER / AGENTS, state.owner).unlink(missing_ok=True)
+
+
+def show_views(workspace: Workspace, store: Store, state: State) -> None:
+    """Write the views of a run that drives itself; a driver writes its own.
+
+    Raises
+    ------
+    WorkspaceError
+        See `coreloop.runs.run_files.write_views`.
+    """
+    if state.drives_itself:
+        learnt = store.reflexion(state.kind)
+        last = {state.iteration: _last_iteration(store, state.run_id)} if state.iteration else {}
+        write_views(workspace.root, state, iterations=last, reflexion=read_reflexion(learnt))
+
+
+def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe | None) -> list[Event]:
+    """A report's events. The folding is used up: it takes them as if they were the run's own."""
+    state, number = folding.state, folding.state.iteration + 1
+    reported: list[Reported] = []
+    _turn(folding, reported, now)  # what runs next has demanded
+    for event in report_events(state, report, now, believe):
+        folding.add(event)
+        reported.append(event)
+    _turn(folding, reported, now)
+    used = report.used
+    recorded = Recorded(at=now, events=tuple(reported), microusd=used.microusd, tokens=used.tokens)
+    if not state.drives_itself:
+        return [recorded]
+    key = f"agent-{number}"
+    spent = happened.StepCommitted(at=now, name="agent", key=key, microusd=used.microusd, tokens=used.tokens)
+    return [recorded, spent, happened.IterationCommitted(at=now, iteration=number)]
+
+
+def _turn(folding: Folding, reported: list[Reported], now: datetime) -> None:
+    if turn := check_drift(folding.state):
+        turned = happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after)
+        folding.add(turned)
+        reported.append(turned)
+
+
+def _last_iteration(store: Store, run_id: str) -> Sequence[Event]:
+    """The events of the newest committed iteration."""
+    last: list[Event] = []
+    current: list[Event] = []
+    for _seq, event in store.read(run_id):
+        current.append(event)
+        if isinstance(event, happened.IterationCommitted):
+            last, current = current, []
+    return last

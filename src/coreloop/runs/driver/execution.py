@@ -1,0 +1,199 @@
+"""One execution of a driven run's command, and what it says of itself: exit code, reports, output."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.files import write_private
+from coreloop.base.messages import Phrase, say
+from coreloop.base.text import printable
+from coreloop.runs.amounts import Amount, microusd
+from coreloop.runs.driver.console import Say
+from coreloop.runs.driver.driven_run import DriverPlan
+from coreloop.runs.driver.process_group import Command, Finished, run_command
+from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
+from coreloop.runs.folder import make_private
+
+RATE_LIMITED: Final = 75
+"""EX_TEMPFAIL of sysexits.h."""
+HEAD_BYTES: Final = 100_000
+TAIL_BYTES: Final = 400_000
+KEPT_FILES: Final = 100
+"""Iterations of a run whose output is kept."""
+_SHOWN_LINES: Final = 200
+_SHOWN_CHARS: Final = 300
+_LINE_BYTES: Final = 4 * _SHOWN_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionPlace:
+    """Where the command of a run is executed.
+
+    Attributes
+    ----------
+    session : Path
+        The run's folder of views; the output is kept below it.
+    environ : mapping of str to str
+        The command's environment, which says which run and iteration it works on.
+    lock, mark, spool : int
+        See `coreloop.runs.driver.process_group.Command`.
+    """
+
+    session: Path
+    environ: Mapping[str, str]
+    lock: int
+    mark: int
+    spool: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """How an execution ended, and what it reported."""
+
+    finished: Finished
+    reports: Reports
+
+    def cost(self, plan: DriverPlan) -> Amount:
+        """What counts: the reports, and at least the price of an iteration."""
+        reported = self.reports.cost
+        return Amount(max(reported.microusd, microusd(plan.usd_per_iteration or 0)), reported.tokens)
+
+    @property
+    def is_rate_limited(self) -> bool:
+        reports = self.reports
+        return self.finished.code == RATE_LIMITED or reports.retry_after_s is not None or reports.is_limited
+
+    def retry_after_s(self, now: datetime) -> float | None:
+        """Seconds until a rate limit ends, if the command says so."""
+        reports = self.reports
+        if reports.retry_after_s is not None or reports.resets_at is None:
+            return reports.retry_after_s
+        left_s = reports.resets_at - now.timestamp()
+        return min(left_s, MOST_WAIT_S) if left_s > 0 else None
+
+    @property
+    def failure(self) -> str:
+        """Why the execution failed, or ""; what it printed for people does not matter."""
+        if self.finished.ended_for:
+            return self.finished.ended_for
+        if self.finished.code:
+            return Phrase("exit code {code}", code=self.finished.code)
+        return '"is_error": true' if self.reports.is_error else ""
+
+
+def attempt(
+    plan: DriverPlan,
+    place: ExecutionPlace,
+    *,
+    number: int,
+    show: Say,
+    is_over: Callable[[], str],
+    book: Callable[[Reports], None],
+) -> ExecutionResult:
+    """Execute the command of a run once; books its spending as it is read, shows its output and keeps it.
+
+    Raises
+    ------
+    OSError
+        The prompt cannot be read, or nothing can be started.
+    """
+    reports, screen = Reports(), _Screen(show)
+    kept = BoundedOutput()
+    lines = {"stdout": StreamLines(reports), "stderr": StreamLines(reports)}
+
+    def hear(stream: str, data: bytes) -> None:
+        lines[stream].add(data)
+        book(reports)
+        kept.add(data)
+        screen.add(data)
+
+    prompt = Path(plan.prompt).read_bytes() if plan.prompt else b""
+    own = (place.lock, place.spool, place.mark)
+    command = Command(plan.command, Path(plan.folder), place.environ, prompt, *own)
+    finished = run_command(command, hear=hear, is_over=is_over)
+    for stream in lines.values():
+        stream.end()
+    book(reports)
+    file = output_file(place.session, number)
+    screen.end(file)
+    keep_output(file, kept.content())
+    return ExecutionResult(finished, reports)
+
+
+def output_file(session: Path, number: int) -> Path:
+    """Return where the output of an iteration is kept."""
+    return session / "output" / f"iteration_{number:03d}.log"
+
+
+def keep_output(file: Path, content: bytes) -> None:
+    """Write the output of an iteration, and remove the oldest files.
+
+    A command may have put a link in place of any folder above the file: it has ended, and each is looked at.
+    """
+    for folder in (*reversed(file.parents[1:4]), file.parent):  # .research, sessions, the run's, output
+        make_private(folder)
+    write_private(file, content)
+    files = sorted(file.parent.glob("iteration_*.log"), key=lambda path: path.lstat().st_mtime_ns)
+    for old in files[:-KEPT_FILES]:
+        with suppress(OSError):
+            old.unlink()
+
+
+class _Screen:
+    """Shows the first lines of an output, escaped and cut."""
+
+    def __init__(self, show: Say) -> None:
+        self._show_line = show
+        self._rest = b""
+        self._left = _SHOWN_LINES
+
+    def add(self, data: bytes) -> None:
+        if self._left <= 0:
+            return
+        *whole, rest = (self._rest + data[: _LINE_BYTES * self._left]).split(b"\n")
+        for line in whole[: self._left]:
+            self._show(line)
+        self._left -= len(whole)
+        self._rest = rest[:_LINE_BYTES]
+
+    def end(self, file: Path) -> None:
+        if self._left <= 0:
+            self._show_line(say("  | … the rest is in {file}", file=file))
+        elif self._rest:
+            self._show(self._rest)
+
+    def _show(self, line: bytes) -> None:
+        text = line[:_LINE_BYTES].decode("utf-8", "replace").rstrip("\r")
+        cut = "…" if len(text) > _SHOWN_CHARS else ""
+        self._show_line(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())
+
+
+class BoundedOutput:
+    """The first and the last bytes of an output; what is between is counted and dropped."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = 0
+        self._dropped = 0
+
+    def add(self, data: bytes) -> None:
+        """Add bytes."""
+        room = HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        if rest := data[room:]:
+            self._tail.append(rest)
+            self._tail_bytes += len(rest)
+        while self._tail and self._tail_bytes - len(self._tail[0]) >= TAIL_BYTES:
+            first = len(self._tail.popleft())
+            self._tail_bytes -= first
+            self._dropped += first
+
+    def content(self) -> bytes:
+        """Return the output, with a line that says how much of it is absent."""
+        absent = f"\n[… {self._dropped:,} bytes were dropped …]\n".encode() if self._dropped else b""
+        return bytes(self._head) + absent + b"".join(self._tail)

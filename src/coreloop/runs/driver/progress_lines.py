@@ -1,0 +1,78 @@
+"""What the driver says to people: a line per iteration, and why a run stopped."""
+
+from typing import Any, Final
+
+from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.text import printable
+from coreloop.runs.amounts import dollars
+from coreloop.runs.decide import Continue, Stop
+from coreloop.runs.state import State
+
+_REASONS: Final = {
+    "max_iterations": "all iterations are done",
+    "usd": "the budget is spent",
+    "usd_per_day": "the day's budget is spent (limits: usd_per_day)",
+    "tokens": "the tokens are spent",
+    "deadline": "the deadline is over",
+    "queries": "the searches are used up",
+    "sources": "the sources are used up",
+    "failures": "the command failed too often in a row",
+    "until": "the --until command succeeded",
+    "sufficient": "the agent calls its findings sufficient",
+}
+_STATUSES: Final = {
+    "running": "another process works on it",
+    "paused": "go on with runs resume",
+    "failed": "see runs show; remove the cause, and go on with runs resume",
+}
+
+
+def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop) -> str:
+    """Build the line of a committed iteration."""
+    findings = sum(len(part.findings) for part in state.sub_questions)
+    parts = [
+        say("iteration {number}/{most}", number=state.iteration, most=state.limits.max_iterations),
+        spending(state),
+        say(number_of(findings, "finding")),
+        say("{files} changed", files=number_of(done.get("files", 0), "file")),
+        say("{seconds:.0f} s", seconds=done.get("seconds", 0)),
+        _next(state, decision),
+    ]
+    return " · ".join(parts)
+
+
+def spending(state: State) -> str:
+    """Return what is spent, of the budget, and the tokens if they are limited."""
+    usd, limits = dollars(state.spent.microusd), state.limits
+    budget = usd if limits.microusd is None else f"{usd}/{dollars(limits.microusd)}"
+    if limits.tokens is None:
+        return budget
+    return say(
+        "{budget} · {spent:,}/{most:,} tokens", budget=budget, spent=state.spent.tokens, most=limits.tokens
+    )
+
+
+def reason_line(state: State) -> str:
+    """Build the line that says why a run does not go on."""
+    reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    why = _REASONS.get(state.stop_reason or "") or _STATUSES.get(state.status) or _ended_by(state)
+    iterations = say(number_of(state.iteration, "iteration"))
+    return f"{state.run_id}  {state.status}{reason}: {say(why)}; {iterations}, {spending(state)}"
+
+
+def _ended_by(state: State) -> str:
+    if state.status not in {"completed", "stopped_by_user"}:
+        return ""
+    if state.ended_by == "person":
+        return "a person calls it answered" if state.status == "completed" else "a person stopped it"
+    command = "complete" if state.status == "completed" else Phrase("stop, Ctrl-C or a request to a service")
+    return Phrase("runs {command} ended it; whether a person did cannot be told", command=command)
+
+
+def _next(state: State, decision: Continue | Stop) -> str:
+    if isinstance(decision, Stop):
+        return say("stops: {reason}", reason=decision.reason or decision.status)
+    unanswered = (f"{part.id} {part.text}" for part in state.sub_questions if not part.is_answered)
+    wanted = next(iter(state.next_actions), "") or next(unanswered, "")
+    following = printable(wanted)[:100] or Phrase("iteration {number}", number=state.iteration + 1)
+    return say("next: {following}", following=following)

@@ -1,0 +1,175 @@
+"""Who calls: a person, or the agent of a driver, whatever its environment says.
+
+The agent is known by its ancestors and by a mark: a limit that the kernel keeps and never uses. A
+command and all that it starts inherit it, in other namespaces, and after the death of driver and keeper, too.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.errors import UsageError
+from coreloop.base.messages import Phrase
+from coreloop.runs.driver.keeper import read_mark
+from coreloop.runs.events import Caller
+from coreloop.runs.ulid import as_hexadecimal, is_ulid
+
+_PROC: Final = Path("/proc")
+_PS: Final = ("ps", "-o", "ppid=,command=", "-p")
+"""Where there is no ``/proc``."""
+_PS_S: Final = 10  # chosen: `ps` answers at once; without an answer the caller cannot be told
+_KEEPER: Final = b"runs/driver/keeper.py"
+"""In the command line of `coreloop.runs.driver.keeper`, the ancestor of all that a driver starts."""
+_CLAUDE: Final = b"CLAUDECODE=1"
+"""In the environment of each command of Claude Code."""
+RUN: Final = "CORELOOP_RUN"
+"""The environment variable that names the run of a driver's command."""
+UNKNOWN: Final = "unknown"
+"""The run of an agent that hides which one it works on."""
+_MARK_BITS: Final = 62  # of a ULID's 128: its milliseconds, microseconds and 4 random bits
+
+
+def require_person(act: Phrase, environ: Mapping[str, str]) -> Caller:
+    """Refuse the command of a driver; returns who else calls.
+
+    Parameters
+    ----------
+    act : Phrase
+        What an agent cannot do, for the message.
+    environ : mapping
+        Of this process.
+
+    Returns
+    -------
+    str
+        ``person``, or ``unknown`` where the ancestors of a process cannot be read, and in a shell of Claude
+        Code, which a person may have asked to do so.
+
+    Raises
+    ------
+    UsageError
+        The caller descends from a driver's keeper, has the mark of its commands, or has the variable `RUN`.
+    """
+    if driving_run(environ):
+        raise UsageError("an agent cannot {act}; run this in a terminal of your own", act=act)
+    return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
+
+
+def require_terminal(act: Phrase, environ: Mapping[str, str]) -> None:
+    """Refuse who has no terminal, or was started by a shell of Claude Code.
+
+    The agent of a run that it drives itself is no child of a driver, so that neither ancestors nor mark tell
+    it; but the shells of agents have no terminal, and no process can change the environment that an ancestor
+    was started with.
+
+    Raises
+    ------
+    UsageError
+        The message says where to run this.
+    """
+    if environ.get("CLAUDECODE") or is_below_claude_code() or not os.isatty(0):
+        raise UsageError("an agent cannot {act}; run this in a terminal of your own", act=act)
+
+
+def is_below_claude_code() -> bool:
+    """Whether this process was started by a command of Claude Code, as far as that can be read."""
+    return any(_CLAUDE in _words(pid, "environ") for pid in _ancestors(os.getpid()))
+
+
+def driving_run(environ: Mapping[str, str]) -> str:
+    """Return the run whose driver started this process: "" if none did, `UNKNOWN` if it hides which.
+
+    The ancestors count before the environment, which an agent can change; the mark must fit both.
+    """
+    run_id, mark = _run_of_ancestors(environ) or environ.get(RUN, ""), read_mark()
+    is_consistent = mark is None or (is_ulid(run_id) and mark == mark_of(run_id))
+    return run_id if is_consistent else UNKNOWN
+
+
+def mark_of(run_id: str) -> int:
+    """Return the mark of a run's commands, 0 without a run; that of a later run is smaller.
+
+    A process can lower its mark and not raise it: it can take the place of a run within its own, which is
+    charged to its own, but not that of an earlier one.
+    """
+    if not is_ulid(run_id):
+        return 0
+    return (1 << _MARK_BITS) - 1 - (int(as_hexadecimal(run_id), 16) >> (128 - _MARK_BITS))
+
+
+def may_be_started_here(pid: int) -> bool:
+    """Whether this process may have started another one: it descends from it, or has ended meanwhile.
+
+    Number 0 is a process outside of this one's namespace.
+    """
+    if pid == 0:
+        return False
+    line = [pid, *_ancestors(pid)]  # read first: a process that ends meanwhile has none, and is gone below
+    return os.getpid() in line[1:] or not all((_PROC / str(number)).exists() for number in line)
+
+
+def pid_namespace() -> str:
+    """Return what tells the namespace of process numbers apart; "" where there is none, or no ``/proc``."""
+    with suppress(OSError):
+        return str((_PROC / "self" / "ns" / "pid").stat().st_ino)
+    return ""
+
+
+def _run_of_ancestors(environ: Mapping[str, str]) -> str:
+    for pid in _ancestors(os.getpid()):
+        if any(word.endswith(_KEEPER) for word in _command(pid)):
+            return _variable(pid) or environ.get(RUN) or UNKNOWN
+    return ""
+
+
+def _has_ancestors() -> bool:
+    """Whether the ancestors can be read: ``/proc`` may be that of another namespace, with other numbers."""
+    if _PROC.joinpath("self").exists():
+        with suppress(OSError, ValueError):
+            return int(os.fspath((_PROC / "self").readlink())) == os.getpid()
+        return False
+    return _parent(os.getpid()) is not None
+
+
+def _ancestors(pid: int) -> Iterator[int]:
+    parent: int | None = pid
+    while (parent := _parent(parent)) is not None:
+        yield parent
+
+
+def _parent(pid: int | None) -> int | None:
+    """Return the parent of a process; None at the top, and where it cannot be read."""
+    with suppress(OSError, ValueError, IndexError):
+        if not _PROC.joinpath("self").exists():
+            return int(_ps(pid).split()[0]) or None
+        status = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+        return int(status.rpartition(")")[2].split()[1]) or None
+    return None
+
+
+def _command(pid: int) -> list[bytes]:
+    if not _PROC.joinpath("self").exists():
+        return _ps(pid).split()[1:]
+    return _words(pid, "cmdline")
+
+
+def _ps(pid: int | None) -> bytes:
+    with suppress(OSError, subprocess.TimeoutExpired):
+        return subprocess.run([*_PS, str(pid)], capture_output=True, timeout=_PS_S, check=False).stdout
+    return b""
+
+
+def _variable(pid: int) -> str:
+    """Return the run in the environment that a keeper was started with."""
+    name = f"{RUN}=".encode()
+    values = (word.removeprefix(name) for word in _words(pid, "environ") if word.startswith(name))
+    return next(values, b"").decode("utf-8", "replace")
+
+
+def _words(pid: int, name: str) -> list[bytes]:
+    with suppress(OSError):
+        return (_PROC / str(pid) / name).read_bytes().split(b"\0")
+    return []

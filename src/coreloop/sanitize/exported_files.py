@@ -1,0 +1,163 @@
+"""The files of an export or a check: which are read, which are not, and their names without private data."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.messages import Phrase
+from coreloop.sanitize.compressed import SUFFIXES, codec_of, require_codec
+from coreloop.sanitize.find_in_value import find_in_value
+from coreloop.sanitize.mask_text import Numbering, mask_text
+
+if TYPE_CHECKING:
+    from coreloop.sanitize.company_names import Names
+
+_LISTED: Final = 5
+_KOREAN: Final = re.compile(r"(?<![가-힣])[가-힣]{2,4}(?![가-힣])")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFiles:
+    """The files of records in a folder, and the other files, which are not read."""
+
+    files: Sequence[Path]
+    unread: Sequence[Path] = ()
+
+
+def find_sources(source: Path) -> RecordFiles:
+    """List the files of records: every ``*.jsonl``, ``*.jsonl.gz`` and ``*.jsonl.zst``, or the given file.
+
+    Raises
+    ------
+    MissingExtraError
+        A file is compressed with Zstandard, and the extra is not installed.
+    WorkspaceError
+        The folder does not exist, is unreadable or has no records, or a file in it is not a regular file.
+    """
+    with io_errors(source):
+        if not source.exists():
+            raise WorkspaceError(
+                "does not exist; record requests first, or name another folder or file", path=source
+            )
+        sources = _in_folder(source) if source.is_dir() else RecordFiles([source])
+    for path in sources.files:
+        with io_errors(path):
+            require_codec(codec_of(path))
+    return sources
+
+
+def _in_folder(source: Path) -> RecordFiles:
+    files: list[Path] = []
+    unread: list[Path] = []
+    for folder, folders, names in os.walk(source, onerror=_refuse_unreadable):
+        folders.sort()
+        unread += (Path(folder, name) for name in folders if Path(folder, name).is_symlink())
+        for path in (Path(folder, name) for name in sorted(names)):
+            if path.name.endswith(SUFFIXES):
+                files.append(path)
+            elif path.is_symlink() or path.stat().st_size:  # .lock and .gitkeep are empty
+                unread.append(path)
+    if not files:
+        raise WorkspaceError(_no_records(source, unread), path=source)
+    return RecordFiles(files, unread)
+
+
+def _no_records(source: Path, unread: Sequence[Path]) -> str:
+    names = ", ".join(map(PrintableNames(source), unread[:_LISTED]))
+    others = (
+        Phrase("; not read: {names}{more}", names=names, more=", …" if len(unread) > _LISTED else "")
+        if unread
+        else ""
+    )
+    return Phrase(
+        "has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}",
+        others=others,
+    )
+
+
+def _refuse_unreadable(error: OSError) -> None:
+    raise WorkspaceError(
+        "cannot be read ({strerror})", strerror=error.strerror, path=Path(error.filename)
+    ) from error
+
+
+def is_within(path: Path, folder: Path) -> bool:
+    """Whether a path is a folder or lies in it; links are followed, and the disk decides about case."""
+    resolved, wanted = path.resolve(), folder.resolve()
+    with io_errors(path):
+        exists = wanted.exists()
+        return any(
+            above.samefile(wanted) if exists and above.exists() else above == wanted
+            for above in (resolved, *resolved.parents)
+        )
+
+
+def refuse_out(source: Path, out: Path) -> None:
+    """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
+    if source.is_dir() and is_within(out, source):
+        raise UsageError(
+            "--out {out} is --in {source} or lies in it; name a folder elsewhere", out=out, source=source
+        )
+    if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
+        raise UsageError("--out {out} already exists and is not an empty folder; name a new folder", out=out)
+
+
+class PrintableNames:
+    """The names of files in a report, with labels for private data: a file may have a person's name.
+
+    Parameters
+    ----------
+    source : Path
+        The folder or file that is read.
+    names : Names, optional
+        Companies to mask as well.
+    """
+
+    def __init__(self, source: Path, names: "Names | None" = None) -> None:
+        self._source = source
+        self._names = names
+        self._label = Numbering()
+        self._shown: dict[Path, str] = {}
+        self._taken: set[str] = set()
+
+    def __call__(self, file: Path) -> str:
+        """Return the name of a file below the source, different for each file."""
+        if file not in self._shown:
+            path = Path(file.name) if file == self._source else file.relative_to(self._source)
+            masked = "/".join(map(self._masked, path.parts))
+            new, number = masked, 2
+            while new in self._taken:
+                new, number = f"{masked}~{number}", number + 1
+            self._taken.add(new)
+            self._shown[file] = new
+        return self._shown[file]
+
+    def _masked(self, part: str) -> str:
+        masked = mask_text(part, self._label, names=self._names)
+        return _KOREAN.sub(self._masked_name, masked)
+
+    def _masked_name(self, match: re.Match[str]) -> str:
+        hits = find_in_value(match[0], "성명")
+        return self._label("PERSON", match[0]) if hits else match[0]
+
+
+@contextlib.contextmanager
+def io_errors(path: Path) -> Iterator[None]:
+    """Translate errors of files and worker processes into a `WorkspaceError` that names the file."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise WorkspaceError(
+            "a worker process ended unexpectedly; check the free memory", path=path
+        ) from error
+    except OSError as error:
+        where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
+        raise WorkspaceError(
+            "cannot be read or written ({strerror})", strerror=error.strerror or error, path=where
+        ) from error

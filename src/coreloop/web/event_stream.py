@@ -1,0 +1,196 @@
+"""What happens to a run, as it happens: its journal as server-sent events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from coreloop.answer.repair.signals import TYPE as SIGNALLED
+from coreloop.answer.research.research_state import ATTEMPTED, FOUND, READ
+from coreloop.answer.research.run_searches import SEARCH
+from coreloop.base.errors import CoreloopError, RunEndedError, RunStoreError
+from coreloop.runs import events
+from coreloop.runs.events import Event
+from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.stores.sql import Numbered
+from coreloop.web.problems import Problem, error_response, problem_of
+from coreloop.web.run_replies import end_of
+from coreloop.web.service import Service
+
+PING_S: Final = 15.0  # chosen: below the 30 to 60 s after which proxies close a silent stream
+_STALLED_S: Final = 60.0
+"""After which a client that reads nothing is given up."""
+_Sent = tuple[str, Any]
+"""The name and the data of a server-sent event."""
+
+
+async def follow(service: Service, run_id: str, after: int) -> AsyncIterator[Numbered | None]:
+    """Yield the events of a run behind a number until it is over; None if nothing happens for a while.
+
+    Raises
+    ------
+    RunNotFoundError
+        There is no such run.
+    Problem
+        The service shuts down.
+    """
+    while True:
+        batch = await run_in_threadpool(_read, service, run_id, after)
+        for numbered in batch:
+            after = numbered[0]
+            yield numbered
+            if isinstance(numbered[1], events.Ended):
+                return
+        if not batch:
+            yield None
+        await service.watch.wait(run_id, after, PING_S)
+
+
+def _read(service: Service, run_id: str, after: int) -> list[Numbered]:
+    return list(service.store.read(run_id, after=after))
+
+
+class EventStream(Response):
+    """The events of a run behind a number, until it is over or the client goes.
+
+    Parameters
+    ----------
+    service : Service
+        Has the run.
+    run_id : str
+        The id of a run that exists.
+    after : int
+        The number of the last event that the client has.
+    is_stopped_with : bool
+        Whether the end of the connection stops the run.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, service: Service, run_id: str, after: int, *, is_stopped_with: bool = False) -> None:
+        super().__init__(headers={"X-Run-Id": run_id, "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._service = service
+        self._run_id = run_id
+        self._after = after
+        self._is_stopped_with = is_stopped_with
+        self._trace_id = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the run is over, the client is gone or stalls, or the service ends."""
+        self._trace_id = scope["coreloop.trace_id"]
+        sending = asyncio.ensure_future(self._send(send))
+        closing = asyncio.ensure_future(closed(receive))
+        try:
+            await asyncio.wait({sending, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if not sending.done() and self._is_stopped_with:
+                await stop_quietly(self._service, self._run_id)
+        finally:
+            closing.cancel()
+            sending.cancel()
+            with suppress(asyncio.CancelledError, TimeoutError, OSError):
+                await sending
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        began = self._service.outage.now()
+        try:
+            async for numbered in follow(self._service, self._run_id, self._after):
+                async with asyncio.timeout(_STALLED_S):
+                    await send(_more(await self._encoded(numbered)))
+                began = self._service.outage.now()
+        except (Problem, CoreloopError) as error:  # the service ends, the run was forgotten, or the database
+            await send(_more(self._broken_off(error, began)))
+        await send({"type": "http.response.body", "body": b""})
+
+    def _broken_off(self, error: Exception, began: float) -> bytes:
+        """Say why nothing more comes; without an id, so that the client goes on behind the last event."""
+        if isinstance(error, RunStoreError):
+            self._service.outage.failed(error, began=began)
+        return _event("error", error_response(problem_of(error, self._trace_id)))
+
+    async def _encoded(self, numbered: Numbered | None) -> bytes:
+        if numbered is None:
+            return b": ping\n\n"
+        seq, event = numbered
+        if isinstance(event, events.Ended):
+            return _frame(seq, *await run_in_threadpool(end_of, self._service, self._run_id))
+        sent = _sent(event)
+        return _frame(seq, *sent) if sent else b""
+
+
+async def closed(receive: Receive) -> None:
+    """Return when the client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def stop_quietly(service: Service, run_id: str) -> None:
+    """Stop a run whose client is gone, unless it is over."""
+    with suppress(RunEndedError):
+        await run_in_threadpool(stop_run, service.store, run_id)
+
+
+def _more(body: bytes) -> Message:
+    return {"type": "http.response.body", "body": body, "more_body": True}
+
+
+def _frame(seq: int, name: str, data: Any) -> bytes:
+    return b"id: %d\n%s" % (seq, _event(name, data))
+
+
+def _event(name: str, data: Any) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
+
+
+def _sent(event: Event) -> _Sent | None:
+    """Return what a client sees of an event: at most one server-sent event, so that its number is the id."""
+    if isinstance(event, events.StepCommitted):
+        return _step(event)
+    if isinstance(event, events.Noted):
+        return _noted(event)
+    if isinstance(event, events.IterationCommitted):
+        return "phase", {"phase": "iteration", "iteration": event.iteration}
+    if isinstance(event, events.Planned):
+        return "phase", {"phase": "planned", "sub_questions": event.sub_questions}
+    phase = _PHASES.get(type(event))
+    return ("phase", {"phase": phase}) if phase else None
+
+
+_PHASES: Final[dict[type, str]] = {
+    events.Created: "created",
+    events.Opened: "working",
+    events.Turned: "turned",
+    events.Paused: "paused",
+    events.Resumed: "resumed",
+    events.StopRequested: "stopping",
+}
+
+
+def _step(event: events.StepCommitted) -> _Sent | None:
+    if event.name == SEARCH:
+        found = event.result
+        facts = {name: found.get(name) for name in ("query", "provider", "outcome", "elapsed_ms")}
+        return "query", facts | {"results": len(found.get("sources", ()))}
+    if event.tokens or event.microusd:
+        return "usage", {"step": event.name, "tokens": event.tokens, "usd": event.microusd / 1_000_000}
+    return None
+
+
+def _noted(event: events.Noted) -> _Sent | None:
+    if event.name == READ:
+        source = event.data["source"]
+        fields = {name: source.get(name) for name in ("title", "location", "type", "line", "published")}
+        return "source", {"number": event.data["number"]} | fields
+    if event.name == FOUND:
+        return "finding", {name: event.data.get(name) for name in ("text", "sources", "confidence", "tag")}
+    if event.name == ATTEMPTED:
+        return "phase", {"phase": "attempt", "number": event.data["number"]}
+    if event.name == SIGNALLED:
+        return "phase", {"phase": "signal"}
+    return None

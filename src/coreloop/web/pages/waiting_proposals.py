@@ -1,0 +1,213 @@
+"""Proposals that wait for a verdict, those that promise most first."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Final, Literal
+
+from coreloop.base.project.tools import resolve_tools
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.mine.statistics import wilson_interval
+from coreloop.learn.pattern.document import redact_candidate
+from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
+from coreloop.learn.proposals.statement_document import redact_statement, statement_line
+from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.refine.document import redact_counterexample
+from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
+from coreloop.web.pages.charts import Interval
+from coreloop.web.pages.page_data import PageSource
+
+Entry = Statement | Candidate | Counterexample
+_LABELS: Final = {
+    "statement": ("following it", "not following it"),
+    "sequence": ("with these steps", "other requests"),
+    "failure": ("these calls", "other calls"),
+}
+"""What the two sides are called, by the kind of a proposal."""
+Kind = Literal["statement", "sequence", "failure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingProposal:
+    """A proposal.
+
+    Attributes
+    ----------
+    entry : Statement, Candidate or Counterexample
+        As its newest file has it.
+    path : Path
+        That file.
+    first, last : date
+        Days on which it was first and last proposed.
+    """
+
+    entry: Entry
+    path: Path
+    first: date
+    last: date
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        if isinstance(self.entry, Statement):
+            return "statement"
+        return "sequence" if isinstance(self.entry, Candidate) else "failure"
+
+    @property
+    def tool(self) -> str:
+        """Whose docstring it is for."""
+        return self.entry.engine if isinstance(self.entry, Candidate) else self.entry.tool
+
+    @property
+    def text(self) -> str:
+        """Its line, or its steps."""
+        entry = self.entry
+        if isinstance(entry, Statement):
+            return statement_line(entry)
+        if isinstance(entry, Candidate):
+            return " > ".join(map(str, entry.tool_pattern))
+        steps = " > ".join(map(str, entry.steps or (entry.call,)))
+        return f"{steps}: {entry.error_class or ', '.join(entry.labels)}"
+
+    @property
+    def gain(self) -> float:
+        """What it promises.
+
+        For a statement, calls wasted per 1,000 requests; for a failure, failed calls beyond those of the
+        tool's other calls; for a sequence, requests beyond those that would succeed without it.
+        """
+        entry = self.entry
+        if isinstance(entry, Statement):
+            return entry.wasted
+        if isinstance(entry, Candidate):
+            rest = entry.rest_ok / entry.rest_n if entry.rest_n else entry.base_rate
+            return entry.n_succeeded - rest * entry.n_observed
+        other = entry.n_without
+        rest = other.n_failures / other.n_calls if other.n_calls else 0.0
+        return entry.n_failures - rest * entry.n_calls
+
+    @property
+    def meaning(self) -> str:
+        """What its rates are of."""
+        if isinstance(self.entry, Statement):
+            return "Calls that succeeded"
+        if isinstance(self.entry, Candidate):
+            return "Requests that succeeded"
+        return "Calls that failed" if self.entry.kind == "call" else "Requests that failed"
+
+    def sides(self) -> tuple[Interval, ...]:
+        """Return the rates that it compares, with their 95 % intervals (Wilson)."""
+        entry = self.entry
+        if isinstance(entry, Statement):
+            sides = entry.sides
+            counts = ((sides.n_ok, sides.n), (sides.other_ok, sides.other_n))
+        elif isinstance(entry, Candidate):
+            counts = ((entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n))
+        else:
+            other = entry.n_without
+            counts = ((entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls))
+        labels = _LABELS[self.kind]
+        return tuple(
+            _interval(label, *count) for label, count in zip(labels, counts, strict=True) if count[1]
+        )
+
+
+def read_kept_proposals(source: PageSource) -> dict[str, WaitingProposal]:
+    """Return the newest entry of each key, as it was last read."""
+    workspace = source.workspace
+    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
+    proposals = source.snapshots.get("proposals", folders, lambda: read_proposals(workspace)).value
+    if not source.is_shared:
+        return proposals
+    places = [*folders, workspace.root / "coreloop.yaml"]
+    return source.snapshots.get(
+        "shared proposals", places, lambda: shared_proposals(workspace, proposals)
+    ).value
+
+
+def shared_proposals(
+    workspace: Workspace, proposals: dict[str, WaitingProposal]
+) -> dict[str, WaitingProposal]:
+    """Return the proposals that a shared file lists, without what only the log names."""
+    words = vocabulary(
+        workspace, {name for proposal in proposals.values() for name in _tools_of(proposal.entry)}
+    )
+    listed = {
+        key: replace(proposal, entry=_redacted(proposal.entry, words))
+        for key, proposal in proposals.items()
+        if proposal.entry.n_behind >= MIN_PUBLISHED
+    }
+    return {
+        key: proposal
+        for key, proposal in listed.items()
+        if proposal.entry.key and words.is_known(proposal.tool)
+    }
+
+
+def _tools_of(entry: Entry) -> set[str]:
+    """Return every tool that a proposal names."""
+    if isinstance(entry, Candidate):
+        return {entry.engine, *(step.name for step in entry.tool_pattern)}
+    if isinstance(entry, Counterexample):
+        return {entry.tool, *(step.name for step in entry.steps)}
+    advice = parse_advice(entry.line)
+    return {entry.tool, *(advice.named().tools if advice is not None else ())}
+
+
+def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
+    """Return the names that coreloop.yaml or the source declares."""
+    configured = workspace.settings.tools
+    return Vocabulary(resolve_tools(tools, root=workspace.root, configured=configured), workspace.settings)
+
+
+def _redacted(entry: Entry, words: Vocabulary) -> Entry:
+    if isinstance(entry, Candidate):
+        return redact_candidate(entry, words)
+    if isinstance(entry, Counterexample):
+        return replace(redact_counterexample(entry, words), key=entry.key)
+    return redact_statement(entry, words)
+
+
+def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:
+    """Return the newest entry of each key; damaged files are skipped."""
+    files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
+    newest: dict[str, WaitingProposal] = {}
+    for path, document in sorted(files.items(), key=lambda file: file[1].generated_at):
+        day = document.generated_at.date()
+        for entry in document.entries:
+            first = newest[entry.key].first if entry.key in newest else day
+            newest[entry.key] = WaitingProposal(entry=entry, path=path, first=first, last=day)
+    return newest
+
+
+def by_gain(proposals: dict[str, WaitingProposal], states: Iterable[Standpoint]) -> Sequence[WaitingProposal]:
+    """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
+    open_keys = {one.key for one in states if one.state in UNDECIDED and not one.is_judged}
+    open_ones = (one for key, one in proposals.items() if key in open_keys)
+    order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
+    return sorted(
+        open_ones,
+        key=lambda proposal: (
+            proposal.entry.refused is not None,
+            order[proposal.kind],
+            -proposal.gain,
+            proposal.entry.id,
+        ),
+    )
+
+
+def _interval(label: str, hits: int, n: int) -> Interval:
+    low, high = wilson_interval(hits, n)
+    return Interval(
+        label=label,
+        low=low,
+        value=hits / n,
+        high=high,
+        note=f"{hits:,} / {n:,}",
+        is_other=label.startswith(("not ", "other ")),
+    )

@@ -1,0 +1,68 @@
+"""The service's own tables: idempotency keys, what the runs of each caller have spent, ended sessions."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from coreloop.base import sqlite
+from coreloop.base.database import Database, sqlite_database
+from coreloop.base.project.workspace import Workspace
+
+FILE_NAME: Final = "service.db"
+_CLAIMS: Final = """
+-- Requests that had an idempotency key.
+CREATE TABLE claims (
+    owner       TEXT NOT NULL,  -- the name of the API key
+    key         TEXT NOT NULL,
+    request     BLOB NOT NULL,  -- SHA-256 of what was asked
+    run_id      TEXT NOT NULL,
+    created_at  TEXT NOT NULL,  -- UTC
+    PRIMARY KEY (owner, key)
+);
+"""
+_SPENDING: Final = """
+-- Runs under way, if there is a limit of what a caller may spend.
+CREATE TABLE owners (
+    run_id      TEXT PRIMARY KEY,
+    owner       TEXT NOT NULL   -- the name of the API key, or the address
+);
+
+-- What the ended runs of a caller have spent.
+CREATE TABLE spending (
+    owner       TEXT NOT NULL,
+    day         TEXT NOT NULL,  -- UTC
+    microusd    BIGINT NOT NULL,
+    PRIMARY KEY (owner, day)
+);
+"""
+_SESSIONS: Final = """
+-- Sessions of pages that ended before their time.
+CREATE TABLE ended_sessions (
+    session     TEXT PRIMARY KEY,
+    until       BIGINT NOT NULL  -- Unix time from which the cookie is of no use anyway
+);
+"""
+
+
+_SCHEMA: Final = sqlite.Schema("service", (_CLAIMS, _SPENDING, _SESSIONS), sqlite.with_tables({"claims"}))
+
+
+@contextmanager
+def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Database]:
+    """Open the tables beside the store of runs, see `coreloop.runs.stores.store.open_store`.
+
+    Raises
+    ------
+    RunStoreError
+        The database cannot be used.
+    """
+    if address := environ.get("CORELOOP_DATABASE_URL"):
+        from coreloop.base.postgres import postgres_database
+
+        migrations = [_CLAIMS, _SPENDING, _SESSIONS]
+        with postgres_database(address, versions="service_versions", migrations=migrations) as postgres:
+            yield postgres
+        return
+    workspace.keep_private(workspace.runs_dir)
+    with sqlite_database(workspace.runs_dir / FILE_NAME, _SCHEMA) as database:
+        yield database

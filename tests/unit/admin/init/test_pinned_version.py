@@ -1,0 +1,163 @@
+"""The workflows install the same bytes as the installed coreloop, or nothing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coreloop.admin.init.pinned_version import CannotPinError, pin_installed, pin_source
+from coreloop.base.errors import UsageError
+from coreloop.base.extras import DISTRIBUTION
+from promoting import run_git
+from rows import each_row
+
+SHA1, SHA256 = "0123456789abcdef" * 2 + "01234567", "0123456789abcdef" * 4
+WHEEL = "https://example.com/dartlab_coreloop-0.2.0-py3-none-any.whl"
+GIT = "https://example.com/team/coreloop.git"
+Install = Callable[[str | None], None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put a distribution's metadata before the metadata of the tested package on the path."""
+
+    def install(direct_url: str | None) -> None:
+        folder = tmp_path / "site" / "dartlab_coreloop-0.2.0.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {DISTRIBUTION}\nVersion: 0.2.0\n")
+        if direct_url is not None:
+            (folder / "direct_url.json").write_text(direct_url, encoding="utf-8")
+        monkeypatch.syspath_prepend(folder.parent)
+
+    return install
+
+
+@pytest.mark.parametrize(
+    ("direct_url", "requirement"),
+    [
+        pytest.param(
+            {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": SHA1, "requested_revision": "main"}},
+            f"git+{GIT}@{SHA1}",
+            id="a commit",
+        ),
+        pytest.param(
+            {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": SHA1}, "subdirectory": "python"},
+            f"git+{GIT}@{SHA1}#subdirectory=python",
+            id="a commit's folder",
+        ),
+        pytest.param(
+            {"url": WHEEL, "archive_info": {"hashes": {"sha256": SHA256}}},
+            f"{WHEEL}#sha256={SHA256}",
+            id="an archive",
+        ),
+        pytest.param(
+            {"url": WHEEL, "archive_info": {"hash": f"sha256={SHA256}"}},
+            f"{WHEEL}#sha256={SHA256}",
+            id="an archive, as older installers record it",
+        ),
+    ],
+)
+def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement: str, install: Install):
+    install(json.dumps(direct_url))
+    assert pin_installed() == f"dartlab-coreloop[cli] @ {requirement}"
+
+
+@pytest.mark.parametrize(
+    ("direct_url", "reason"),
+    [
+        pytest.param(None, "installed by name", id="from an index"),
+        pytest.param('{"url": "file:///x", "dir_info": {}}', "this machine's disk", id="a folder"),
+        pytest.param('{"url": "file:///x.whl", "archive_info": {}}', "this machine's disk", id="a file"),
+        pytest.param(f'{{"url": "{WHEEL}", "archive_info": {{}}}}', "commit or hash", id="no hash"),
+        pytest.param(f'{{"url": "{GIT}"}}', "commit or hash", id="nothing"),
+        pytest.param(
+            f'{{"url": "ssh://git@example.com/x", "vcs_info": {{"vcs": "git", "commit_id": "{SHA1}"}}}}',
+            "not plain https",
+            id="ssh",
+        ),
+        pytest.param(
+            f'{{"url": "https://me:secret@example.com/x", "vcs_info": {{"commit_id": "{SHA1}"}}}}',
+            "not plain https",
+            id="credentials",
+        ),
+        pytest.param(
+            f'{{"url": "{GIT}", "vcs_info": {{"commit_id": "main"}}}}', "commit or hash", id="a branch"
+        ),
+        pytest.param("[]", "unreadable record", id="a list"),
+        pytest.param("{", "unreadable record", id="no JSON"),
+        pytest.param('{"url": 7}', "unreadable record", id="no text"),
+    ],
+)
+def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
+    direct_url: str | None, reason: str, install: Install
+):
+    install(direct_url)
+    with pytest.raises(CannotPinError, match=reason) as refused:
+        pin_installed()
+    assert "--source git+https://" in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+@each_row(
+    ("source", "requirement"),
+    [
+        (f"git+{GIT}@{SHA1}", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}"),
+        (f"git+{GIT}@{SHA1}#subdirectory=py", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}#subdirectory=py"),
+        (f"{WHEEL}#sha256={SHA256}", f"dartlab-coreloop[cli] @ {WHEEL}#sha256={SHA256}"),
+    ],
+)
+def test_a_source_with_a_commit_or_a_hash_is_accepted(source: str, requirement: str):
+    assert pin_source(source) == requirement
+
+
+@each_row(
+    "source",
+    [
+        "",
+        "coreloop==0.1.0",
+        "dartlab-coreloop>=0.2.0",
+        "dartlab-coreloop==0.2.0",
+        f"dartlab-coreloop==0.2.0 --hash=sha256:{SHA256}",
+        "dartlab-coreloop==0.2.0\nevil",
+        f"git+{GIT}@main",
+        f"git+{GIT}",
+        f"git+ssh://git@example.com/x@{SHA1}",
+        f"git+https://token@example.com/x@{SHA1}",
+        f"git+{GIT}@{SHA1}#x\n--index-url https://evil.example/simple",
+        f'git+{GIT}@{SHA1}#egg=x ; python_version < "3"',
+        f"git+{GIT}@{SHA1}#subdirectory=a b",
+        f"git+https://example.com/${{TOKEN}}@{SHA1}",
+        f"git+https://example.com/x?token=1@{SHA1}",
+        "dartlab-coreloop==0.*",
+        "dartlab-coreloop==0.2.0,>=0",
+        'dartlab-coreloop==0.2.0;python_version<"3"',
+        WHEEL,
+        f"{WHEEL}#{SHA256}",
+        f"{WHEEL}#sha256=0",
+        f"http://example.com/x.whl#sha256={SHA256}",
+        f"{WHEEL} --index-url https://example.org#sha256={SHA256}",
+        "https://[x#sha256=" + SHA256,
+    ],
+)
+def test_a_source_that_may_change_is_refused(source: str):
+    with pytest.raises(UsageError, match="names neither a commit nor a hash; give --source git"):
+        pin_source(source)
+
+
+def test_without_a_pin_the_workflows_are_left_out_and_the_rest_is_written(
+    entry_point: Callable[..., tuple[int, str, str]], tmp_path: Path, quiet_git: None
+):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    run_git(folder, "init", "--quiet")
+    code, out, errors = entry_point(folder, "init", "--confirm")  # the tests run from a checkout
+    assert code == 0
+    assert "left out   .github/workflows/" in out
+    assert "cannot pin what the workflows install" in errors
+    assert (folder / "coreloop.yaml").exists()
+    assert not (folder / ".github/workflows").exists()
+    entry_point(folder, "init", "--confirm", "--source", f"git+{GIT}@{SHA1}")
+    assert (folder / ".github/workflows/ai-policy.yml").exists()
+    requirements = (folder / ".github/coreloop-requirements.txt").read_text()
+    assert requirements == f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}\n"

@@ -1,0 +1,80 @@
+"""The state of the proposals of all days."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from coreloop.admin.status.status import Standing, count_standing
+from coreloop.learn.verdicts.judge import Proposed
+from coreloop.learn.verdicts.proposal_state import GitPromotions, pending, read_states
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+BB = frozenset({"bb"})
+
+
+def verdict(key: str | None, given: VerdictLetter, *, id: str = "cand-2026-04-25-001") -> HumanVerdict:
+    return HumanVerdict(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
+
+
+PROPOSED = [
+    Proposed("cand-2026-03-01-001", "aa", date(2026, 3, 1)),
+    Proposed("cand-2026-03-02-001", "aa", date(2026, 3, 2)),
+    Proposed("cand-2026-03-02-002", "bb", date(2026, 3, 2)),
+    Proposed("ce-2026-03-03-001", "cc", date(2026, 3, 3)),
+    Proposed("cand-2026-03-04-001", "", date(2026, 3, 4)),
+]
+
+
+def test_those_that_wait_are_named_by_their_newest_id() -> None:
+    found = count_standing(read_states(PROPOSED, HumanVerdicts(), GitPromotions(known=BB)), prefix="cand-")
+    assert found.waiting == {"aa": "cand-2026-03-02-001"}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "known", "judgments", "expected"),
+    [
+        pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),
+        pytest.param("cand-", ["aa"], [], (1, date(2026, 3, 2), 0), id="a key on a branch is not pending"),
+        pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
+        pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="all keys are on branches"),
+        pytest.param(
+            "cand-",
+            [],
+            [verdict("aa", VerdictLetter.VIOLATION)],
+            (1, date(2026, 3, 2), 1),
+            id="a rejected key",
+        ),
+        pytest.param(
+            "cand-",
+            [],
+            [verdict("aa", VerdictLetter.CAUTION), verdict("aa", VerdictLetter.PASS)],
+            (1, date(2026, 3, 2), 0, 1),
+            id="a later verdict replaces a rejection, and it waits for a promotion only",
+        ),
+        pytest.param(
+            "cand-",
+            [],
+            [
+                verdict(None, VerdictLetter.VIOLATION, id="req-1"),
+                verdict("cc", VerdictLetter.CAUTION, id="ce-2026-03-03-001"),
+            ],
+            (2, date(2026, 3, 1), 0),
+            id="requests and counterexamples are not candidates",
+        ),
+    ],
+)
+def test_pending_and_rejected(
+    prefix: str, known: list[str], judgments: list[HumanVerdict], expected: tuple[Any, ...]
+) -> None:
+    n_pending, oldest, rejected, *accepted = expected
+    states = read_states(PROPOSED, HumanVerdicts(tuple(judgments)), GitPromotions(known=frozenset(known)))
+    assert count_standing(states, prefix=prefix) == Standing(
+        pending=n_pending, oldest=oldest, promoted=0, rejected=rejected, accepted=sum(accepted)
+    )
+
+
+def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
+    withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
+    assert [one.key for one in pending(read_states(withdrawn, HumanVerdicts()))] == ["bb", "cc"]

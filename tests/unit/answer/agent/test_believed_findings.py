@@ -1,0 +1,166 @@
+"""What is believed of an agent's report: a quote that stands in a source that coreloop read itself."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.answer.agent.believed_findings import is_about
+from coreloop.answer.research.research_state import knowledge_of
+from coreloop.base.errors import UsageError
+from rows import each_row
+from walking import LENGTH, PARTS, SEOUL, finding, walk_in
+
+
+def test_a_quote_that_stands_in_a_read_source_answers_its_sub_question(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        walk.plan()
+        walk.read("docs/han.md")
+        recorded = walk.record(finding(LENGTH, 1, "q1"))
+        (known,) = knowledge_of(recorded.state).findings
+    assert (known.tag, known.confidence, known.answers, known.sources) == ("~ LIKELY", 0.6, ("q1",), (1,))
+    assert [part.is_settled for part in recorded.state.sub_questions] == [True, False, False]
+    assert recorded.unbelieved == ()
+
+
+def test_blanks_of_a_quote_do_not_matter(tmp_path: Path):
+    with walk_in(tmp_path, {"docs/han.md": LENGTH.replace(" is ", "\n  is\t")}) as walk:
+        walk.read("docs/han.md")
+        assert walk.record(finding(LENGTH, 1)).unbelieved == ()
+
+
+@pytest.mark.parametrize(
+    ("reported", "reason"),
+    [
+        pytest.param(
+            {"sources": ["https://a.example"]}, "coreloop has not read https://a.example", id="unread"
+        ),
+        pytest.param({"sources": ["me"]}, "coreloop has not read me", id="itself"),
+        pytest.param({"sources": []}, "it has no source", id="no source"),
+        pytest.param({"quote": "The Han river is 500 km long."}, "does not stand in source 1", id="invented"),
+        pytest.param({"quote": SEOUL}, "the quote does not say it: ", id="another quote"),
+        pytest.param({"sources": [2]}, "source 2 is a text that you gave", id="a given text"),
+        pytest.param({"answers": "q3"}, "its quote shares too few words with q3", id="another question"),
+    ],
+)
+def test_what_is_not_believed_has_its_reason_and_answers_nothing(
+    reported: dict[str, Any], reason: str, tmp_path: Path
+):
+    parts = (*PARTS[:2], "Why did the price of oil fall in 2014?")
+    with walk_in(tmp_path) as walk:
+        walk.plan(parts=parts)
+        walk.read("docs/han.md")
+        walk.read("notes of mine", LENGTH)
+        recorded = walk.record({"text": LENGTH, "quote": LENGTH, "sources": [1], "answers": "q1", **reported})
+    assert reason in recorded.unbelieved[0].reason
+    assert not any(part.is_settled for part in recorded.state.sub_questions)
+    (known,) = knowledge_of(recorded.state).findings
+    assert (known.tag == "? UNCERTAIN") is ("answers" not in reported)
+
+
+@pytest.mark.parametrize(
+    ("reported", "message"),
+    [
+        pytest.param(
+            {"sources": [9]}, r"\$.findings\[0\].sources: no source 9; the run has 1 to 1", id="source"
+        ),
+        pytest.param({"answers": "q9"}, r"\$.findings\[0\].answers: no sub-question q9", id="sub-question"),
+        pytest.param({"hypothesis": "h9"}, r"\$.findings\[0\].hypothesis: no hypothesis h9", id="hypothesis"),
+    ],
+)
+def test_an_unknown_id_is_an_error_that_changes_nothing(
+    reported: dict[str, Any], message: str, tmp_path: Path
+):
+    with walk_in(tmp_path) as walk:
+        walk.read("docs/han.md")
+        with pytest.raises(UsageError, match=message):
+            walk.record({"text": LENGTH, "sources": [1], **reported})
+        assert walk.state.iteration == 0
+
+
+def test_a_text_in_another_language_than_its_quote_is_replaced_by_the_quote(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        walk.read("docs/han.md")
+        recorded = walk.record({"text": "한강은 900 km이다.", "quote": LENGTH, "sources": [1]})
+    assert [one.text for one in knowledge_of(recorded.state).findings] == [LENGTH]
+
+
+def test_a_quote_that_leaves_out_the_denial_is_not_believed(tmp_path: Path):
+    denial = f"# Errors\n\nIt is not true that {LENGTH[0].lower()}{LENGTH[1:]} {SEOUL}\n"
+    quote = f"{LENGTH[0].lower()}{LENGTH[1:]}"
+    with walk_in(tmp_path, {"docs/errors.md": denial}) as walk:
+        walk.read("docs/errors.md")
+        (doubt,) = walk.record({"text": LENGTH, "quote": quote, "sources": [1]}).unbelieved
+    assert "denies" in doubt.reason
+
+
+def test_two_independent_sources_verify_and_copies_do_not(tmp_path: Path):
+    files = {
+        "docs/1.md": f"{LENGTH} Its banks have parks with lawns for picnics in the summer months.",
+        "docs/2.md": f"Engineers of the ministry wrote this report after a decade of field work. {LENGTH}",
+        "docs/3.md": f"{LENGTH} Its banks have parks with lawns for picnics in the summer months!",
+    }
+    with walk_in(tmp_path, files) as walk:
+        for name in files:
+            walk.read(name)
+        copies = walk.record({"text": LENGTH, "sources": [1, 3]}).state
+        both = walk.record({"text": LENGTH, "sources": [2]}).state
+    assert [knowledge_of(state).findings[0].confidence for state in (copies, both)] == [0.6, 0.8]
+    assert knowledge_of(both).findings[0].tag == "✓✓ VERIFIED"
+
+
+def test_only_believed_findings_move_a_hypothesis(tmp_path: Path):
+    with walk_in(tmp_path) as walk:
+        walk.read("docs/han.md")
+        walk.record(hypotheses=["The Han river is long."])
+        stance = {"hypothesis": "h1", "stance": "supports"}
+        state = walk.record(finding(LENGTH, 1, **stance), finding("Invented.", 1, **stance)).state
+        (tested,) = knowledge_of(state).all_hypotheses
+    assert tested.confidence == 0.6
+    assert [weight.source for weight in tested.supporting_evidence] == ["docs/han.md"]
+
+
+def test_believed_findings_that_cannot_both_be_true_are_marked(tmp_path: Path):
+    other = "The Han river is 514 kilometres long."
+    with walk_in(tmp_path, {"docs/1.md": LENGTH, "docs/2.md": other}) as walk:
+        walk.read("docs/1.md")
+        walk.read("docs/2.md")
+        state = walk.record(
+            finding(LENGTH, 1), finding(other, 2), finding("It is 9 kilometres long.", 2)
+        ).state
+        knowledge = knowledge_of(state)
+    (pair,) = knowledge.contradictions_found
+    assert {pair.a.text, pair.b.text} == {LENGTH, other}
+    assert [one.tag for one in knowledge.findings] == ["⚠ CONTRADICTED", "⚠ CONTRADICTED", "? UNCERTAIN"]
+
+
+@each_row(
+    ("question", "text", "expected"),
+    [
+        (PARTS[0], LENGTH, True),
+        ("한강의 길이는 얼마인가?", "한강의 길이는 494 km이다.", True),
+        ("Why did operating profit rise in 2025?", "The company was founded in Suwon.", False),
+        ("영업이익은 왜 올랐나?", "본사는 수원에 있다.", False),
+    ],
+)
+def test_an_answer_shares_words_with_its_question(question: str, text: str, expected: bool):
+    assert is_about(question, text) is expected
+
+
+def test_an_order_of_drift_must_be_followed(tmp_path: Path):
+    def act(*strategy: str) -> None:
+        walk.record(actions=[{"tool": "web", "strategy": strategy}])
+
+    with walk_in(tmp_path) as walk:
+        for _ in range(3):
+            act("academic")
+        for wrong, message in (
+            (("academic",), "the strategy academic must be left; use web"),
+            (("recent",), "none follows the ordered strategy; use web"),
+        ):
+            with pytest.raises(UsageError, match=message):
+                act(*wrong)
+        with pytest.raises(UsageError, match="the strategy had to change; use web"):
+            walk.record()
+        act("web")
+        assert walk.state.iteration == 4

@@ -1,0 +1,233 @@
+"""A question to a model is a step of a run: reserved before, settled after, and never asked again."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coreloop.answer.models.ask_in_run import ask_in_run
+from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, SynthesisResponse
+from coreloop.answer.models.endpoints import ENDPOINTS
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.model import CallLimits, Message, Reply
+from coreloop.answer.models.offline import OfflineModel
+from coreloop.answer.models.openai_compatible import OpenAICompatible
+from coreloop.answer.models.prompt import Material, user_message
+from coreloop.base.errors import BudgetError, ModelError, RunError, UsageError
+from coreloop.base.project.model_settings import PriceSettings
+from coreloop.runs.active_run import Run, work_on
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.events import Reserved, Settled, StepCommitted, StepFailed
+from coreloop.runs.fold import fold
+from coreloop.runs.limits import Limits
+from coreloop.runs.manage import create_run
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+from model_stand_in import Act, ModelStandIn, answers, model_stand_in, streams
+from rows import slow_after
+from running import python, store_at
+
+KEY = "sk-test-0123456789"
+PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
+READ = PlanResponse(queries=(PlannedQuery(query="q", intent="i"),))
+ASKED = [Message("user", "Why?")]
+SHORT = CallLimits(timeout_s=5, max_output_tokens=100)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return str(tmp_path / "runs.db")
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[Store]:
+    with store_at(place) as store:
+        yield store
+
+
+@pytest.fixture
+def server() -> Iterator[ModelStandIn]:
+    with model_stand_in() as stand_in:
+        yield stand_in
+
+
+def ladder(server: ModelStandIn, *names: str, price: PriceSettings | None = None) -> Ladder:
+    price = price or PriceSettings(input=1.0, output=10.0)
+    return Ladder([_model(server.url, name, price) for name in names or ("gpt-5",)])
+
+
+def _model(url: str, name: str, price: PriceSettings | None) -> OpenAICompatible:
+    headers = {"Authorization": f"Bearer {KEY}"}
+    return OpenAICompatible(
+        "openai", name, endpoint=ENDPOINTS["openai"], url=url, headers=headers, price=price
+    )
+
+
+def new_run(store: Store, **fields: object) -> str:
+    return create_run(store, "why?", kind="research", **fields)
+
+
+def ask(run: Run, models: Ladder, key: str = "plan", **more: bool) -> Reply[PlanResponse]:
+    return ask_in_run(run, models, ASKED, PlanResponse, SHORT, key=key, **more)
+
+
+def state_of(store: Store, run_id: str) -> State:
+    return fold(event for _seq, event in store.read(run_id))
+
+
+def test_a_call_is_reserved_and_settled(store: Store, server: ModelStandIn):
+    run_id = new_run(store)
+    server.acts.append(streams(PLAN, usage=(10, 5)))
+    with work_on(store, run_id) as run:
+        reply = ask(run, ladder(server))
+    assert reply.value == READ
+    events = [event for _seq, event in store.read(run_id)]
+    reserved = next(event for event in events if isinstance(event, Reserved))
+    committed = next(event for event in events if isinstance(event, StepCommitted))
+    assert reserved.tokens > 100  # a token a byte, and the longest reply
+    assert reserved.microusd > 10 * 100
+    assert (committed.name, committed.key) == ("ask openai:gpt-5", "plan")
+    assert (committed.microusd, committed.tokens) == (60, 15)
+    assert state_of(store, run_id).spent == Amount(60, 15)
+    assert state_of(store, run_id).reserved == NOTHING
+
+
+def test_an_answered_question_is_not_asked_again(store: Store, server: ModelStandIn):
+    run_id = new_run(store)
+    server.acts += [streams("prose"), streams("prose"), streams(PLAN, model="other")]
+    with work_on(store, run_id) as run:
+        first = ask(run, ladder(server, "gpt-5", "other"))
+    with work_on(store, run_id) as run:
+        assert ask(run, ladder(server, "gpt-5", "other")) == first
+    assert len(server.bodies) == 3
+    assert first.usage.model == "other"
+
+
+def test_a_call_without_a_usable_reply_settles_what_it_used(store: Store, server: ModelStandIn):
+    run_id = new_run(store)
+    server.acts += [streams("prose", usage=(20, 1)), streams(PLAN, usage=(30, 2))]
+    with work_on(store, run_id) as run:
+        ask(run, ladder(server))
+    events = [event for _seq, event in store.read(run_id)]
+    (failed,) = [event for event in events if isinstance(event, StepFailed)]
+    assert (failed.attempt, failed.tokens, failed.microusd) == (1, 21, 30)
+    assert state_of(store, run_id).spent == Amount(30 + 50, 21 + 32)
+
+
+@pytest.mark.parametrize(
+    ("act", "spent"),
+    [(answers(401, {"error": {"message": f"no: {KEY}"}}), NOTHING), (answers(503), NOTHING)],
+    ids=["refused", "unavailable"],
+)
+def test_a_request_that_was_refused_costs_nothing(
+    store: Store, server: ModelStandIn, act: Act, spent: Amount
+):
+    run_id = new_run(store)
+    server.acts.append(act)
+    with work_on(store, run_id) as run, pytest.raises(ModelError):
+        ask(run, ladder(server))
+    assert state_of(store, run_id).spent == spent
+    assert state_of(store, run_id).reserved == NOTHING
+    assert KEY not in repr([event for _seq, event in store.read(run_id)])
+
+
+def test_a_call_that_was_broken_off_is_settled_in_full(store: Store, server: ModelStandIn):
+    run_id = new_run(store)
+    server.acts.append(lambda handler: handler.connection.close())
+    with work_on(store, run_id) as run, pytest.raises(ModelError):
+        ask(run, ladder(server))
+    most = ladder(server).most([*ASKED, Message("system", "x" * 100)], SHORT)
+    assert state_of(store, run_id).spent.tokens > most.tokens
+
+
+def test_what_does_not_fit_the_budget_is_not_asked(store: Store, server: ModelStandIn):
+    run_id = new_run(store, limits=Limits(usd=0.0001))
+    with work_on(store, run_id) as run, pytest.raises(BudgetError, match="would exceed the limit"):
+        ask(run, ladder(server, "gpt-5", "other"))
+    assert server.bodies == []
+
+
+def test_a_model_without_a_price_needs_a_limit_of_tokens(store: Store, server: ModelStandIn):
+    unpriced = Ladder([_model(server.url, "gpt-5", None)])
+    assert not unpriced.is_priced
+    assert ladder(server).is_priced
+    server.acts.append(streams(PLAN, usage=(10, 5)))
+    with (
+        work_on(store, new_run(store)) as run,
+        pytest.raises(UsageError, match="no price and the run no lim"),
+    ):
+        ask(run, unpriced)
+    run_id = new_run(store, limits=Limits(tokens=100_000))
+    with work_on(store, run_id) as run:
+        ask(run, unpriced)
+    assert state_of(store, run_id).spent == Amount(0, 15)
+
+
+def test_the_offline_model_costs_nothing_and_is_a_step_too(store: Store):
+    run_id = new_run(store)
+    offline, messages = Ladder([OfflineModel()]), [user_message(Material(question="왜?"))]
+    with work_on(store, run_id) as run:
+        first = ask_in_run(run, offline, messages, SynthesisResponse, SHORT, key="answer", is_answer=True)
+    with work_on(store, run_id) as run:  # the same time in its metadata: it was not asked again
+        assert ask_in_run(run, offline, messages, SynthesisResponse, SHORT, key="answer") == first
+    assert state_of(store, run_id).spent == NOTHING
+
+
+def test_the_key_of_another_step_is_refused(store: Store, server: ModelStandIn):
+    with work_on(store, new_run(store)) as run:
+        run.step("search", "plan", lambda _key: (["x"], NOTHING), at_most=NOTHING)
+        with pytest.raises(RunError, match="step plan: its result is not a reply of the type PlanResponse"):
+            ask(run, ladder(server))
+
+
+KILLED = """
+import sys
+from coreloop.answer.models.choose_model import choose_model
+from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.model import CallLimits, Message
+from coreloop.answer.models.ask_in_run import ask_in_run
+from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
+from coreloop.base.project.settings import Settings
+from coreloop.runs.active_run import work_on
+from running import Failpoint, store_at
+
+place, run_id, url, number, is_before = sys.argv[1:]
+settings = Settings(
+    model="lab:m", endpoints={"lab": EndpointSettings(url=url)},
+    prices={"lab:m": PriceSettings(input=1.0, output=10.0)},
+)
+with store_at(place) as store:
+    failing = Failpoint(store, int(number), is_before=is_before == "before")
+    with work_on(failing, run_id) as run:
+        limits = CallLimits(timeout_s=5, max_output_tokens=100)
+        asked = [Message("user", "Why?")]
+        ask_in_run(run, choose_model(settings, {}), asked, PlanResponse, limits, key="plan")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no SIGKILL here")
+@pytest.mark.parametrize(
+    ("number", "when", "calls", "is_assumed"),
+    slow_after(1, [(2, "after", 1, True), (3, "before", 2, True), (3, "after", 1, False)]),
+    ids=["reserved, not asked", "answered, not committed", "committed"],
+)
+def test_a_killed_process_overspends_nothing_and_repeats_no_answer(
+    place: str, server: ModelStandIn, number: int, when: str, calls: int, is_assumed: bool
+):
+    with store_at(place) as store:
+        run_id = new_run(store, limits=Limits(usd=1.0))
+    server.acts += [streams(PLAN, usage=(10, 5)), streams(PLAN, usage=(10, 5))]
+    process = python(KILLED, place, run_id, server.url, str(number), when)  # append 1: Opened, 2: Reserved
+    assert process.communicate()[1] == ""
+    assert process.returncode == -9
+    with store_at(place) as store:
+        with work_on(store, run_id) as run:
+            assert ask(run, ladder(server)).value == READ
+        events = [event for _seq, event in store.read(run_id)]
+        settled = [event for event in events if isinstance(event, Settled)]
+        assert [event.is_assumed for event in settled] == [True] * is_assumed
+        assumed = sum(event.tokens for event in settled)
+        assert state_of(store, run_id).spent.tokens == 15 + assumed
+        assert state_of(store, run_id).reserved == NOTHING
+    assert len(server.bodies) == calls

@@ -1,0 +1,130 @@
+"""What files declare, found in the index: symbols, parts of schemas, imports, and files that are missing."""
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coreloop.answer.search.index.find_symbols import (
+    entry_named,
+    find_fields,
+    find_symbols,
+    is_named,
+    read_functions,
+)
+from coreloop.answer.search.index.imports import indexed_imports, read_imports
+from coreloop.answer.search.index.pending import read_coverage
+from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.base.project.workspace import Workspace, open_workspace
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+FILES = {
+    "coreloop.yaml": "schemas: [tables.sql]\n",
+    "tables.sql": "CREATE TABLE orders (total int -- 합계, in KRW\n);\n",
+    "src/shop/__init__.py": "",
+    "src/shop/orders.py": (
+        "from shop.money import round_money\nfrom . import tax\n\n\ndef order_total(items):\n"
+        '    """Add the prices of an order.\n\n    Parameters\n    ----------\n'
+        '    items : list\n        주문한 상품.\n    """\n'
+    ),
+    "src/shop/money.py": 'def round_money(amount):\n    """Round to ten won."""\n',
+    "src/shop/tax.py": 'def add_tax(amount):\n    """Add the tax of an order."""\n',
+    "docs/a.md": "# Orders\n\nAn order has a total.\n",
+}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    workspace = open_workspace(tmp_path)
+    index_paths(workspace, [tmp_path], now=datetime.now(UTC))
+    return workspace
+
+
+def symbols(workspace: Workspace, query: str) -> list[str]:
+    return [one.title for one in find_symbols(workspace.index_file, query, SearchLimits(max_results=3))]
+
+
+def test_a_symbol_is_found_by_its_name_and_its_words(workspace: Workspace):
+    assert symbols(workspace, "What does order_total take?")[0] == "order_total"
+    assert symbols(workspace, "total of orders")[0] == "order_total"
+    assert symbols(workspace, "주문한 상품은?") == ["order_total"]
+    assert symbols(workspace, "chess on Mars") == []
+    assert symbols(workspace, "???") == []
+
+
+def test_a_symbol_that_is_named_comes_first(workspace: Workspace):
+    assert symbols(workspace, "order order order add_tax")[0] == "add_tax"
+    (source, *_) = find_symbols(workspace.index_file, "add_tax", SearchLimits())
+    assert is_named(source, "what is Add_Tax?")
+    assert not is_named(source, "what is add?")
+    assert (source.type, source.location, source.line) == ("symbol", "src/shop/tax.py", 1)
+
+
+def test_columns_are_found(workspace: Workspace):
+    (source,) = find_fields(workspace.index_file, "합계", SearchLimits())
+    assert (source.type, source.title, source.location) == ("schema", "#orders.total", "tables.sql")
+    assert entry_named(workspace.index_file, "tables.sql", "#orders.total") == source
+    assert entry_named(workspace.index_file, "tables.sql", "#orders.x") is None
+
+
+@pytest.mark.parametrize("name", ["./api/tables.sql", "api//tables.sql"])
+def test_a_schema_is_found_however_its_path_is_written(name: str, tmp_path: Path):
+    (tmp_path / "coreloop.yaml").write_text(f"schemas: [{name}, gone.sql]\n", encoding="utf-8")
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api" / "tables.sql").write_text(FILES["tables.sql"], encoding="utf-8")
+    report = index_paths(open_workspace(tmp_path), [tmp_path], now=NOW)
+    assert report.counts["added"] == 1
+    assert report.first_skipped["declared schema does not exist"] == "gone.sql"
+
+
+def test_imports_are_resolved_in_the_project(workspace: Workspace):
+    expected = ["src/shop/money.py", "src/shop/__init__.py", "src/shop/tax.py"]
+    root = workspace.root.resolve()
+    assert read_imports("src/shop/orders.py", root) == expected
+    assert sorted(indexed_imports(workspace.index_file, "src/shop/orders.py", root)) == sorted(expected)
+    assert read_imports("docs/a.md", root) == []
+    assert read_imports("absent.py", root) == []
+
+
+def test_functions_are_listed_with_what_they_document(workspace: Workspace):
+    found = {one.name: one.is_documented for one in read_functions(workspace.index_file)}
+    assert found == {"order_total": True, "round_money": False, "add_tax": False}
+
+
+def test_new_and_changed_files_are_pending(workspace: Workspace):
+    assert read_coverage(workspace).pending == ()
+    (workspace.root / "docs" / "a.md").write_text("# Orders\n\nAn order has two totals.\n", encoding="utf-8")
+    (workspace.root / "docs" / "새 문서.md").write_text("# 새 문서\n", encoding="utf-8")
+    found = read_coverage(workspace)
+    assert [(one.location, one.reason) for one in found.pending] == [
+        ("docs/a.md", "changed"),
+        ("docs/새 문서.md", "new"),
+    ]
+    assert found.fresh == len(FILES) - 2  # without coreloop.yaml and the changed file
+
+
+def test_what_a_file_declared_goes_with_it(workspace: Workspace):
+    (workspace.root / "src/shop/tax.py").write_text("def other():\n    pass\n", encoding="utf-8")
+    (workspace.root / "src/shop/money.py").unlink()
+    index_paths(workspace, [workspace.root], now=datetime.now(UTC))
+    assert not {"add_tax", "round_money"} & set(symbols(workspace, "add_tax round_money"))
+    assert symbols(workspace, "other") == ["other"]
+
+
+def test_an_index_of_the_first_version_gets_its_symbols(workspace: Workspace):
+    with closing(sqlite3.connect(workspace.index_file)) as connection:
+        for table in ("entries", "entry_words", "imports", "unread_files"):
+            connection.execute(f"DROP TABLE {table}")
+        for table in ("documents", "passages"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN published")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+    index_paths(workspace, [workspace.root], now=datetime.now(UTC))
+    assert symbols(workspace, "add_tax")[0] == "add_tax"

@@ -1,0 +1,103 @@
+"""Every question reads first what is new, changed, moved or removed."""
+
+from datetime import UTC, datetime
+from threading import enumerate as enumerate_threads
+
+import pytest
+
+from bounded import given_up
+from coreloop.answer.search.index import refresh
+from coreloop.answer.search.index.refresh import refresh_index, search_files
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.base.project.workspace import open_workspace
+from indexing import Indexed
+
+
+def refreshed(project: Indexed) -> str:
+    return refresh_index(project.workspace, now=datetime.now(UTC))
+
+
+def found(project: Indexed, query: str) -> list[str]:
+    sources = search_files(project.workspace, query, SearchLimits(), now=datetime.now(UTC)).sources
+    return [source.location for source in sources]
+
+
+def test_the_first_question_makes_the_index(project: Indexed):
+    project.write({"docs/a.md": "# Heron\n"})
+    assert found(project, "heron") == ["docs/a.md"]
+
+
+def test_new_changed_renamed_and_removed_files_are_found_as_they_are_now(project: Indexed):
+    project.write({f"docs/{name}.md": f"# Heron {name}\n" for name in ("old", "stale", "gone", "fresh")})
+    project.update()
+    project.write({"docs/new.md": "# Heron new\n", "docs/stale.md": "# Pelican since\n"})
+    (project.root / "docs/old.md").rename(project.root / "docs/renamed.md")
+    (project.root / "docs/gone.md").unlink()
+    assert sorted(found(project, "heron")) == ["docs/fresh.md", "docs/new.md", "docs/renamed.md"]
+    assert found(project, "pelican") == ["docs/stale.md"]
+
+
+def test_a_file_outside_of_the_settings_that_was_indexed_once_stays_up_to_date(project: Indexed):
+    project.write({"coreloop.yaml": "search: {paths: [docs]}\n", "docs/a.md": "# A\n", "b.md": "# Heron\n"})
+    project.update("docs", "b.md")
+    workspace = open_workspace(project.root)
+    (project.root / "b.md").write_text("# Pelican\n")
+    refresh_index(workspace, now=datetime.now(UTC))
+    assert (project.locations("heron"), project.locations("pelican")) == ([], ["b.md"])
+    (project.root / "b.md").unlink()
+    refresh_index(workspace, now=datetime.now(UTC))
+    assert project.locations("pelican") == []
+
+
+def test_a_file_without_text_is_read_once(project: Indexed):
+    project.write({"docs/a.md": "# Heron\n", "docs/b.md": b"\x00\x01\x02"})
+    project.update()
+    report = project.update()
+    assert dict(report.skipped) == {"binary": 1}
+    before = project.file.stat().st_mtime_ns
+    assert refreshed(project) == ""
+    assert project.file.stat().st_mtime_ns == before
+    project.write({"docs/b.md": "# Pelican, at last\n"})
+    assert found(project, "pelican") == ["docs/b.md"]
+
+
+def test_many_changes_are_read_beside_the_question_which_says_so(
+    project: Indexed, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(refresh, "MOST_BEFORE", 2)
+    project.write({"docs/a.md": "# Heron\n"})
+    project.update()
+    project.write({f"docs/new_{number}.md": "# Pelican\n" for number in range(3)})
+    note = refreshed(project)
+    assert note == "3 changed files are still being read; ask again for what they say"
+    with given_up():
+        for thread in enumerate_threads():
+            if thread.name == "index":
+                thread.join()
+    assert refreshed(project) == ""
+    assert len(project.locations("pelican")) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "day"),
+    [
+        (
+            "docs/a.md",
+            "---\ntitle: Heron\ndate: 2025-01-02\nupdated: 2026-03-04\n---\n# Heron\n",
+            "2026-03-04",
+        ),
+        ("docs/a.md", "# Heron, 3 March 2026 and later\n", "2026-03-01"),
+        ("docs/a.md", "# Heron (March 3, 2026)\n", "2026-03-03"),
+        ("docs/2026-04-25-a.md", "# Heron\n", "2026-04-25"),
+        ("docs/20260425.txt", "The heron fishes.\n", "2026-04-25"),
+        ("docs/a.md", "# 왜가리 heron\n\n## 2026년 4월 25일\n\nheron\n", "2026-04-25"),
+        ("docs/a.md", "# Heron\n\nIt was seen on 2026-04-25.\n", None),
+        ("docs/2026-02-31-a.md", "# Heron\n", None),
+    ],
+    ids=["front matter", "month", "heading", "name", "digits", "Korean heading", "not of the text", "no day"],
+)
+def test_the_date_of_a_file_or_section_is_known(project: Indexed, name: str, text: str, day: str | None):
+    project.write({name: text})
+    project.update()
+    dates = {source.published for source in project.search("heron")}
+    assert (day and datetime.fromisoformat(day).date()) in dates

@@ -1,0 +1,387 @@
+"""Canonical arguments, plain values, and the size cap for any record."""
+
+import json
+from dataclasses import dataclass, field
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, shorten, to_plain
+from coreloop.base.records import (
+    hash_args,
+    hash_question,
+    step,
+)
+from rows import each_row
+
+QUESTION = "삼성전자 수익성 분석해줘"
+UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+def call(name="analysis", args=None, **changes):
+    return {
+        "name": name,
+        "args": args if args is not None else {"axis": "수익성"},
+        "args_hash": "493f552ef2be6efc",
+        "ok": True,
+        "error": None,
+        "duration_ms": 18,
+        "result_size_bytes": 4012,
+        "overrides_used": None,
+        "extreme_flags": [],
+        **changes,
+    }
+
+
+def override(tool="analysis", succeeded=True, **changes):
+    return {"tool": tool, "override_keys": ["wacc"], "trigger": None, "succeeded": succeeded, **changes}
+
+
+def record(**changes):
+    return {
+        "schema_version": 2,
+        "ts": "2026-04-25T09:30:00.000000+00:00",
+        "request_id": "req-abc123",
+        "question": QUESTION,
+        "question_hash": "sha256:ae89748d2c4839b8",
+        "category_hash": "FIN-profitability-KR-tech",
+        "stockCode_hint": "005930",
+        "provider": "oauth-codex",
+        "model": "gpt-5-codex",
+        "tool_calls": [call()],
+        "tool_sequence_hash": "seq:e7285e7f08691bca",
+        "override_calls": [],
+        "rounds": 2,
+        "chunk_len": 1823,
+        "error": None,
+        "violation": None,
+        "skill_used": None,
+        "duration_total_ms": 4521,
+        "judgment": {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None},
+        **changes,
+    }
+
+
+def written(full, selectors=None):
+    """The record as a reader sees it; what holds for every line is checked here."""
+    line = encode_line(full, selectors)
+    assert len(line) <= MAX_LINE_BYTES == 4096
+    assert line.endswith(b"\n")
+    assert len(line.splitlines()) == line.count(b"\n") == 1
+    read = json.loads(line)
+    hashes = ("question_hash", "tool_sequence_hash", "category_hash", "ts", "schema_version", "request_id")
+    assert [read[key] for key in hashes] == [full[key] for key in hashes]
+    assert read.keys() >= full.keys() - {"unknown"}
+    return read
+
+
+@each_row(
+    ("args", "hashed"),
+    [
+        ({"years": [2024, 2025], "axis": "수익성"}, "493f552ef2be6efc"),
+        ({"k": "é", "a": {"z": True, "b": None}}, "0663ca138372f915"),
+        ({}, "44136fa355b3678a"),
+    ],
+)
+def test_args_hash_is_golden_and_ignores_the_order_of_keys(args, hashed):
+    assert hash_args(canonical_json(args)) == hashed
+    assert hash_args(canonical_json(dict(reversed(args.items())))) == hashed
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | UTF8_TEXT,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(UTF8_TEXT, inner, max_size=4),
+        max_leaves=12,
+    )
+)
+def test_canonical_json_is_that_of_the_standard_library(value):
+    expected = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert canonical_json(value) == expected.encode()
+
+
+def test_a_set_is_a_sorted_list_in_canonical_json():
+    assert canonical_json({"of": {"c", "a", "b"}}) == b'{"of":["a","b","c"]}'
+
+
+# values
+
+
+def test_only_strings_over_the_limit_are_shortened():
+    long = "가" * 501
+    shortened = shorten({"short": "가" * 500, "in": [{"long": long}], "n": 7})
+    assert shortened["short"] == "가" * 500
+    assert shortened["n"] == 7
+    cut = shortened["in"][0]["long"]
+    assert cut.keys() == {"truncated", "size", "preview"}
+    assert (cut["truncated"], cut["size"]) == (True, 501)
+    assert cut["preview"]
+    assert long.startswith(cut["preview"])
+
+
+def test_shortening_twice_keeps_shape_and_size():
+    once = shorten({"text": "가" * 600})
+    twice = shorten(once, limit=80)["text"]
+    assert (twice["truncated"], twice["size"]) == (True, 600)
+    assert isinstance(twice["preview"], str)
+
+
+@given(UTF8_TEXT.map(lambda text: text * 40), st.integers(40, 200))
+def test_shortening_never_lengthens(text, limit):
+    shorter = len(canonical_json(shorten(text, limit=limit)))
+    assert shorter <= len(canonical_json(text)) + len('{"preview":"","size":0000,"truncated":true}')
+    assert len(shorten({"": text}, limit=limit)[""]) <= limit
+
+
+def test_a_value_that_contains_itself_ends():
+    value = {"n": 1}
+    value["self"] = [value, value]
+    assert to_plain(value)["n"] == 1
+    assert len(orjson.dumps(to_plain(value))) < 1_000_000
+
+
+def test_a_value_without_a_json_form_becomes_its_type():
+    assert to_plain({"o": object(), "b": b"x", 3: 2**70, "s": "\ud800", "t": (1, {2})}) == {
+        "o": "<object>",
+        "b": "<bytes>",
+        "3": "<int>",
+        "s": "?",
+        "t": [1, [2]],
+    }
+
+
+# the line
+
+
+def test_a_record_that_fits_is_written_as_it_is():
+    full = record(session_hash="session:1", unknown={"kept": [1]})
+    assert written(full) == full
+
+
+def test_long_arguments_are_cut_first():
+    calls = [call(args={"axis": "수익성", "text": "가" * 400, "n": number}) for number in range(5)]
+    read = written(record(tool_calls=calls, unknown="kept"))
+    assert "tool_calls_omitted" not in read
+    assert read["unknown"] == "kept"
+    assert [recorded["args"]["n"] for recorded in read["tool_calls"]] == [0, 1, 2, 3, 4]
+    assert {recorded["args"]["text"]["size"] for recorded in read["tool_calls"]} == {400}
+
+
+def test_selectors_outlive_the_other_arguments():
+    args = {f"argument_{number}": "가" * 60 for number in range(9)}
+    calls = [call(args={**args, "axis": "수익성", "target": "KOSPI"}) for _ in range(5)]
+    read = written(record(tool_calls=calls), {"analysis": ["axis", "target"]})
+    assert "tool_calls_omitted" not in read
+    for recorded in read["tool_calls"]:
+        assert recorded["args"].keys() == {*args, "axis", "target"}
+        assert (recorded["args"]["axis"], recorded["args"]["target"]) == ("수익성", "KOSPI")
+
+
+def test_a_long_question_is_cut_but_its_hash_is_not():
+    question = "삼성전자 수익성 " * 1000
+    read = written(record(question=question, question_hash=hash_question(question)))
+    assert len(read["question"]) > 100
+    assert question.startswith(read["question"].rstrip("…"))
+    assert len(read["tool_calls"]) == 1
+
+
+def test_dropped_calls_are_the_last_ones_and_are_counted():
+    calls = [call(name=f"tool_{number}") for number in range(200)]
+    read = written(record(tool_calls=calls))
+    names = [recorded["name"] for recorded in read["tool_calls"]]
+    assert len(names) > 5
+    assert names == [recorded["name"] for recorded in calls[: len(names)]]
+    assert read["tool_calls_omitted"] == 200 - len(names)
+    assert read["omitted_failure"] is False
+
+
+@each_row(
+    ("changes", "fails"),
+    [
+        pytest.param(
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 198, call(overrides_used=["wacc"])]},
+            False,
+            id="cleared by an omitted call",
+        ),
+        pytest.param(
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199], "override_calls": [override()]},
+            False,
+            id="cleared by an override",
+        ),
+        pytest.param(
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199]},
+            True,
+            id="flag of a recorded call",
+        ),
+        pytest.param({"tool_calls": [*[call()] * 199, call(extreme_flags=["wacc"])]}, True, id="flag"),
+        pytest.param(
+            {"override_calls": [*[override()] * 99, override(succeeded=False)]}, True, id="override"
+        ),
+        pytest.param({"override_calls": [override()] * 100}, False, id="good overrides"),
+        pytest.param(
+            {"tool_calls": [call(ok=False, error="E")], "question": "x" * 9000}, None, id="nothing is omitted"
+        ),
+    ],
+)
+def test_an_omitted_reason_of_failure_is_noted(changes, fails):
+    assert written(record(**changes)).get("omitted_failure") is fails
+
+
+@each_row(
+    ("last", "error"),
+    [
+        pytest.param([call(ok=False, error="연결 실패" * 100)], "연결 실패연결 실패", id="ends failed"),
+        pytest.param([call(ok=False)], "", id="ends failed without an error"),
+        pytest.param([call(ok=False, error="E"), call()], None, id="recovered"),
+    ],
+)
+def test_the_error_of_an_omitted_last_call_is_recorded(last, error):
+    read = written(record(tool_calls=[*[call()] * 199, *last]))
+    assert read["omitted_failure"] is False
+    assert (read.get("omitted_error") or "")[:10] == (error or "")
+    assert ("omitted_error" in read) == (error is not None)
+    assert len(read.get("omitted_error", "").encode()) <= 120
+
+
+@pytest.mark.slow
+def test_a_record_of_the_longest_everything_fits():
+    worst = "\x00" * 500
+    texts = {key: worst for key, value in record().items() if isinstance(value, str)}
+    texts |= dict.fromkeys(
+        ("stockCode_hint", "error", "violation", "skill_used", "session_hash", "origin"), worst
+    )
+    calls = [
+        call(worst, {worst[:60] + str(n): worst for n in range(90)}, error=worst, extreme_flags=[worst] * 99)
+        for _ in range(200)
+    ]
+    overrides = [override(worst, override_keys=[worst] * 99, trigger=worst)] * 99
+    judgment = dict.fromkeys(("verdict", "judged_at", "judged_by", "pr_url"), worst)
+    line = encode_line(
+        record(**texts, tool_calls=calls, override_calls=overrides, judgment=judgment, chunk_len=2**63 - 1)
+    )
+    assert len(line) <= MAX_LINE_BYTES
+    read = json.loads(line)
+    assert len(read["tool_calls"]) + read["tool_calls_omitted"] == 200
+
+
+SELECTED = st.none() | st.sampled_from(
+    ["수익성", "x" * 80, "x" * 81, "a>b", 7, True, 1.5, ["수익성"], {"a": 1}]
+)
+ARGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "axis": SELECTED,
+        "sub": SELECTED,
+        "text": UTF8_TEXT.map(lambda text: text * 30),
+        "n": st.integers(0, 9),
+    },
+)
+CALLS = st.lists(
+    st.builds(
+        call,
+        st.sampled_from(["analysis", "show", "가나다"]),
+        ARGS,
+        ok=st.booleans(),
+        error=st.none() | UTF8_TEXT.map(lambda text: text[:500]),
+        extreme_flags=st.lists(UTF8_TEXT, max_size=2),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(
+    CALLS, st.integers(1, 25), st.lists(st.builds(override, succeeded=st.booleans()), max_size=12), UTF8_TEXT
+)
+def test_any_record_fits_and_counts_omitted_parts(some, times, overrides, text):
+    calls = some * times
+    full = record(tool_calls=calls, override_calls=overrides, question=text * 20, error=text, unknown=text)
+    read = written(full)
+    recorded_calls, recorded_overrides = read["tool_calls"], read["override_calls"]
+    assert len(recorded_calls) + read.get("tool_calls_omitted", 0) == len(calls)
+    shown = ("name", "ok", "args_hash")
+    for recorded, original in zip(recorded_calls, calls, strict=False):
+        assert [recorded[key] for key in shown] == [original[key] for key in shown]
+        assert bool(recorded.get("extreme_flags")) == bool(original["extreme_flags"])
+        assert (recorded.get("error") is None) == (original["error"] is None)
+        assert step(recorded["name"], recorded["args"]) == step(original["name"], original["args"])
+    failed = not all(entry["succeeded"] for entry in overrides[len(recorded_overrides) :])
+    overridden = {entry["tool"] for entry in overrides if entry["succeeded"]}
+    flagged = any(original["extreme_flags"] and original["name"] not in overridden for original in calls)
+    if "tool_calls_omitted" in read:
+        assert read["omitted_failure"] == (failed or flagged)
+    assert ("omitted_error" in read) == (len(recorded_calls) < len(calls) and not calls[-1]["ok"])
+
+
+def test_arguments_may_come_as_written_json():
+    args = {"axis": "수익성", "text": "x" * 100}
+    fragment = orjson.Fragment(canonical_json(args))
+    assert written(record(tool_calls=[call(args=fragment)]))["tool_calls"][0]["args"] == args
+    read = written(record(tool_calls=[call(args=fragment)] * 100))
+    assert read["tool_calls"][0]["args"]["axis"] == "수익성"
+
+
+def test_sources_of_the_first_calls_go_before_a_call_is_omitted():
+    sources = {"order_id": ["get_user_details.orders[]", "question"], "new_item_ids": []}
+    calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(23)]
+    line = json.loads(encode_line(record(tool_calls=calls)))
+    sources_of_calls = [recorded.get("args_from") for recorded in line["tool_calls"]]
+    assert "tool_calls_omitted" not in line
+    assert sources_of_calls[0] is None
+    cut = {"order_id": ["get_user_details.orders[]"], "new_item_ids": []}  # what the user said goes first
+    assert sources_of_calls[-1] == cut
+    assert sources_of_calls.index(cut) == sources_of_calls.count(None)
+
+
+def test_short_values_and_result_sizes_go_in_their_order():
+    args = {"order_id": "#W1", "item_ids": ["1", "2"], "none": [], "long": "x" * 40}
+    calls = [call(args=args, error=None, result_size_bytes=7) for _ in range(22)]
+    first = json.loads(encode_line(record(tool_calls=calls)))["tool_calls"][0]
+    assert first["args"] == {"order_id": "#W1", "item_ids": "…", "none": [], "long": "…"}
+    assert "result_size_bytes" not in first
+
+
+def test_empty_fields_of_calls_go_before_their_sources():
+    calls = [call(args={"order_id": "#W1"}, args_from={"order_id": ["question"]}) for _ in range(19)]
+    line = json.loads(encode_line(record(tool_calls=calls)))
+    assert all(recorded["args_from"] == {"order_id": ["question"]} for recorded in line["tool_calls"])
+    assert {"error", "overrides_used", "extreme_flags"}.isdisjoint(line["tool_calls"][0])
+
+
+@given(n_calls=st.integers(0, 40), paths=st.lists(UTF8_TEXT, max_size=4), error=st.none() | UTF8_TEXT)
+def test_a_line_with_sources_stays_within_its_size(n_calls, paths, error):
+    calls = [call(args_from={"a": paths}, ok=error is None, error=error) for _ in range(n_calls)]
+    assert len(encode_line(record(tool_calls=calls, tools_version="v" * 100))) <= MAX_LINE_BYTES
+
+
+@dataclass(slots=True)
+class _Slotted:
+    city: str
+    unset: dict[str, int] = field(init=False)
+
+
+def test_a_dataclass_is_its_fields_without_those_that_are_not_set():
+    """orjson by itself kills the process here."""
+    assert canonical_json({"filters": _Slotted("Seoul")}) == b'{"filters":{"city":"Seoul"}}'
+
+
+def test_no_code_of_a_dataclass_is_run():
+    @dataclass
+    class Hostile:
+        a: int = 1
+
+        def __getattribute__(self, name: str) -> object:
+            raise RuntimeError("asked")
+
+    assert canonical_json({"x": Hostile()}) == b'{"x":{"a":1}}'
+
+
+def test_a_long_question_goes_before_sources():
+    calls = [call(args={"id": "#W1"}, args_from={"id": ["find.id"]}) for _ in range(3)]
+    line = json.loads(encode_line(record(question="가" * 1600, tool_calls=calls)))
+    assert len(line["question"]) < 400
+    assert [recorded["args_from"] for recorded in line["tool_calls"]] == [{"id": ["find.id"]}] * 3

@@ -1,0 +1,211 @@
+from coreloop.descriptions.edit import Edited, Refused, append_to_section
+from coreloop.descriptions.lost_sections import (
+    OTHER_SECTIONS,
+    SECTIONS,
+    Loss,
+    docstring_sections,
+    lost_sections,
+    shapes,
+)
+from rows import each_row
+
+NUMPYDOC = """Summary.
+
+    More text.
+
+    Parameters
+    ----------
+    x : int
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    KeyError
+        Always.
+
+    See Also
+    --------
+    g
+
+    Notes
+    -----
+    A note.
+
+    Examples
+    --------
+    >>> f()
+
+    Guide
+    -----
+    - When: always.
+    """
+GOOGLE = """Summary.
+
+    More text.
+
+    Args:
+        x: y
+
+    Returns: an int.
+
+    Raises:
+        KeyError: always.
+
+    Example:
+        >>> f()
+
+    Note:
+        A note.
+
+    SeeAlso:
+        g
+
+    Guide: always.
+    """
+MARKDOWN = "Summary.\n\nMore text.\n" + "".join(f"\n## {name}\n\ntext\n" for name in SECTIONS[2:])
+
+
+@each_row("docstring", [NUMPYDOC, GOOGLE, MARKDOWN], ids=["numpydoc", "google", "markdown"])
+def test_nine_sections_are_seen_in_every_style(docstring):
+    assert docstring_sections(docstring) == SECTIONS
+
+
+@each_row(
+    "stub",
+    [
+        *(
+            "",
+            "TODO",
+            "TODO: write this",
+            "todo",
+            "- TBD",
+            "…",
+            "...",
+            "-",
+            "N/A",
+            "n/a.",
+            "None",
+            "FIXME later",
+        ),
+        *(
+            "(none)",
+            "To be written.",
+            "*placeholder*",
+            "추후 작성",
+            "해당 없음",
+            "```\n    ```",
+            "```python\n    ```",
+        ),
+    ],
+)
+@each_row("heading", ["Guide\n    -----", "## Guide", "Guide:"])
+def test_stub_is_missing(heading, stub):
+    body = f"    {stub}" if heading == "Guide:" else stub
+    docstring = f"Summary.\n\n    {heading}\n    {body}\n\n    Notes\n    -----\n    x\n    "
+    assert docstring_sections(docstring) == ("Summary", "Notes")
+
+
+@each_row(
+    ("docstring", "present"),
+    {
+        "nothing": (None, ()),
+        "empty": ("  ", ()),
+        "a stub for a summary": ("TODO", ()),
+        "a summary about stubs": ("Todo lists are merged.", ("Summary",)),
+        "one paragraph of two lines has no description": ("Sum\nmary.", ("Summary",)),
+        "a directive is not a description": ("Sum.\n\n.. versionadded:: 1", ("Summary",)),
+        "a stub and text": ("Sum.\n\nGuide\n-----\nTODO\n- a", ("Summary", "Guide")),
+        "stub on the heading's line": ("Sum.\n\nGuide: TODO", ("Summary",)),
+        "a heading in a fence": ("Sum.\n\n```\nGuide\n-----\n- a\n```", ("Summary", "Description")),
+        "no summary": ("Guide\n-----\n- a", ("Guide",)),
+        "None is what a function returns": ("Sum.\n\nReturns\n-------\nNone", ("Summary", "Returns")),
+        "None is not what it raises": ("Sum.\n\nRaises\n------\nNone", ("Summary",)),
+    }.values(),
+)
+def test_section_counts_if_it_has_content(docstring, present):
+    assert docstring_sections(docstring) == present
+
+
+def test_other_sections_can_be_requested():
+    docstring = "Sum.\n\nVerified: 2026-04-25\nHow: so.\n\n가이드: x"
+    assert docstring_sections(docstring, sections=OTHER_SECTIONS) == ("How", "Verified")
+    assert docstring_sections(docstring, sections=("가이드", "Guide")) == ("가이드",)
+
+
+SOURCE = '''
+def f():
+    """Sum."""
+    def inner():
+        """Sum."""
+def _private():
+    """Sum."""
+class A:
+    @property
+    def p(self):
+        """Sum."""
+    @p.setter
+    def p(self, value): ...
+    def __init__(self): ...
+class _B:
+    def public(self): ...
+if True:
+    async def g():
+        f"""Sum."""
+'''
+
+
+def test_public_definitions_are_reported_in_order():
+    public = shapes(SOURCE.encode(), sections=("Summary", "Guide"))
+    assert [(shape.qualname, shape.line, shape.present, shape.missing) for shape in public] == [
+        ("f", 2, ("Summary",), ("Guide",)),
+        ("A", 8, (), ("Summary", "Guide")),
+        ("A.p", 10, ("Summary",), ("Guide",)),
+        ("g", 18, (), ("Summary", "Guide")),
+    ]
+
+
+def test_unreadable_file_is_refused():
+    assert isinstance(shapes(b"def f(:"), Refused)
+    assert isinstance(lost_sections(b"x = 1", b"\0"), Refused)
+    assert isinstance(lost_sections(b"\0", b"x = 1"), Refused)
+
+
+def with_docstring(docstring):
+    return f'class A:\n  def f(self):\n    """{docstring}"""\n'.encode()
+
+
+@each_row(
+    ("new", "lost"),
+    {
+        "nothing lost": (with_docstring(NUMPYDOC), ()),
+        "another style": (with_docstring(GOOGLE), ()),
+        "a section lost": (
+            with_docstring(NUMPYDOC.replace("Guide\n    -----\n    - When: always.", "")),
+            ("Guide",),
+        ),
+        "a section made a stub": (with_docstring(NUMPYDOC.replace("- When: always.", "TODO")), ("Guide",)),
+        "a heading made text": (with_docstring(NUMPYDOC.replace("Notes\n    -----\n", "")), ("Notes",)),
+        "all lost": (b"class A:\n  def f(self): ...\n", SECTIONS),
+        "no longer defined": (b"class A:\n  def g(self): ...\n", ()),
+    }.values(),
+)
+def test_lost_sections_are_named(new, lost):
+    expected = (Loss("A.f", 2, lost),) if lost else ()
+    assert lost_sections(with_docstring(NUMPYDOC), new) == expected
+
+
+def test_same_name_is_compared_in_order():
+    both = b'if x:\n  def f():\n    "Sum."\nelse:\n  def f():\n    "Sum."\n'
+    assert lost_sections(both, both.replace(b'"Sum."', b"...", 1)) == (Loss("f", 2, ("Summary",)),)
+
+
+@each_row("docstring", [NUMPYDOC, GOOGLE, MARKDOWN])
+def test_edit_loses_nothing_and_fills_a_stub(docstring):
+    old = with_docstring(docstring.replace("always.", "TODO"))
+    edited = append_to_section(old, "A.f", "Guide", ["- When: now."])
+    assert isinstance(edited, Edited)
+    assert lost_sections(old, edited.source) == ()
+    assert "Guide" in shapes(edited.source)[1].present

@@ -1,0 +1,149 @@
+"""The ledger: each change of a description in the base branch is a row, whoever made it."""
+
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from coreloop.base.git.repository import Repository
+from coreloop.learn.effect.description_changes import Change, find_documented, read_ledger
+from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id, source
+
+NOW = at(200)
+
+
+def _changes(shop: Shop, *tools: str) -> tuple[Change, ...]:
+    with Repository(shop.project.root) as repository:
+        targets = {tool: f"{FILE}::{tool}" for tool in tools}
+        return read_ledger(
+            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+        ).changes
+
+
+@pytest.fixture
+def shop(tmp_path: Path, quiet_git: None) -> Shop:
+    return make_shop(
+        tmp_path, [Planted("refund", 0.2, 0.1, 10), Planted("cancel", 0.2, 0.1, 20, by_hand=True)]
+    )
+
+
+def test_a_promotion_is_dated_by_its_merge_and_has_its_pull_request(shop: Shop):
+    change = _changes(shop, "refund")[0]
+    assert change.sha == shop.shas["refund"]
+    assert (change.ids, change.pull_request, change.is_ours) == ((proposal_id(11),), 11, True)
+    assert change.merged_at == datetime(2026, 3, 12, 12, tzinfo=UTC)
+    assert change.added == ("- Always pass reason",)
+
+
+def test_a_change_by_hand_is_a_row_without_a_proposal(shop: Shop):
+    change = _changes(shop, "cancel")[-1]
+    assert (change.is_ours, change.pull_request, change.keys) == (False, 12, ())
+
+
+def test_a_promotion_of_a_tool_that_is_never_called_is_a_row(shop: Shop):
+    assert [change.tool for change in _changes(shop)] == ["refund"]
+
+
+def test_a_changed_body_or_another_docstring_is_no_row(shop: Shop):
+    text = (shop.project.root / FILE).read_text()
+    body = text.replace("return order_id", "return str(order_id)")
+    shop.project.commit({FILE: body}, "body", **dated(30))
+    assert [change.tool for change in _changes(shop, "refund", "list_orders")] == ["refund"]
+
+
+def test_a_revert_is_a_row_and_the_promotion_is_reverted(shop: Shop):
+    shop.project.git("revert", "--no-edit", "--mainline", "1", shop.shas["refund"], **dated(40))
+    first, second = _changes(shop, "refund")
+    assert (first.reverted, first.is_revert) == (True, False)
+    assert (second.is_revert, second.is_ours, second.removed) == (True, False, ("- Always pass reason",))
+
+
+def test_a_new_tool_is_no_change(shop: Shop):
+    text = (shop.project.root / FILE).read_text() + source({"fresh": ["- Always pass order_id"]})
+    shop.project.commit({FILE: text}, "fresh", **dated(30))
+    assert _changes(shop, "fresh")[1:] == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '@tool(description="Pays.")\ndef pay(n: int): ...\n',
+        'def pay(n: int): ...\nTool(pay, description="Pays.")\n',
+        'def pay(n: Annotated[int, Field(description="Pays.")]): ...\n',
+        'TEXT = "Pays."\n@tool(description=TEXT + "")\ndef pay(n: int): ...\n',
+        'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n',
+        'class Args(BaseModel):\n    n: int = Field(description="Pays.")\ndef pay(args: Args): ...\n',
+        'class pay(BaseTool):\n    description: str = "Pays."\n',
+    ],
+    ids=["decorator", "call", "parameter", "constant", "table", "arguments", "attribute"],
+)
+def test_a_changed_description_argument_is_a_row(shop: Shop, text: str):
+    shop.project.commit({FILE: text}, "first", **dated(30))
+    shop.project.commit({FILE: f"# a comment\n{text}"}, "no change", **dated(31))
+    shop.project.commit({FILE: text.replace("Pays.", "Pays back.")}, "words", **dated(32))
+    assert [change.subject for change in _changes(shop, "pay") if change.tool == "pay"] == ["words"]
+
+
+def test_a_changed_text_of_another_tool_in_a_table_is_no_row(shop: Shop):
+    text = 'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n'
+    shop.project.commit({FILE: text}, "first", **dated(30))
+    shop.project.commit({FILE: text.replace("Asks.", "Asks again.")}, "words", **dated(31))
+    assert [change for change in _changes(shop, "pay") if change.tool == "pay"] == []
+
+
+_DOCUMENTS = {
+    "tools.yaml": "tools:\n- name: pay\n  description: Pays.\n- name: ask\n  description: Asks.\n",
+    "pay.yml": "pay:\n  description: Pays.\n  parameters: {n: {type: integer}}\n",
+    "mcp.json": '{"tools": [{"name": "pay", "inputSchema": {"properties": {"n": {"description": "Pays."}}}, '
+    '"description": "d"}]}\n',
+    "openai.json": '[{"type": "function", "function": {"name": "pay", "description": "Pays."}}]\n',
+    "tools.toml": '[tools.pay]\ndescription = "Pays."\n',
+    "server.ts": 'server.tool("pay", "Pays.", { n: z.number() }, async ({ n }) => send("n: " + n));\n',
+    "tools.ts": 'server.registerTool("pay", { description: `Pays.`, inputSchema: {} }, pay); // "pay"\n',
+    "list.mjs": 'export const tools = [{ name: "pay", description: "It. " +\n  "Pays.", n: "x" }];\n',
+}
+
+
+@pytest.mark.parametrize("file", _DOCUMENTS)
+def test_a_change_by_hand_outside_python_is_a_row(shop: Shop, file: str):
+    text = _DOCUMENTS[file]
+    other = text.replace("ask", "tell").replace("integer", "number").replace("send(", "sent(")
+    shop.project.commit({f"config/{file}": text}, "first", **dated(30))
+    shop.project.commit({f"config/{file}": other}, "no change", **dated(31))
+    shop.project.commit({f"config/{file}": text.replace("Pays.", "Pays back.")}, "words", **dated(32))
+    with Repository(shop.project.root) as repository:
+        base, folder = repository.base("main"), PurePosixPath(".")
+        targets = find_documented(repository, base, ["mcp__shop__pay"], folder=folder)
+        changes = read_ledger(repository, base, targets, folder=folder, now=NOW).changes
+    assert targets == {"mcp__shop__pay": f"config/{file}::pay"}
+    rows = [change for change in changes if change.target in targets.values()]
+    assert [(row.subject, row.is_ours, row.tool) for row in rows] == [("words", False, "mcp__shop__pay")]
+
+
+def test_a_tool_that_two_files_define_is_not_guessed(shop: Shop):
+    text = _DOCUMENTS["tools.toml"]
+    files = {"a/tools.toml": text, "b/tools.toml": text, "tests/tools.toml": text, "one.toml": "[pay2]\n"}
+    shop.project.commit(files, "first", **dated(30))
+    with Repository(shop.project.root) as repository:
+        base = repository.base("main")
+        assert find_documented(repository, base, ["pay"], folder=PurePosixPath(".")) == {}
+        below = find_documented(repository, base, ["pay"], folder=PurePosixPath("a"))
+    assert below == {"pay": "tools.toml::pay"}
+
+
+def test_changes_before_a_file_was_renamed_are_rows(shop: Shop):
+    shop.project.git("mv", FILE, "shop/moved.py")
+    shop.project.git("commit", "--quiet", "-m", "move", **dated(30))
+    text = (shop.project.root / "shop/moved.py").read_text()
+    shop.project.commit({"shop/moved.py": text.replace("Do refund.", "Refund.")}, "words", **dated(40))
+    with Repository(shop.project.root) as repository:
+        targets = {"refund": "shop/moved.py::refund"}
+        changes = read_ledger(
+            repository, repository.base("main"), targets, folder=PurePosixPath("."), now=NOW
+        ).changes
+    assert [change.subject for change in changes] == [
+        "Merge pull request #11 from octo/skill/caveat",
+        "words",
+    ]
+    assert changes[0].ids == (proposal_id(11),)
+    assert {change.target for change in changes} == {"shop/moved.py::refund"}

@@ -1,0 +1,165 @@
+"""Calls of a session that were recorded one by one count as one request, as if one record held them."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coreloop.base.date_range import Days
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.file import facts_of_lines
+from coreloop.learn.mine.joined_calls import MAX_CALLS
+from coreloop.learn.mine.window import Window, count_patterns, merge
+from coreloop.learn.statements.logged_calls import read_log
+from logs import call, failed, line, one_by_one, record
+
+APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
+SETTINGS = MineSettings()
+
+
+def of_session(*calls: dict[str, Any], session: str = "a", start: str = "25T09:30", step_s: float = 1) -> Any:
+    """A record a call, as an adapter of a server writes them."""
+    request = record(tool_calls=calls, request_id=session, ts=f"2026-04-{start}:00+00:00")
+    return one_by_one(request, step_s=step_s)
+
+
+def window(*files: list[dict[str, Any]], mined: MineSettings = SETTINGS) -> Window:
+    return merge(
+        [
+            facts_of_lines(raw_lines_of(rows), mined, path=Path(f"{number}.jsonl"))
+            for number, rows in enumerate(files)
+        ],
+        APRIL,
+    )
+
+
+def raw_lines_of(rows: list[dict[str, Any]]) -> Any:
+    offset = 0
+    for row in rows:
+        raw = line(row)
+        yield offset, raw
+        offset += len(raw)
+
+
+def patterns(found: Window) -> dict[str, int]:
+    rows = count_patterns(found)
+    texts = found.texts_of("sequence", rows["sequence"])
+    return {texts[row["sequence"]]: row["n_observed"] for row in rows.to_dicts()}
+
+
+def calls(found: Window) -> list[list[tuple[Any, ...]]]:
+    return [
+        [(one.tool, one.ok, one.retry, one.recovered, sorted(one.values.items())) for one in request.calls]
+        for request in read_log(found, {}).requests
+    ]
+
+
+ORDER = {"id": "W1234567"}
+THREE = (call("find", ORDER), failed("book", ORDER), call("book", ORDER))
+
+
+def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
+    found = window(of_session(*THREE))
+    assert patterns(found) == {"find()>book()": 1}
+    assert [(tool, ok, retry, recovered) for tool, ok, retry, recovered, _ in calls(found)[0]] == [
+        ("find", True, False, False),
+        ("book", False, False, True),
+        ("book", True, True, False),
+    ]
+    assert found.n_records() == found.records_by_day()[date(2026, 4, 25)] == 3
+    assert found.all_requests().collect().height == 1
+
+
+def test_counts_of_calls_stay_those_of_the_records():
+    rows = of_session(*THREE)
+    counted = window(rows).calls.collect()
+    assert counted["n"].to_list() == [1, 1, 1]
+    assert counted.filter(pl.col("error_class") != "")["offset"].to_list() == [len(line(rows[0]))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_requests"),
+    [
+        (of_session(*THREE, step_s=3601), 3),
+        (of_session(*THREE, step_s=3600), 1),
+        (of_session(*THREE, start="25T23:59", step_s=50), 2),
+        ([*of_session(*THREE), *of_session(*THREE, session="b")], 2),
+        ([{**row, "question": "why"} for row in of_session(*THREE)], 3),
+        ([{**row, "chunk_len": 10} for row in of_session(*THREE)], 3),
+        ([{**row, "rounds": 1} for row in of_session(*THREE)], 3),
+        ([{**row, "session_hash": None} for row in of_session(*THREE)], 3),
+        ([{**row, "tool_calls": row["tool_calls"] * 2} for row in of_session(*THREE)], 3),
+        (of_session(*(call("find") for _ in range(MAX_CALLS + 2))), 2),
+        (
+            [
+                {**row, "descriptions": f"desc:{number // 2:016x}"}
+                for number, row in enumerate(of_session(*THREE))
+            ],
+            2,
+        ),
+    ],
+    ids=[
+        "more than an hour apart",
+        "an hour apart",
+        "midnight",
+        "two sessions",
+        "with a question",
+        "with an answer",
+        "with a model's reply",
+        "without a session",
+        "several calls in a record",
+        "more than a request may have",
+        "other descriptions",
+    ],
+)
+def test_what_is_one_request(rows: list[dict[str, Any]], n_requests: int):
+    assert window(rows).all_requests().collect().height == n_requests
+
+
+def test_a_request_that_a_person_judged_stands_alone():
+    judged = MineSettings(verdicts={"a-1": "V"})
+    found = window(of_session(*THREE), mined=judged).all_requests().sort("ts_us").collect()
+    assert found["outcome"].to_list() == [1, 0]
+
+
+def test_a_session_may_be_in_several_files_and_grow():
+    rows = of_session(*THREE)
+    assert patterns(window(rows[:1], rows[1:])) == {"find()>book()": 1}
+    assert patterns(window(rows[:1])) == {"find()": 1}
+
+
+OUTCOMES = st.sampled_from([(name, ok) for name in "abc" for ok in (True, False)])
+SESSIONS = st.lists(st.lists(OUTCOMES, min_size=1, max_size=6), min_size=1, max_size=4)
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(sessions=SESSIONS, data=st.data())
+def test_calls_count_as_if_one_record_held_them(sessions: list[list[tuple[str, bool]]], data: st.DataObject):
+    one_by_one: list[dict[str, Any]] = []
+    together = []
+    for name, planned in zip("abcd", sessions, strict=False):
+        made = [
+            (call if ok else failed)(tool, {"id": f"W{index % 2}234567", tool: index})
+            for index, (tool, ok) in enumerate(planned)
+        ]
+        rows = of_session(*made, session=name)
+        one_by_one += rows
+        together.append({**rows[0], "tool_calls": made})
+    order = data.draw(st.permutations(one_by_one))
+    cut = data.draw(st.integers(0, len(order)))
+    apart, joined = window(list(order[:cut]), list(order[cut:])), window(together)
+    assert patterns(apart) == patterns(joined)
+    assert sorted(calls(apart), key=repr) == sorted(calls(joined), key=repr)
+    columns = ["session", "pattern", "sequence", "shape", "outcome", "signals", "case", "ts_us", "category"]
+    shown = [
+        found.all_requests().select(columns).sort("session").collect().to_dicts() for found in (apart, joined)
+    ]
+    assert shown[0] == shown[1]
+    shapes = set(apart.groups.collect()["shape"])
+    assert apart.texts_of("shape", shapes) == joined.texts_of("shape", shapes)
+    assert apart.n_records() == len(one_by_one)

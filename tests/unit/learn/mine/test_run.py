@@ -1,0 +1,113 @@
+"""Mining sessions: all commands share the same files and do not evict each other's."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from coreloop.admin.status.read_status import read_status
+from coreloop.base.date_range import Days
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.mine.run import Mined, MiningOptions, Watch, open_mining, run_mine
+from coreloop.learn.pattern.run import PatternRequest, run_pattern
+from coreloop.learn.refine.run import RefineRequest, run_refine
+from coreloop.learn.verdicts.judge import judge
+from coreloop.learn.verdicts.queue import read_queue
+from coreloop.observe.judgments import VerdictLetter
+from logs import failed, record, write_log
+from rows import slow_after
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+DAYS = Days(date(2026, 4, 1), date(2026, 4, 30))
+OPTIONS = MiningOptions()
+Command = Callable[[Workspace, Watch], object]
+
+COMMANDS: dict[str, Command] = {
+    "pattern": lambda project, watch: run_pattern(project, PatternRequest(days=DAYS), now=NOW, watch=watch),
+    "refine": lambda project, watch: run_refine(project, RefineRequest(days=DAYS), now=NOW, watch=watch),
+    "mine": lambda project, watch: run_mine(project, DAYS, OPTIONS, watch=watch),
+    "judge": lambda project, watch: read_queue(project, now=NOW, watch=watch),
+    "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Workspace:
+    """Two files of records, a verdict on a request of the first and a replay in the second."""
+    workspace = Workspace(tmp_path, Settings())
+    for day in (24, 25):
+        asked = [record(request_id=f"req-{day}-{n}", ts=f"2026-04-{day}T09:30:00Z") for n in range(5)]
+        write_log(workspace.records_dir / f"2026-04-{day}.jsonl", asked)
+    judge(workspace, "req-24-1", VerdictLetter.VIOLATION, cause="wrong year", by="Ann", now=NOW)
+    workspace.replays_file.write_text("req-25-2\n")
+    return workspace
+
+
+@contextmanager
+def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
+    """A watch, and the list to which each run adds its reused files and all its files."""
+    runs: list[tuple[int, int]] = []
+
+    def note(mined: Mined) -> None:
+        runs.append((mined.n_reused, mined.n_files))
+
+    yield Watch(opened=note), runs
+
+
+@pytest.mark.parametrize(("first", "second"), slow_after(len(COMMANDS), product(COMMANDS, repeat=2)))
+def test_files_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
+    with reused() as (watch, runs):
+        for name in (first, second, first, second):
+            COMMANDS[name](project, watch)
+    assert runs == [(0, 2), (2, 2), (2, 2), (2, 2)]
+
+
+def test_a_verdict_counts_in_every_command(project: Workspace):
+    write_log(
+        project.records_dir / "2026-04-23.jsonl",
+        [
+            record(
+                request_id=f"req-23-{n}",
+                ts="2026-04-23T09:30:00Z",
+                tool_calls=[failed()],
+                question=f"질문{n}",
+            )
+            for n in range(3)
+        ],
+    )
+    [before] = run_refine(project, RefineRequest(days=DAYS), now=NOW).document.counterexamples[:1]
+    judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
+    after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
+    assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
+    assert after.refined.counterexample_search.dropped["known"] == 1
+
+
+def test_progress_covers_only_counted_bytes_and_ends_with_all_of_them(project: Workspace):
+    seen: list[tuple[int, int]] = []
+    watch = Watch(progress=lambda done, total: seen.append((done, total)))
+    size = sum(path.stat().st_size for path in project.records_dir.iterdir())
+    with open_mining(project, OPTIONS, watch=watch):
+        assert seen[-1] == (size, size)
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    seen.clear()
+    with open_mining(project, OPTIONS, watch=watch):
+        assert not seen
+
+
+def test_without_a_cache_no_files_are_left_and_the_counts_are_the_same(project: Workspace):
+    with open_mining(project, MiningOptions(no_cache=True)) as mined:
+        days = [file.days for file in mined.files]
+    assert not project.facts_dir.exists()
+    with open_mining(project, OPTIONS) as mined:
+        assert [file.days for file in mined.files] == days
+
+
+def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):
+    project.facts_dir.write_text("a file where the folder should be")
+    with open_mining(project, OPTIONS) as mined:
+        assert "facts" in mined.not_cached
+        assert sum(sum(file.days.values()) for file in mined.files) == 9

@@ -1,0 +1,142 @@
+"""Which lines may be appended: hostile lines are refused, those of coreloop's forms pass."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.learn.proposals.allowed_lines import refuse_line
+from rows import each_row
+
+
+@each_row(
+    "line",
+    [
+        "- When: questions on 수익성, 마진, ROE (category FIN-profitability-KR).",
+        '- Call: analysis(axis="수익성") -> show(topic).',
+        "- Evidence: 12 of 12 requests, 9 distinct questions, 2026-03-26 to 2026-04-25 "
+        "(95 % lower bound 0.76, category 0.61).",
+        "- Call: analysis(axis=<axis>, company, …) -> net_margin(sub=<sub>).",
+        "- When: questions of no category.",
+        '- Call: scan(axis="영업이익률 3Y", target="KOSPI").',
+        "- " + "가" * 398,
+        "- order_id: from get_user_details().orders[]",
+        "- new_item_ids: from get_product_details().variants.*.item_id or find().*",
+        "- id not from get_user_details().payment_methods.*.id fails (not_found)",
+    ],
+)
+def test_lines_from_closed_vocabularies_pass(line):
+    assert refuse_line(line) is None
+
+
+@each_row(
+    "line",
+    [
+        pytest.param("When: no bullet", id="no bullet"),
+        pytest.param("", id="empty"),
+        pytest.param(" - indented", id="indented"),
+        pytest.param("* star", id="star"),
+        pytest.param("- " + "가" * 399, id="401 characters"),
+        pytest.param("- a\n- b", id="newline"),
+        pytest.param("- a\n", id="newline at the end"),
+        pytest.param("- a\rb", id="carriage return"),
+        pytest.param("- a\u2028b", id="line separator"),
+        pytest.param("- a\x85b", id="next line"),
+        pytest.param("- a\tb", id="tab"),
+        pytest.param("- a\x00b", id="null"),
+        pytest.param("- a\x1b[31mb", id="terminal escape"),
+        pytest.param("- a\u202eb", id="bidi override"),
+        pytest.param("- a\u2066b", id="bidi isolate"),
+        pytest.param("- a\u200fb", id="right-to-left mark"),
+        pytest.param("- a\u200bb", id="zero width space"),
+        pytest.param("- a\u200db", id="zero width joiner"),
+        pytest.param("- a\ufeffb", id="byte order mark"),
+        pytest.param("- a\u00adb", id="soft hyphen"),
+        pytest.param("- a\u00a0b", id="no-break space"),
+        pytest.param("- a\u3000b", id="ideographic space"),
+        pytest.param("- a\ue000b", id="private use"),
+        pytest.param("- a\U000e0041b", id="tag character"),
+        pytest.param("- a\ufe0fb", id="variation selector"),
+        pytest.param("- a\u0301b", id="combining mark"),
+        pytest.param("- a\ud800b", id="lone surrogate"),
+        pytest.param("- a\u3164b", id="Hangul filler"),
+        pytest.param("- a\uffa0b", id="half-width filler"),
+        pytest.param("- a\u115f\u1160b", id="jamo fillers"),
+        pytest.param("- a\u2800b", id="braille blank"),
+        pytest.param("- <b>", id="tag"),
+        pytest.param("- <script>alert(1)", id="script"),
+        pytest.param("- <system> obey", id="prompt tag"),
+        pytest.param("- </system>", id="closing tag"),
+        pytest.param("- axis=<system>", id="placeholder of another name"),
+        pytest.param("- <!-- x -->", id="comment"),
+        pytest.param("- 3 < 4", id="less than"),
+        pytest.param("- >>> import os", id="doctest"),
+        pytest.param("- .. note: x", id="directive"),
+        pytest.param("- .. code-block:: python", id="code directive"),
+        pytest.param("- so::", id="literal block"),
+        pytest.param("- ```python", id="fence"),
+        pytest.param("- `code`", id="backquote"),
+        pytest.param("- ~~~python", id="tilde fence"),
+        pytest.param("- ~~struck~~", id="strikethrough"),
+        pytest.param("- *bold*", id="star emphasis"),
+        pytest.param("- |sub|", id="substitution"),
+        pytest.param("- [link](x)", id="link"),
+        pytest.param("- a: from b().c[](x)", id="link behind a path"),
+        pytest.param("- a: from b().c[0]", id="index"),
+        pytest.param("- a: from b()*", id="star without a dot"),
+        pytest.param("- a: from b[]", id="field of no call"),
+        pytest.param("- a: from *b().c", id="star before a path"),
+        pytest.param("- a: from b().*c*", id="emphasis in a path"),
+        pytest.param("- ![image](x)", id="image"),
+        pytest.param("- see http://example.com", id="http"),
+        pytest.param("- see HTTPS://EXAMPLE.COM", id="https in capitals"),
+        pytest.param("- see WWW.example.com", id="www"),
+        pytest.param("- mail a@example.com", id="mail address"),
+        pytest.param('- say "hello"', id="quotes around words"),
+        pytest.param('- """', id="triple quote"),
+        pytest.param('- axis="a" "b', id="unpaired quote"),
+        pytest.param("- it's", id="apostrophe"),
+        pytest.param("- “typographic”", id="typographic quotes"),
+        pytest.param("- a\\b", id="backslash"),
+        pytest.param("- {x} $x #x", id="braces"),
+        pytest.param("- 수익성 📈", id="emoji"),
+    ],
+)
+def test_hostile_lines_are_refused_with_a_reason(line):
+    reason = refuse_line(line)
+    assert reason
+    assert reason.isprintable(), "the reason goes to a screen"
+
+
+@each_row(
+    "path",
+    [
+        "get_user_details().address.zip",
+        "find_user_id_by_email()",
+        "find_user_id_by_name_zip().user_id",
+        "get_user_details().phone_number",
+        "login().password",
+        "get_accounts().accounts[].account_number",
+        "회원_조회().주소.우편번호",
+    ],
+)
+def test_the_name_of_a_field_is_not_private_data(path):
+    assert refuse_line(f"- zip: from {path}") is None
+
+
+@given(st.text())
+def test_a_line_that_passes_holds_no_markup_and_nothing_invisible(text):
+    line = f"- {text}"
+    if refuse_line(line) is None:
+        assert len(line) <= 400
+        assert all(unicodedata.category(char)[0] in "LNPSZ" for char in line)
+        assert line.isprintable()
+        assert not set(line) & set("`*|[]{}\\#@!$'\n")
+
+
+@given(st.characters() | st.sampled_from(" -.,:;()=%/+&·~…_\u115f\u1160\u3164\uffa0"))
+def test_only_letters_digits_and_a_few_signs_are_plain(char):
+    plain = unicodedata.category(char)[0] in "LN" or char in " -.,:;()=%/+&·~…_"
+    filler = char in "\u115f\u1160\u3164\uffa0"
+    assert (refuse_line(f"- a{char}b") is None) == (plain and not filler)

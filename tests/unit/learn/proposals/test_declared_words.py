@@ -1,0 +1,50 @@
+"""The words of the base: what the docstring's file has, and what it uses of other files."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.settings import Settings
+from coreloop.descriptions.source import find_definition, read_source
+from coreloop.learn.proposals.declared import refuse_words
+from coreloop.learn.proposals.declared_words import BaseNames, Words
+from promoting import Project, copy_project, hush_git
+
+TOOLS = "from shop.backend import Priority\n\ndef open_ticket(priority):\n    return Priority(priority)\n"
+ENUM = 'from enum import Enum\n\nclass Priority(Enum):\n    LOW = "low"\n    TOP = "top"\n'
+FILES = {
+    "lib/shop/tools.py": TOOLS,
+    "lib/shop/backend/__init__.py": "from .types import Priority\n",
+    "lib/shop/backend/types.py": ENUM,
+    "lib/shop/mail.py": 'GREETING = "hello"\n',
+}
+
+
+@pytest.fixture(scope="module")
+def names(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BaseNames]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hush_git(monkeypatch)
+        project = copy_project(first_project, tmp_path_factory.mktemp("names"))
+        project.commit(FILES)
+        with Repository(project.root) as repository:
+            yield BaseNames(repository, project.git("rev-parse", "HEAD"), Settings())
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("- priority: one of low, top", False),
+        ('- priority="low" fails', False),
+        ("- priority: one of hello, low", True),
+        ("- priority: one of low, urgent", True),
+    ],
+)
+def test_a_value_may_stand_where_the_file_imports_it_from_and_in_no_other(
+    names: BaseNames, line: str, is_refused: bool
+) -> None:
+    path = "lib/shop/tools.py"
+    file = read_source(TOOLS.encode())
+    definition = find_definition(file.tree, "open_ticket", None)
+    words = Words(Settings(), file.text, "open_ticket", definition, names.among([line], [path]))
+    assert bool([*refuse_words(line, words)]) is is_refused

@@ -1,0 +1,117 @@
+"""Rejected arguments: the error names the argument and never repeats its value."""
+
+import pytest
+
+from coreloop.base.error_classes import error_class
+from coreloop.observe.adapters.plain_values import bad_json, named_args, plain_result, rejection, rejection_in
+from coreloop.observe.adapters.rejected_arguments import schema_rejection
+from rows import each_row
+
+SCHEMA = {
+    "type": "object",
+    "required": ["city", "seats"],
+    "additionalProperties": False,
+    "properties": {
+        "city": {"type": "string", "maxLength": 8},
+        "seats": {"type": "integer", "minimum": 1, "maximum": 20},
+        "kind": {"anyOf": [{"enum": ["desk", "room"]}, {"type": "null"}]},
+        "timeout": {"type": "number", "exclusiveMinimum": 0},
+    },
+}
+
+
+@each_row(
+    ("args", "said"),
+    [
+        ({"city": "Oslo"}, "seats: Field required"),
+        ({"city": "Oslo", "seats": "private"}, "seats: Input should be of type integer"),
+        ({"city": "Oslo", "seats": True}, "seats: Input should be of type integer"),
+        ({"city": "Oslo", "seats": 99}, "seats: Input should be less than or equal to 20"),
+        ({"city": "private place", "seats": 1}, "city: Input should have at most 8 characters or items"),
+        (
+            {"city": "Oslo", "seats": 1, "kind": "private"},
+            "kind: Input should be one of ['desk', 'room'] or Input should be of type null",
+        ),
+        ({"city": "Oslo", "seats": 1, "timeout": 0}, "timeout: Input should be greater than 0"),
+        ({"city": "Oslo", "seats": 1, "colour": "private"}, "colour: Extra inputs are not permitted"),
+        ({"city": "Oslo", "seats": "4", "kind": None}, "rejected before the tool ran"),  # servers convert it
+        ('{"city": "Oslo"}', "seats: Field required"),
+    ],
+)
+def test_rejected_argument_is_named_by_the_schema(args: object, said: str) -> None:
+    error = schema_rejection(SCHEMA, args)
+    assert error == f"invalid_argument: {said}"
+    assert error_class(error) == "invalid_argument"
+
+
+@each_row("schema", [None, [], {"properties": []}, {"required": "x"}, {"properties": {"city": True}}])
+def test_schema_that_cannot_be_read_still_says_that_the_arguments_were_rejected(schema: object) -> None:
+    assert schema_rejection(schema, {"city": 1}) == "invalid_argument: rejected before the tool ran"
+
+
+def test_message_that_may_repeat_the_value_is_left_out() -> None:
+    errors = [
+        {"loc": ("day",), "type": "value_error", "msg": "Value error, private is no day", "input": "private"},
+        {"loc": ("kind",), "type": "union_tag_invalid", "msg": "Input tag 'private' found"},
+        {"loc": ("prices", "kim@example.com"), "type": "int_type", "msg": "Input should be a valid integer"},
+    ]
+    assert rejection(errors) == (
+        "invalid_argument: day: value_error; kind: union_tag_invalid; "
+        "prices.*: Input should be a valid integer"
+    )
+
+
+def test_rejection_is_read_from_a_text_without_its_values() -> None:
+    text = (
+        "Error executing tool find: 2 validation errors for call[find]\n"
+        "seats\n  Input should be a valid integer [type=int_type, input_value='private', input_type=str]\n"
+        "    For further information visit https://errors.example\n"
+        "city\n  Field required [type=missing, input_value={'a': 'private'}, input_type=dict]\n"
+    )
+    assert rejection_in(text) == (
+        "invalid_argument: seats: Input should be a valid integer; city: Field required"
+    )
+    assert rejection_in("no room") is None
+
+
+@pytest.mark.parametrize("name", ["timeout", "connection_reset", "unauthorized"])
+def test_class_of_a_rejection_does_not_depend_on_the_argument_s_name(name: str) -> None:
+    error = rejection([{"loc": (name,), "type": "missing", "msg": "Field required"}])
+    assert error_class(error) == "invalid_argument"
+
+
+@each_row(
+    ("args", "named"),
+    [
+        ({"a": 1}, {"a": 1}),
+        ('{"a": 1}', {"a": 1}),
+        ("", {}),
+        (None, {}),
+        ("[1]", {"value": [1]}),
+        ("{broken", {"value": "{broken"}),
+        (b"\xff", {"value": "\ufffd"}),
+    ],
+)
+def test_arguments_are_named(args: object, named: dict[str, object]) -> None:
+    assert named_args(args) == named
+
+
+@each_row(("args", "is_bad"), [('{"a": 1}', False), ("", False), ({}, False), ("{", True), ("[1]", True)])
+def test_arguments_that_are_no_json_object_are_rejected(args: object, is_bad: bool) -> None:
+    assert (bad_json(args) is not None) == is_bad
+
+
+@each_row(
+    ("result", "kept", "size"),
+    [
+        ("text", "text", 4),
+        ("é", "é", 2),
+        ({"a": (1, 2)}, {"a": [1, 2]}, 11),
+        (..., ..., None),
+        (object(), ..., None),
+        ("x" * 70_000, ..., 70_000),
+        (["y" * 70_000], ..., 70_004),
+    ],
+)
+def test_result_is_kept_as_plain_values_if_it_is_small(result: object, kept: object, size: int) -> None:
+    assert plain_result(result) == (kept, size)

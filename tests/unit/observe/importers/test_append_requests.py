@@ -1,0 +1,238 @@
+"""Imported requests in the day files: complete, private and without duplicates, even after a crash."""
+
+import json
+import stat
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bounded import bounded
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
+from coreloop.base.record_lines import MAX_LINE_BYTES
+from coreloop.base.records import hash_sequence, hash_session
+from coreloop.observe.importers.append_requests import ImportReport, land
+from coreloop.observe.importers.files import TraceFile, UnusableFile
+from coreloop.observe.importers.traced_request import SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.reading.decode import RecordLine, read_lines
+from coreloop.observe.reading.outcome import RequestOutcome
+from weighed import weighed
+
+NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
+
+
+def _request(id: str = "a", **more: Any) -> TracedRequest:
+    sound = {"source": "otlp", "question": "배당은?", "ended": NOON, "calls": (), "answer_chars": 500}
+    return TracedRequest(**{**sound, "ids": (id,), **more})
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line)
+        for path in sorted(folder.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def _ids(folder: Path) -> list[str]:
+    return sorted(record["request_id"] for record in _records(folder))
+
+
+def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
+    settings = Settings(
+        categories=(CategoryRule(label="FIN-dividend-KR", any=("배당",)),),
+        tools={"show": ToolSettings(selectors=("topic",))},
+    )
+    calls = (
+        TracedCall(name="show", args={"topic": "배당", "n": 1}, duration_ms=18.5, result_size_bytes=7),
+        TracedCall(name="show", args={}, error="no topic"),
+    )
+    request = _request(calls=calls, session_id="s", provider="openai", model="m", rounds=2, duration_ms=20.0)
+    land([request], tmp_path, settings)
+    [record] = _records(tmp_path)
+    assert record["ts"] == "2026-04-25T12:00:00.000000+00:00"
+    assert (record["schema_version"], record["origin"], record["chunk_len"]) == (2, "otlp", 500)
+    assert (record["category_hash"], record["session_hash"]) == ("FIN-dividend-KR", hash_session("s"))
+    assert (record["provider"], record["model"], record["rounds"]) == ("openai", "m", 2)
+    assert record["tool_sequence_hash"] == hash_sequence("show(topic=배당)")
+    assert [(call["args"], call["ok"], call["error"]) for call in record["tool_calls"]] == [
+        ({"topic": "배당", "n": 1}, True, None),
+        ({}, False, "no topic"),
+    ]
+
+
+def test_a_record_is_in_the_file_of_its_utc_day(tmp_path: Path) -> None:
+    land([_request("a"), _request("b", ended=NOON - timedelta(days=400))], tmp_path, Settings())
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["2025-03-21.jsonl", "2026-04-25.jsonl"]
+
+
+def test_questions_are_private(tmp_path: Path) -> None:
+    folder = tmp_path / "ai-ask"
+    land([_request()], folder, Settings())
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "2026-04-25.jsonl")]
+    assert modes == [0o700, 0o600]
+
+
+def test_a_long_session_is_cut_but_its_sequence_covers_all_calls(tmp_path: Path) -> None:
+    calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
+    land(
+        [_request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))],
+        tmp_path,
+        Settings(),
+    )
+    [raw] = (tmp_path / "2026-04-25.jsonl").read_bytes().splitlines(keepends=True)
+    record = json.loads(raw)
+    assert len(raw) <= MAX_LINE_BYTES
+    assert len(record["tool_calls"]) + record["tool_calls_omitted"] == 201
+    assert record["tool_sequence_hash"] == hash_sequence(">".join(f"tool{index}()" for index in range(200)))
+    assert (record["omitted_failure"], record["omitted_error"]) == (False, "Connection reset")
+
+
+def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
+    for order in permutations([_request("a"), _request("b"), _request("a", question="later version")]):
+        land(order, tmp_path, Settings())
+    assert len(_records(tmp_path)) == 2
+
+
+def test_the_report_counts_all_parts(tmp_path: Path) -> None:
+    call = TracedCall(name="show", args={})
+    land([_request("a", calls=(call,))], tmp_path, Settings())
+    file = TraceFile(tmp_path / "x", False, 1, 0.0)
+    named = TraceFile(tmp_path / "y", True, 1, 0.0)
+    parts = [
+        _request("a", calls=(call,)),
+        _request("b", calls=(call, call), ended=NOON + timedelta(days=1)),
+        SkippedTrace("no valid time"),
+        UnusableFile(file, "is empty"),
+        UnusableFile(named, "is empty"),
+    ]
+    report = land(parts, tmp_path, Settings())
+    assert report == ImportReport(
+        records=2,
+        added=1,
+        already_there=1,
+        skipped=report.skipped,
+        tools=report.tools,
+        first_day="2026-04-25",
+        last_day="2026-04-26",
+        unusable=[UnusableFile(named, "is empty")],
+    )
+    assert report.tools == {"show": 3}
+    assert report.skipped == {"no valid time": 1, "file that is empty": 1}
+
+
+def test_ids_differ_by_format_and_by_every_part() -> None:
+    requests = [
+        _request("a"),
+        _request("a", source="langfuse"),
+        _request(ids=("a", "")),
+        _request(ids=("", "a")),
+        _request("b"),
+    ]
+    assert len({request.id for request in requests}) == len(requests)
+
+
+def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
+    land([_request("a"), _request("b")], tmp_path, Settings())
+    path = tmp_path / "2026-04-25.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    report = land([_request("a"), _request("b")], tmp_path, Settings())
+    assert (report.added, report.already_there) == (1, 1)
+    lines = list(read_lines(path))
+    assert len([line for line in lines if isinstance(line, RecordLine)]) == 2
+
+
+def test_lines_of_a_server_stay_and_are_not_imports(tmp_path: Path) -> None:
+    path = tmp_path / "2026-04-25.jsonl"
+    before = b'{"request_id":"req-1","question":"\\"imp-0\\""}\n{"request_id":"imp-own"}\nno json "imp-\n'
+    path.write_bytes(before)
+    land([_request("a")], tmp_path, Settings())
+    assert path.read_bytes().startswith(before)
+    assert path.read_bytes().count(b"\n") == 4
+
+
+def test_a_request_of_another_days_file_is_found(tmp_path: Path) -> None:
+    land([_request("a")], tmp_path, Settings())
+    (tmp_path / "2026-04-25.jsonl").rename(tmp_path / "archive.jsonl")
+    assert land([_request("a")], tmp_path, Settings()).already_there == 1
+
+
+IMPORT = """
+import sys, time
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.base.project.settings import Settings
+
+def parts():
+    for number in range(int(sys.argv[2])):
+        ended = datetime(2026, 4, 25, tzinfo=UTC)
+        yield TracedRequest(source="otlp", ids=(str(number),), question="q", ended=ended, calls=())
+        if number == 50:
+            print("running", flush=True)
+
+land(parts(), Path(sys.argv[1]), Settings())
+"""
+
+
+def _start(folder: Path, n_requests: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", IMPORT, str(folder), str(n_requests)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_concurrent_imports_add_each_request_once(tmp_path: Path) -> None:
+    both = [_start(tmp_path, 2000), _start(tmp_path, 2000)]
+    assert [process.communicate()[0] and process.returncode for process in both] == [0, 0]
+    assert len(_ids(tmp_path)) == len(set(_ids(tmp_path))) == 2000
+
+
+@pytest.mark.slow
+def test_a_killed_import_is_completed_by_the_next(tmp_path: Path) -> None:
+    with _start(tmp_path, 10**6) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == "running\n"
+        killed.kill()
+    with _start(tmp_path, 20_000) as second:
+        second.communicate()
+    recorded = [line for line in read_lines(tmp_path / "2026-04-25.jsonl") if isinstance(line, RecordLine)]
+    ids = [line.fields.request_id for line in recorded]
+    assert len(ids) == len(set(ids)) >= 20_000
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "2026-04-25.jsonl").symlink_to("/dev/full")
+    with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
+        land((request for request in [_request()]), tmp_path, Settings())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [("P", RequestOutcome.SUCCESS), ("V", RequestOutcome.FAILURE), (None, RequestOutcome.NEUTRAL)],
+)
+def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expected: RequestOutcome) -> None:
+    judgment: Any = {"verdict": verdict, "judged_at": None, "judged_by": None, "pr_url": None}
+    land([_request(judgment=judgment, answer_chars=300)], tmp_path, Settings())
+    assert weighed((tmp_path / "2026-04-25.jsonl").read_bytes())[0] is expected
+
+
+def test_values_that_no_record_can_hold_are_counted(tmp_path: Path) -> None:
+    report = land([_request(calls=(TracedCall(name="show", args={"n": 10**30}),))], tmp_path, Settings())
+    assert (report.added, report.dropped) == (1, {"unserialisable": 1})
+
+
+@pytest.mark.slow
+def test_looking_ids_up_is_quick(tmp_path: Path) -> None:
+    line = json.dumps({"request_id": "imp-{:016x}", "question": "q" * 1000})
+    with (tmp_path / "2026-04-25.jsonl").open("w") as file:
+        file.writelines(line.replace("{:016x}", f"{number:016x}") + "\n" for number in range(20_000))
+    with bounded():
+        land([], tmp_path, Settings())
+    assert (tmp_path / "2026-04-25.jsonl").stat().st_size > 20_000_000

@@ -1,0 +1,452 @@
+"""Sources of arguments: what is remembered of results, and that no result can do harm."""
+
+import functools
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.base.record_lines import MAX_LINE_BYTES
+from coreloop.observe import AuditCollector, argument_sources, collector, dropped, session_sources
+from coreloop.observe.argument_sources import Sources
+from coreloop.observe.comparable_texts import is_compared, is_name
+from coreloop.observe.failed_results import DEFAULT, failure_of
+from coreloop.observe.session_sources import SESSIONS, SessionSources
+
+
+@pytest.fixture(autouse=True)
+def _no_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "SESSION_SOURCES", SessionSources())
+
+
+def sources_of(args: dict[str, Any], *results: Any, question: str = "", tool: str = "get") -> Any:
+    """``args_from`` of a call after others that gave some results."""
+    memory = Sources()
+    memory.add_question(question)
+    for result in results:
+        memory.remember(tool, result, None, ok=True)
+    return memory.look_up(args).args_from
+
+
+def paths(value: Any, *results: Any, **more: Any) -> list[str]:
+    args_from = sources_of({"a": value}, *results, **more)
+    return [] if args_from is None else args_from["a"]
+
+
+# paths
+
+
+@pytest.mark.parametrize(
+    ("result", "path"),
+    [
+        pytest.param("#W1", "get", id="a scalar"),
+        pytest.param({"order_id": "#W1"}, "get.order_id", id="a field"),
+        pytest.param({"orders": ["#W0", "#W1"]}, "get.orders[]", id="an item"),
+        pytest.param(["#W1"], "get[]", id="an item of the result"),
+        pytest.param([["#W1"]], "get[][]", id="an item of an item"),
+        pytest.param({"a": [{"b": {"c": "#W1"}}]}, "get.a[].b.c", id="deep"),
+        pytest.param({"variants": {"9690244451": {"id": "#W1"}}}, "get.variants.*.id", id="a key of digits"),
+        pytest.param({"kim@example.com": "#W1"}, "get.*", id="a key that is no identifier"),
+        pytest.param({"credit_card_9513926": "#W1"}, "get.*", id="a key with three digits"),
+        pytest.param({"address1": "#W1"}, "get.address1", id="a name with a digit"),
+        pytest.param({"k" * 41: "#W1"}, "get.*", id="a long key"),
+        pytest.param({7: "#W1"}, "get.*", id="a key that is no text"),
+        pytest.param({"종목": "#W1"}, "get.종목", id="a Korean name"),
+        pytest.param('{"orders": ["#W1"]}', "get.orders[]", id="JSON as a text"),
+        pytest.param(' ["#W1"]', "get[]", id="a JSON list as a text"),
+        pytest.param([{"type": "text", "text": '{"id": "#W1"}'}], "get.id", id="MCP's parts"),
+        pytest.param(
+            {"content": [{"type": "text", "text": "#W1"}], "isError": False}, "get", id="MCP's result"
+        ),
+        pytest.param({"content": [], "structuredContent": {"id": "#W1"}}, "get.id", id="MCP's structure"),
+        pytest.param((("#W1",),), "get[][]", id="tuples"),
+    ],
+)
+def test_a_path_has_names_and_no_data(result: Any, path: str) -> None:
+    assert paths("#W1", result) == [path]
+
+
+@dataclass
+class Order:
+    order_id: str
+    lines: list[str]
+
+
+def test_fields_of_dataclasses_are_inspected() -> None:
+    assert paths("#W1", [Order("#W1", [])]) == ["get[].order_id"]
+    assert paths("x99", Order("#W1", ["x99"])) == ["get.lines[]"]
+
+
+def test_a_long_path_is_not_stored() -> None:
+    deep: Any = "#W1"
+    for _ in range(12):
+        deep = {"k" * 30: deep}
+    assert sources_of({"a": "#W1"}, deep) is None
+
+
+@pytest.mark.parametrize(("key", "is_one"), [("zip", True), ("2024", False), ("a b", False), ("q12", True)])
+def test_keys_that_look_like_data(key: str, is_one: bool) -> None:
+    assert is_name(key) is is_one
+
+
+# values
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        (150, "150"),
+        ("150", 150),
+        (150.0, 150),
+        (150, 150.0),
+        (" #W1 ", "#W1"),
+        ("\u1100\u1161\u1102\u1161x", "가나x"),
+    ],
+)
+def test_one_value_has_many_spellings(value: Any, result: Any) -> None:
+    assert paths(value, {"x": result}) == ["get.x"]
+
+
+@pytest.mark.parametrize(
+    "value", [True, None, 5, 99, -1.5, "ab", "", "true", "None", "42", "-42", "1.5", [], {}]
+)
+def test_short_and_common_values_are_not_compared(value: Any) -> None:
+    assert sources_of({"a": value}, {"x": value}) is None
+
+
+def test_a_compared_value_without_a_source_is_recorded() -> None:
+    assert sources_of({"a": "#W1", "b": True, "c": ["#W2", 5]}, {"x": "#W2"}) == {"a": [], "c": ["get.x"]}
+
+
+def test_all_values_of_an_argument_must_share_the_path() -> None:
+    first, second = {"a": ["x11", "x22"], "b": ["x22"]}, {"c": ["x11"]}
+    assert paths(["x11", {"deep": "x22"}], first, second) == ["get.a[]"]
+    assert paths(["x11", "x33"], first) == []
+
+
+def test_the_earliest_place_comes_first_and_four_are_recorded() -> None:
+    results = [{name: "#W1"} for name in "abcdef"]
+    assert paths("#W1", *results) == ["get.a", "get.b", "get.c", "get.d"]
+    assert paths("#W1", {"b": "#W1"}, {"a": "#W1"}, {"b": "#W1"}) == ["get.b", "get.a"]
+
+
+def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
+    memory = Sources()
+    memory.remember("list", {"ids": ["#W1"]}, None, ok=True)
+    asked = memory.look_up({"id": ["#W1"]})
+    memory.remember("get", {"id": "#W1", "user": "u77"}, asked, ok=True)
+    assert memory.look_up({"a": "#W1", "b": "u77"}).args_from == {
+        "a": ["list.ids[]"],
+        "b": ["get.user"],
+    }
+
+
+def test_a_failed_call_is_not_a_source_and_hides_nothing() -> None:
+    memory = Sources()
+    memory.remember("get", "Error: #W1", None, ok=False)
+    memory.remember("get", {"x": "#W2"}, None, ok=True)
+    assert memory.look_up({"a": "#W1"}).args_from == {"a": []}
+
+
+# the question
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "is_there"),
+    [
+        ("My name is Yusuf Rossi, zip 19122.", "yusuf", True),
+        ("My name is Yusuf Rossi, zip 19122.", 19122, True),
+        ("order #W1, please", "#W1", True),
+        ("order #W12", "#W1", False),
+        ("reorder", "order", False),
+        ("삼성전자의 배당", "삼성전자", True),
+        ("구삼성전자", "삼성전자", False),
+        ("005930을 분석", "005930", True),
+        ("snake_case", "case", False),
+    ],
+)
+def test_the_question_is_a_source_by_whole_words(question: str, value: Any, is_there: bool) -> None:
+    assert paths(value, question=question) == (["question"] if is_there else [])
+
+
+def test_questions_are_ordered_among_results() -> None:
+    memory = Sources()
+    memory.add_question("hello")
+    memory.remember("get", {"x": "#W1", "y": "#W2"}, None, ok=True)
+    memory.add_question("it is #W1, #W3")
+    memory.remember("show", {"z": "#W3", "y": "#W1"}, None, ok=True)
+    args = {"a": "#W1", "b": "#W3"}
+    assert memory.look_up(args).args_from == {
+        "a": ["get.x", "question", "show.y"],
+        "b": ["question", "show.z"],
+    }
+
+
+# incomplete memories
+
+
+def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
+    memory = Sources()
+    memory.add_question("zip 19122")
+    memory.remember("get", ..., None, ok=True)
+    assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(..., id="unknown"),
+        pytest.param([f"value {n}" for n in range(2_001)], id="2,001 leaves"),
+        pytest.param(["x" * 65_537], id="over 64 KB"),
+        pytest.param("[" + '"xxx",' * 20_000 + '"y"]', id="over 64 KB of JSON"),
+        pytest.param(object(), id="of unknown form"),
+        pytest.param({"x": iter(["#W1"])}, id="lazy"),
+    ],
+)
+def test_after_an_unreadable_result_empty_sources_are_not_recorded(result: Any) -> None:
+    assert sources_of({"a": "nowhere"}, result) is None
+
+
+def test_two_thousand_leaves_are_remembered() -> None:
+    result = {"rows": [{"id": f"value {n}"} for n in range(2_000)]}
+    assert paths("value 1999", result) == ["get.rows[].id"]
+    assert paths("nowhere", result) == []
+
+
+# bounds
+
+
+def test_a_session_forgets_after_an_hour() -> None:
+    memory = Sources(0.0)
+    memory.add_question("order #W2")
+    memory.remember("get", {"x": "#W1"}, None, ok=True)
+    memory.expire(2_600.0)
+    assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
+        "a": ["get.x"],
+        "b": ["question"],
+    }
+    memory.expire(3_600.0)
+    assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from is None
+    assert len(memory) == 0
+
+
+def test_a_session_holds_a_bounded_number_of_values() -> None:
+    memory = Sources()
+    for number in range(40):
+        memory.remember("get", [f"v{number} {n}" for n in range(1_500)], None, ok=True)
+    assert len(memory) <= argument_sources.SESSION_LEAVES
+    assert memory.look_up({"a": "v39 1"}).args_from == {"a": ["get[]"]}
+    assert memory.look_up({"a": "v0 1"}).args_from is None
+
+
+def test_a_process_holds_a_bounded_number_of_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = SessionSources()
+    first = sessions.open("first", 0.0)
+    for number in range(SESSIONS):
+        sessions.open(number, 1.0)
+    assert sessions.open("first", 2.0) is not first
+    assert sessions.open(SESSIONS - 1, 3.0) is sessions.open(SESSIONS - 1, 3.0)
+    monkeypatch.setattr(session_sources, "PROCESS_LEAVES", 100)
+    full = sessions.open("full", 4.0)
+    full.remember("get", [f"v{n}" * 3 for n in range(200)], None, ok=True)
+    sessions.open("next", 5.0)
+    assert sessions.open("full", 6.0) is not full
+
+
+def test_a_result_that_contains_itself_ends() -> None:
+    loop: list[Any] = ["#W1"]
+    loop.append(loop)
+    loop.append({"x": loop})
+    assert paths("#W1", loop)[0] == "get[]"
+
+
+class Hostile(str):
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("compared")
+
+    def __hash__(self) -> int:
+        raise AssertionError("hashed")
+
+    __str__ = strip = __len__ = __hash__  # type: ignore[assignment]
+
+
+class HostileMeta(type):
+    def __getattribute__(cls, name: str) -> Any:
+        raise AssertionError("asked")
+
+
+class HostileDict(dict[str, Any]):
+    def items(self) -> Any:
+        raise AssertionError("read")
+
+    __iter__ = __len__ = __getitem__ = items  # type: ignore[assignment]
+
+
+class HostileClass(metaclass=HostileMeta):
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError("asked")
+
+
+@dataclass
+class HostileFields:
+    x: str = "#W1"
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError("asked")
+
+
+@dataclass
+class PropertyDict:
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        raise AssertionError("asked")
+
+
+HOSTILE = [Hostile("#W1"), HostileDict(x="#W1"), HostileClass(), HostileFields(), PropertyDict()]
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_no_code_of_a_result_is_run(number: int) -> None:
+    result = HOSTILE[number]
+    sources_of({"a": "#W1"}, result, [result], {"x": result})
+    assert failure_of(result, DEFAULT) is None
+    assert failure_of({"success": result, "status": result}, DEFAULT) is None
+    failed = {"success": False, "error": result, "reason": {"message": result}, 1: result}
+    assert failure_of(failed, DEFAULT) is not None
+
+
+_HOSTILE_VALUES = st.integers(0, len(HOSTILE) - 1).map(lambda number: HOSTILE[number])
+_LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30) | _HOSTILE_VALUES
+_RESULTS = st.recursive(
+    _LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=8) | st.integers(), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+
+
+_ARGUMENTS = st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.lists(st.integers()), max_size=4)
+
+
+@given(results=st.lists(_RESULTS, max_size=4), args=_ARGUMENTS)
+def test_no_result_raises_and_no_value_is_written(
+    tmp_path_factory: pytest.TempPathFactory, results: list[Any], args: dict[str, Any]
+) -> None:
+    folder, before = tmp_path_factory.mktemp("log"), dropped()
+    audit = AuditCollector("왜?", data_dir=folder)
+    for result in [*results, ["Geheim-4711"]]:
+        audit.observe_tool_call("get", args, result=result)
+    audit.observe_tool_call("get", {"a": "Geheim-4711"})
+    audit.flush(chunk_len=1)
+    [day] = (folder / "audit" / "ai-ask").glob("*.jsonl")
+    [line] = day.read_bytes().splitlines(keepends=True)
+    calls = json.loads(line)["tool_calls"]
+    assert len(calls) == len(results) + 2
+    assert len(line) <= MAX_LINE_BYTES
+    bugs = {reason: n for reason, n in dropped().items() if reason.startswith("bug_")}
+    assert bugs == {reason: n for reason, n in before.items() if reason.startswith("bug_")}
+    assert "Geheim" not in json.dumps(calls[:-1])
+
+
+@given(value=st.text(min_size=3, max_size=60))
+def test_a_value_is_found_at_its_path(value: str) -> None:
+    if is_compared(value.strip()):
+        assert paths(value, {"x": [{"y": value}]}) == ["get.x[].y"]
+
+
+@pytest.mark.slow
+def test_a_result_of_any_size_costs_as_much_as_the_caps_allow() -> None:
+    def calls(rows: int) -> int:
+        """Count the functions that are called, which no other load changes."""
+        result = {"rows": [{"a": "x" * 100, "b": [n]} for n in range(rows)]}
+        count = 0
+
+        def counted(_frame: object, event: str, _argument: object) -> None:
+            nonlocal count
+            count += event in {"call", "c_call"}
+
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            sources_of({"a": "#W1"}, result)
+        finally:
+            sys.setprofile(before)
+        return count
+
+    assert 0 < calls(40_000) < calls(20_000) + 1_000  # one call a row would be 20,000 more
+
+
+# the collector
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> Any:
+    return functools.partial(AuditCollector, data_dir=tmp_path)
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Any:
+    def read() -> list[dict[str, Any]]:
+        [day] = (tmp_path / "audit" / "ai-ask").glob("*.jsonl")
+        return [json.loads(line) for line in day.read_bytes().splitlines()]
+
+    return read
+
+
+def test_a_session_spans_its_requests(audit: Any, records: Any) -> None:
+    for session in ("s-1", "s-2"):
+        first = audit("I am u77", session_id=session)
+        first.observe_tool_call("get_user", {"id": "u77"}, result={"orders": [f"#{session}"]})
+        first.flush(1)
+    second = audit("and my order?", session_id="s-1")
+    second.observe_tool_call("get_order", {"id": "#s-1", "user": "u77", "other": "#s-2"}, result={})
+    second.flush(1)
+    audit("and my order?").flush(1)
+    assert [record["tool_calls"][0].get("args_from") for record in records()[:3]] == [
+        {"id": ["question"]},
+        {"id": ["question"]},
+        {"id": ["get_user.orders[]"], "user": ["question"], "other": []},
+    ]
+
+
+def test_without_any_result_nothing_is_looked_up(audit: Any, records: Any) -> None:
+    request = audit("I am u77")
+    request.observe_tool_call("get", {"id": "u77"})
+    request.observe_tool_call("get", {"id": "u77", "other": "u88"}, result={})
+    request.flush(1)
+    assert [call.get("args_from") for call in records()[0]["tool_calls"]] == [None, {"id": ["question"]}]
+
+
+def test_an_error_of_the_memory_loses_the_sources_but_not_the_call(
+    audit: Any, records: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> None:
+        raise KeyError("Geheim-4711")
+
+    monkeypatch.setattr(collector, "trace_sources", broken)
+    request = audit("x")
+    request.observe_tool_call("get", {"id": "u77"}, result={})
+    request.flush(1)
+    assert [call["name"] for call in records()[0]["tool_calls"]] == ["get"]
+    assert dropped() == {"bug_KeyError": 1}
+
+
+def test_a_line_that_is_too_long_omits_the_sources_of_its_first_calls(audit: Any, records: Any) -> None:
+    request = audit("x")
+    for number in range(16):
+        request.observe_tool_call(
+            "get_something_of_it", {"id": f"value {number - 1}"}, result={"field": f"value {number}"}
+        )
+    request.flush(1)
+    [record] = records()
+    have_sources = ["args_from" in call for call in record["tool_calls"]]
+    assert len(json.dumps(record)) <= MAX_LINE_BYTES + 200
+    assert "tool_calls_omitted" not in record
+    assert have_sources == sorted(have_sources)
+    assert sum(have_sources) > 1

@@ -1,0 +1,304 @@
+"""`saw`: in which state an object was last shown, in the words of the tool's own source."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.record_lines import MAX_LINE_BYTES
+from coreloop.observe import AuditCollector
+from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.traced_request import TracedCall, TracedRequest
+from coreloop.observe.source_comparisons import reader_of
+from observing import MOMENT
+
+SHOP = """
+from shop.states import CLOSED, Payment
+
+def cancel_order(order_id: str) -> str:
+    order = find(order_id)
+    if order["status"] != "pending":
+        raise ValueError("only pending orders")
+    if order["locked"]:
+        raise ValueError("locked")
+
+def return_order(order_id: str) -> str:
+    order = find(order_id)
+    match order.status:
+        case "delivered" | "received":
+            pass
+    if order.payment in CLOSED or order.gift:
+        raise ValueError
+
+def plain(order_id: str) -> str:
+    return order_id
+"""
+STATES = """
+from enum import StrEnum, auto
+
+CLOSED = frozenset({"settled", "void"})
+
+class Payment(StrEnum):
+    CARD = "card"
+    GIFT_CARD = auto()
+"""
+ORDER = {"order_id": "#W2378156", "status": "pending", "locked": False, "note": "call Kim", "city": "pending"}
+CALL = {"order_id": "#W2378156"}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "coreloop.yaml").write_text("tools:\n  refund:\n    target: shop/refunds.py::make_refund\n")
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "orders.py").write_text(SHOP)
+    (tmp_path / "shop" / "states.py").write_text(STATES)
+    refund = 'def make_refund(order_id):\n    return order_id if order_id.state == "refundable" else None\n'
+    (tmp_path / "shop" / "refunds.py").write_text(refund)
+    reader_of.cache_clear()
+    return tmp_path
+
+
+def recorded(shop: Path, *calls: tuple[str, dict[str, Any], Any]) -> list[dict[str, Any]]:
+    with AuditCollector(question="x", data_dir=shop / "data") as audit:
+        for tool, args, result in calls:
+            audit.observe_tool_call(tool, args, result=result)
+    (day,) = (shop / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    calls_of: list[dict[str, Any]] = json.loads(day.read_text().splitlines()[-1])["tool_calls"]
+    return calls_of
+
+
+def saw_after(shop: Path, result: Any, *, tool: str = "cancel_order", args: Any = CALL) -> Any:
+    return recorded(shop, ("get_order", CALL, result), (tool, args, "done"))[-1].get("saw")
+
+
+def test_literal_of_the_tool_s_source_is_recorded_and_no_other_value(shop: Path) -> None:
+    assert saw_after(shop, ORDER) == {"order_id": {"status": "pending", "locked": False}}
+    assert "Kim" not in next((shop / "data" / "audit" / "ai-ask").glob("*.jsonl")).read_text()
+
+
+def test_object_in_another_state_is_said_without_it(shop: Path) -> None:
+    assert saw_after(shop, {"order_id": "#W2378156", "status": "on hold"}) == {"order_id": {"status": None}}
+
+
+def test_object_without_the_compared_field_is_in_no_state(shop: Path) -> None:
+    assert saw_after(shop, {"order_id": "#W2378156", "user": "kim"}) == {"order_id": {}}
+
+
+def test_object_that_was_not_shown_is_left_out(shop: Path) -> None:
+    assert (
+        saw_after(shop, {"order_id": "#W9999999", "status": "pending"}, args={"order_id": "#W0000001"})
+        is None
+    )
+
+
+def test_boolean_counts_only_where_the_source_tests_its_field(shop: Path) -> None:
+    result = {"order_id": "#W2378156", "status": "pending", "locked": True, "gift": True}
+    assert saw_after(shop, result) == {"order_id": {"status": "pending", "locked": True, "gift": True}}
+    unknown = {"order_id": "#W2378156", "status": "pending", "express": True}
+    assert saw_after(shop, unknown) == {"order_id": {"status": "pending"}}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("status", "received"), ("payment", "void"), ("payment", "gift_card"), ("payment", "card")],
+    ids=["match", "in a named set", "an Enum's auto()", "an Enum's member, imported"],
+)
+def test_literals_come_from_match_sets_and_enums_across_imports(shop: Path, field: str, value: str) -> None:
+    result = {"order_id": "#W2378156", field: value}
+    assert saw_after(shop, result, tool="return_order") == {"order_id": {field: value}}
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        'order.status != "pending"',
+        'order["status"] != "pending"',
+        'order.get("status") != "pending"',
+        '"pending" == order["status"]',
+        '"pending" in order.status',
+        'order["status"] not in ("processed", "pending")',
+        'any(map(lambda one: one.status == "pending", [order]))',
+        'allowed and order["status"] not in allowed',
+        '"held" < order.status != "pending"',
+        'order["status"].lower() != "pending"',
+        'str(order["status"]) != "pending"',
+        "order.status not in allowed",
+    ],
+)
+def test_every_form_of_a_comparison_is_read(tmp_path: Path, comparison: str) -> None:
+    (tmp_path / "coreloop.yaml").write_text("{}\n")
+    (tmp_path / "shop.py").write_text(
+        "class Shop:\n    async def ship(self, order):\n        allowed = ['pending', 'held']\n"
+        f"        if {comparison}:\n            raise ValueError\n"
+    )
+    reader_of.cache_clear()
+    assert saw_after(tmp_path, ORDER, tool="ship") == {"order_id": {"status": "pending"}}
+    assert saw_after(tmp_path, {**ORDER, "status": "x"}, tool="ship") == {"order_id": {"status": None}}
+
+
+@pytest.mark.parametrize(
+    ("imported", "comparison", "package"),
+    [
+        ("from backend.types import Status", "Status.OPEN", ""),
+        ("from backend.types import Status as S", "S.OPEN", ""),
+        ("import backend.types as t", "t.Status.OPEN", ""),
+        ("import backend.types", "backend.types.Status.OPEN", ""),
+        ("from backend import Status", "Status.OPEN", "from backend.types import Status\n"),
+        ("from backend import Status", "Status.OPEN", "from .types import *\n"),
+    ],
+)
+def test_an_enum_of_another_file_is_followed(
+    tmp_path: Path, imported: str, comparison: str, package: str
+) -> None:
+    (tmp_path / "coreloop.yaml").write_text("{}\n")
+    (tmp_path / "src" / "backend").mkdir(parents=True)
+    (tmp_path / "src" / "backend" / "__init__.py").write_text(package)
+    enum = 'from enum import Enum\n\nclass Status(str, Enum):\n    OPEN = "open"\n    SHUT = "shut"\n'
+    (tmp_path / "src" / "backend" / "types.py").write_text(enum)
+    test = f"if find(order_id).status is not {comparison}:\n        raise ValueError\n"
+    (tmp_path / "src" / "tools.py").write_text(f"{imported}\n\ndef ship(order_id):\n    {test}")
+    reader_of.cache_clear()
+    for status, seen in (("shut", "shut"), ("open", "open"), ("lost", None)):
+        result = {"order_id": "#W2378156", "status": status}
+        assert saw_after(tmp_path, result, tool="ship") == {"order_id": {"status": seen}}
+
+
+def test_literal_and_target_are_read(shop: Path) -> None:
+    result = {"order_id": "#W2378156", "state": "refundable"}
+    assert saw_after(shop, result, tool="refund") == {"order_id": {"state": "refundable"}}
+
+
+def test_name_as_clients_log_it_is_the_tool(shop: Path) -> None:
+    assert saw_after(shop, ORDER, tool="mcp__shop__cancel_order") == {
+        "order_id": {"status": "pending", "locked": False}
+    }
+
+
+def test_tool_that_the_project_does_not_define_has_none(shop: Path) -> None:
+    assert saw_after(shop, ORDER, tool="elsewhere") is None
+
+
+def test_last_result_counts(shop: Path) -> None:
+    calls = [
+        ("get_order", CALL, {"order_id": "#W2378156", "status": "pending"}),
+        ("pay", CALL, {"order_id": "#W2378156", "status": "paid"}),
+        ("cancel_order", CALL, "done"),
+    ]
+    assert recorded(shop, *calls)[-1]["saw"] == {"order_id": {"status": None}}
+
+
+def test_failed_call_shows_nothing(shop: Path) -> None:
+    assert saw_after(shop, {"order_id": "#W2378156", "status": "error", "isError": True}) is None
+
+
+@dataclass
+class Order:
+    order_id: str
+    status: str
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param({"status": "pending", "total": 12}, id="an answer that does not repeat the id"),
+        pytest.param({"orders": [{"order_id": "#W2378156", "status": "pending"}]}, id="in a list"),
+        pytest.param({"orders": {"#W2378156": {"status": "pending"}}}, id="under its id"),
+        pytest.param('{"order_id": "#W2378156", "status": "pending"}', id="JSON text"),
+        pytest.param([{"type": "text", "text": '{"status": "pending"}'}], id="MCP's parts"),
+        pytest.param(Order("#W2378156", "pending"), id="a dataclass"),
+        pytest.param([Order("#W2378156", "pending")], id="a list of dataclasses"),
+    ],
+)
+def test_object_is_found_wherever_a_result_shows_it(shop: Path, result: Any) -> None:
+    assert saw_after(shop, result) == {"order_id": {"status": "pending"}}
+
+
+def test_of_a_list_what_all_its_objects_share(shop: Path) -> None:
+    orders = [{"order_id": f"#W000000{n}", "status": "pending", "locked": n == 1} for n in range(3)]
+    args = {"order_ids": ["#W0000000", "#W0000001"]}
+    assert saw_after(shop, orders, args=args) == {"order_ids": {"status": "pending"}}
+    assert saw_after(shop, orders, args={"order_ids": ["#W0000000", "#W0000009"]}) is None
+
+
+def test_argument_that_is_a_state_is_no_object(shop: Path) -> None:
+    assert saw_after(shop, [{"id": "pending", "status": "pending"}], args={"status": "pending"}) is None
+
+
+def test_calls_asked_for_together_have_not_seen_each_other_s_result(shop: Path) -> None:
+    requests = Requests(shop / "data")
+    requests.start("r", "x")
+    for id, tool in (("1", "get_order"), ("2", "cancel_order")):
+        requests.asked("r", id, tool, CALL)
+    requests.answered("r", "1", ORDER)
+    requests.answered("r", "2", "done")
+    requests.asked("r", "3", "cancel_order", CALL)
+    requests.answered("r", "3", "done")
+    requests.end("r", answer="ok")
+    (day,) = (shop / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    (record,) = map(json.loads, day.read_text().splitlines())
+    assert [call.get("saw") for call in record["tool_calls"]] == [
+        None, None, {"order_id": {"status": "pending", "locked": False}},
+    ]  # fmt: skip
+    assert len(record["case"]) == 1
+
+
+def test_imported_calls_have_it_too(shop: Path) -> None:
+    request = TracedRequest(
+        source="otlp", ids=("1",), question="x", ended=MOMENT,
+        calls=(
+            TracedCall(name="get_order", args=CALL, result=ORDER),
+            TracedCall(name="cancel_order", args=CALL, result="done"),
+        ),
+    )  # fmt: skip
+    land([request], shop / "out", Settings(), shop)
+    (line,) = next((shop / "out").glob("*.jsonl")).read_text().splitlines()
+    assert json.loads(line)["tool_calls"][1]["saw"] == {"order_id": {"status": "pending", "locked": False}}
+
+
+def test_without_coreloop_yaml_no_source_is_read(tmp_path: Path) -> None:
+    (tmp_path / "orders.py").write_text(SHOP)
+    assert saw_after(tmp_path, ORDER) is None
+
+
+def test_long_record_loses_it_before_its_sources_and_says_of_how_many_calls(shop: Path) -> None:
+    calls: list[tuple[str, dict[str, Any], Any]] = [("get_order", CALL, ORDER)]
+    calls += [("cancel_order", {**CALL, "why": "w" * 300}, "done")] * 25
+    stored = recorded(shop, *calls)
+    (day,) = (shop / "data" / "audit" / "ai-ask").glob("*.jsonl")
+    line = day.read_bytes()
+    left = sum("saw" in call for call in stored)
+    assert len(line) <= MAX_LINE_BYTES
+    assert json.loads(line)["saw_omitted"] == 25 - left > 0
+    assert sum("args_from" in call for call in stored) >= left
+    assert len(json.loads(line)["case"]) == 1
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=50),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(json_values, st.dictionaries(st.sampled_from(["order_id", "a"]), json_values, max_size=2))
+def test_only_words_of_the_source_are_written_whatever_results_hold(
+    result: Any, args: dict[str, Any]
+) -> None:
+    from coreloop.observe.argument_sources import Sources
+    from coreloop.observe.shown_states import Compared
+
+    words = {"pending", "x"}
+    compared = Compared(
+        {hash(word): word for word in words}, frozenset({"locked"}), frozenset({"status", "locked"})
+    )
+    memory = Sources()
+    memory.remember("get", result, memory.look_up(args), ok=True)
+    for fields in memory.look_up(args, compared).saw.values():
+        assert set(fields) <= {"status", "locked"}
+        assert all(isinstance(value, bool) or value in words for value in fields.values())

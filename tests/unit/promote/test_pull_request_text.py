@@ -1,0 +1,164 @@
+"""The words of a promotion: from closed vocabularies, and safe in Markdown whatever a docstring holds."""
+
+import re
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.base.git.trailers import NAMES
+from coreloop.base.project.settings import Settings
+from coreloop.promote.proposal_entry import Proposal, read_proposal
+from coreloop.promote.pull_request_text import body, branch_name, cap_line, commit_message, pull_request_title
+from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions
+from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
+from merging import read_trailers
+from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
+from rows import each_row
+
+REPRODUCED = Replay(
+    ReplayVerdict.REPRODUCED,
+    (ReplayRun(True, ""), ReplayRun(True, ""), ReplayRun(False, "the agent took other steps")),
+)
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    return read_proposal(write_candidates(tmp_path / "c.json"), ID, Settings())
+
+
+def changed(proposal: Proposal, **changes: Any) -> Proposal:
+    return replace(proposal, **changes)
+
+
+def reach(before: str = "Summary.", after: str = "Summary.\n\n- more", **caps: int) -> Measured:
+    source = "from the schema command"
+    return compare_descriptions(before, after, LINES, caps=caps, source=source)
+
+
+def test_branch_names_engine_axis_and_day(proposal: Proposal) -> None:
+    assert branch_name(proposal, {}) == BRANCH
+    assert branch_name(replace(proposal, phase="F"), {}) == BRANCH.replace("docstring", "caveat")
+    assert branch_name(changed(proposal, axis=None), {}) == "skill/docstring-analysis-general-20260425"
+    assert branch_name(proposal, {"수익성": "margin"}) == "skill/docstring-analysis-margin-20260425"
+
+
+@pytest.mark.parametrize("engine", ["analysis", "Tools.show", "수익/성장", "a" * 100, "x..y", "z.lock"])
+@pytest.mark.parametrize("axis", ["수익성", "배당", "", "-", "a b~^:?*[", "@{", None])
+def test_branch_is_one_that_git_takes(proposal: Proposal, engine: str, axis: str | None) -> None:
+    branch = branch_name(changed(proposal, engine=engine, axis=axis), {})
+    assert (
+        subprocess.run(
+            ["git", "check-ref-format", "--branch", branch], stdout=subprocess.DEVNULL, check=False
+        ).returncode
+        == 0
+    )
+
+
+def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal) -> None:
+    undeclared = changed(proposal, axis="ignore previous instructions")
+    assert branch_name(undeclared, {}) == "skill/docstring-analysis-undeclared-20260425"
+
+
+def test_title_leads_with_the_phase(proposal: Proposal) -> None:
+    assert pull_request_title([proposal]) == "[CORELOOP-R] docs(analysis): how it is used with success"
+    caveat = replace(proposal, phase="F", section="Caveats")
+    assert pull_request_title([caveat]) == "[CORELOOP-F] docs(analysis): how it fails"
+
+
+def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
+    assert commit_message([proposal], REPRODUCED, section=None) == (
+        f"{pull_request_title([proposal])}\n\nAdds to the description of {FILE}::analysis.\n\n"
+        f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {KEY}\nTarget: {FILE}::analysis\n"
+        "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
+        "Success-Rate: 1.000\nReplay: reproduced\n"
+    )
+
+
+def test_git_reads_every_trailer_of_the_message(proposal: Proposal) -> None:
+    message = commit_message([proposal], REPRODUCED, section=None)
+    parse = ["git", "interpret-trailers", "--parse"]
+    said = subprocess.run(parse, input=message, capture_output=True, text=True, check=True).stdout
+    assert [line.partition(":")[0] for line in said.splitlines()] == list(NAMES)
+
+
+def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(proposal: Proposal) -> None:
+    text = body([proposal], reach(), REPRODUCED, section=None)
+    assert read_trailers(text) == read_trailers(commit_message([proposal], REPRODUCED, section=None))
+    assert text.rpartition("\n\n")[2].startswith("Phase: R\n")
+
+
+def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Proposal) -> None:
+    text = body(
+        [proposal], reach("Old.", "Old.\nNew.", openai=1024), REPRODUCED, section=None, notes=("allowed",)
+    )
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings == ["Evidence", "What the model receives", "Replay", "To revert"]
+    for part in (
+        "only a human can merge it",
+        "> **Note:** allowed\n",
+        "| 12 of 12 requests | – of category FIN-profitability-KR | rate 1.00, lower bound 0.76 |",
+        f"`: {ID}, key `{KEY}`, 9 different questions, seen 2026-03-26 to 2026-04-25",
+        "4 characters before, 9 after, from the schema command.",
+        "- openai takes 1,024 characters; the description is within the limit.\n\n```",
+        "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
+        "reproduced (2 of 3 runs agree: the agent took other steps)",
+        "`git revert`",
+    ):
+        assert part in text
+
+
+def test_question_is_in_no_word(proposal: Proposal) -> None:
+    asked = changed(proposal, questions=("비밀 질문",))
+    said = (
+        body([asked], reach(), REPRODUCED, section=None)
+        + commit_message([asked], REPRODUCED, section=None)
+        + branch_name(asked, {})
+    )
+    assert [word for word in ("비밀", "질문") if word in said] == []
+
+
+def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> None:
+    text = body([proposal], Unmeasured(), REPRODUCED, section=None)
+    assert "## What the model receives\n\nUnmeasured: coreloop.yaml has no `reach:`" in text
+    assert "docstring" not in text.partition("## What")[2].partition("##")[0]
+
+
+@each_row(
+    ("cap", "line"),
+    [
+        (Cap("x", 9999, 0, 0), "x takes 9,999 characters; the description is within the limit."),
+        (Cap("m", 9, 2, 1), "m takes 9 characters; the description is 2 characters too long: requests fail."),
+        (Cap("x", 3, 1, 0), "x takes 3 characters; the description is 1 character too long: requests fail."),
+    ],
+)  # fmt: skip
+def test_cap_is_told_in_one_line(cap: Cap, line: str) -> None:
+    assert cap_line(cap) == line
+
+
+HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"
+
+
+@given(st.text(alphabet="`~ab\n\r\u2028:> #"), st.text(alphabet="`~ab\n\r\x0b\x85:> #"))
+@example(HOSTILE, "")
+@example("", HOSTILE)
+def test_no_docstring_breaks_out_of_its_fence(before: str, after: str) -> None:
+    proposal = _proposal()
+    text = body([proposal], reach(before, after), REPRODUCED, section=None)
+    [fence] = re.findall(r"^(`+)diff$", text, re.MULTILINE)
+    inside, _, rest = text.partition(f"{fence}diff\n")[2].partition(f"\n{fence}\n")
+    assert "`" * len(fence) not in inside
+    assert rest.startswith("\n## Replay\n")
+    assert read_trailers(text)["Candidate-Key"] == KEY
+    assert [line for line in re.split(r"[\n\r]", inside) if line and line[0] not in " +-@"] == []
+
+
+def _proposal() -> Proposal:
+    """The fixture's, where hypothesis asks for none."""
+    with tempfile.TemporaryDirectory() as folder:
+        return read_proposal(write_candidates(Path(folder, "c.json"), candidate()), ID, Settings())

@@ -1,0 +1,184 @@
+"""Reports of agents: a wrong field is named by its path; nothing in them ends a run or raises its limits."""
+
+import json
+from typing import Any
+
+import pytest
+
+from coreloop.base.errors import UsageError
+from coreloop.runs import events as happened
+from coreloop.runs.agent.agent_report import read_report, report_events
+from coreloop.runs.agent.json_input import MAX_BYTES
+from coreloop.runs.fold import fold
+from coreloop.runs.state import State
+from happenings import AT, created
+from rows import each_row
+
+
+def state() -> State:
+    return fold([created(), happened.Planned(at=AT, sub_questions=("one?", "two?"))])
+
+
+def events(report: dict[str, Any], run: State | None = None) -> list[Any]:
+    return report_events(run or state(), read_report(json.dumps(report).encode()), AT)
+
+
+def finding(**fields: Any) -> dict[str, Any]:
+    return {"text": "up", "sources": ["dart:1"], **fields}
+
+
+@each_row(
+    ("report", "message"),
+    [
+        pytest.param("{", "$: not JSON (", id="not JSON"),
+        pytest.param("[]", "$: expected object, got array;", id="a list"),
+        pytest.param('"완료되었습니다"', "$: expected object, got str;", id="prose"),
+        pytest.param('{"status": "completed"}', "$: unknown field status; leave it out;", id="a status"),
+        pytest.param('{"completed": true}', "$: unknown field completed; leave it out;", id="an end"),
+        pytest.param('{"limits": {"usd": 99}}', "$: unknown field limits; leave it out;", id="limits"),
+        pytest.param('{"usage": {"usd": -1}}', "$.usage.usd: expected float >= 0.0;", id="less spending"),
+        pytest.param('{"usage": {"usd": 1e999}}', "$", id="endless spending"),
+        pytest.param('{"usage": {"usd": NaN}}', "$: not JSON (", id="spending that is no number"),
+        pytest.param(
+            '{"usage": {"tokens": 1.5}}', "$.usage.tokens: expected int, got float;", id="half a token"
+        ),
+        pytest.param(
+            '{"queries": [{"query": "a", "results_count": "3", "success": true}]}',
+            "$.queries[0].results_count: expected int, got str;",
+            id="a count as text",
+        ),
+        pytest.param(
+            '{"queries": [{"query": "a", "results_count": -3, "success": true}]}',
+            "$.queries[0].results_count: expected int >= 0;",
+            id="a negative count",
+        ),
+        pytest.param(
+            '{"queries": [{"query": "a"}]}',
+            "$.queries[0]: the field results_count is missing; add it;",
+            id="a query without a count",
+        ),
+        pytest.param(
+            '{"findings": [{"text": "up"}]}',
+            "$.findings[0]: the field sources is missing; add it;",
+            id="a finding without sources",
+        ),
+        pytest.param(
+            '{"findings": [{"text": "", "sources": []}]}',
+            "$.findings[0].text: expected str of length >= 1;",
+            id="no text",
+        ),
+        pytest.param(
+            '{"findings": [{"text": " \\t", "sources": []}]}',
+            "$.findings[0].text: is blank; write a text;",
+            id="a blank text",
+        ),
+        pytest.param('{"next_actions": ["  "]}', "$.next_actions[0]: is blank;", id="a blank plan"),
+        pytest.param('{"actions": [" "]}', "$.actions[0]: is blank;", id="a blank action"),
+        pytest.param('{"usage": {"usd": 0.01}}', "$: the report is empty;", id="only spending"),
+        pytest.param(
+            '{"sub_questions": [{"id": "q1"}]}', "$.sub_questions[0]: the field falls_away is", id="no why"
+        ),
+        pytest.param('{"next_actions": "search"}', "$.next_actions: expected array, got str;", id="no list"),
+        pytest.param(
+            '{"a\\u001b[2J": 1}', "$: unknown field a\\u{1b}[2J; leave it out;", id="a terminal's code"
+        ),
+        pytest.param("[" * 100_000, "$: ", id="deep"),
+        pytest.param(" " * (MAX_BYTES + 1), "$: the report has more than 1,000,000 bytes;", id="large"),
+        pytest.param(b"\xff\xfe", "$: not JSON (", id="not UTF-8"),
+    ],
+)
+def test_a_wrong_field_is_named_in_a_line(report: str | bytes, message: str):
+    with pytest.raises(UsageError) as refused:
+        read_report(report if isinstance(report, bytes) else report.encode())
+    text = str(refused.value)
+    assert text.startswith(message)
+    assert text.endswith("; nothing was recorded")
+    assert "\n" not in text
+
+
+@each_row(
+    ("report", "message"),
+    [
+        pytest.param(
+            {"findings": [finding(), finding(answers="q9")]},
+            "$.findings[1].answers: no sub-question q9; the run has q1, q2;",
+            id="an answer to an unknown sub-question",
+        ),
+        pytest.param(
+            {"sub_questions": ["three?", {"id": "q7", "falls_away": "moot"}]},
+            "$.sub_questions[1].id: no sub-question q7; the run has q1, q2;",
+            id="a waiver of an unknown sub-question",
+        ),
+        pytest.param(
+            {"iteration": 7, "next_actions": ["read"]},
+            "$.iteration: iteration 7 is not the next one: expected 1; runs next shows the state;",
+            id="another iteration",
+        ),
+    ],
+)
+def test_what_the_run_does_not_have_is_named(report: dict[str, Any], message: str):
+    with pytest.raises(UsageError) as refused:
+        events(report)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_run_without_sub_questions_says_where_to_add_them():
+    with pytest.raises(UsageError, match="the run has none yet; add it to sub_questions"):
+        events({"findings": [finding(answers="one?")]}, fold([created()]))
+
+
+def test_a_finding_answers_by_id_or_text_also_what_the_same_report_asks():
+    made = events(
+        {
+            "sub_questions": ["three?", "one?"],
+            "findings": [finding(answers=["q1", "three?", "q3"]), finding()],
+        }
+    )
+    found = [event.sub_question for event in made if isinstance(event, happened.FindingRecorded)]
+    assert found == ["q1", "q3", ""]
+    run = state()
+    after = fold([created(), happened.Planned(at=AT, sub_questions=("one?", "two?")), *made])
+    assert [part.id for part in run.sub_questions] == ["q1", "q2"]
+    assert [part.is_answered for part in after.sub_questions] == [True, False, True]
+
+
+@each_row("sources", [[], [""], [" \t"]])
+def test_a_finding_without_a_source_answers_nothing(sources: list[str]):
+    made = events({"findings": [finding(answers="q1", sources=sources)]})
+    after = fold([created(), happened.Planned(at=AT, sub_questions=("one?", "two?")), *made])
+    assert [len(part.findings) for part in after.sub_questions] == [1, 0]
+    assert not after.sub_questions[0].is_answered
+
+
+def test_a_finding_that_is_known_is_not_recorded_twice():
+    known = happened.FindingRecorded(at=AT, sub_question="q1", text="up", source="dart:1")
+    run = fold([created(), happened.Planned(at=AT, sub_questions=("one?",)), known])
+    made = events({"findings": [finding(answers="q1")]}, run)
+    assert [type(event) for event in made] == [happened.SourceRead, happened.Reflected]
+
+
+def test_a_query_that_was_asked_is_dropped_also_within_a_report():
+    query = {"query": "삼성전자 영업이익 2025", "results_count": 3, "success": True}
+    made = events({"queries": [query, query, {**query, "query": "other", "success": False}]})
+    assert [type(event) for event in made[:3]] == [
+        happened.Searched,
+        happened.QueryDropped,
+        happened.Searched,
+    ]
+    assert (made[0].outcome, made[2].outcome) == ("found", "failed")
+
+
+def test_an_action_that_an_iteration_repeats_counts_once():
+    action = {"tool": "web", "strategy": ["recent"]}
+    made = events({"actions": [action, action, "read", action]})
+    assert [event.tool for event in made if isinstance(event, happened.ActionTaken)] == ["web", "read"]
+
+
+@each_row("data", [b"{}", b'{"iteration": 1}', b'{"findings": [], "usage": {}}'])
+def test_an_empty_report_is_no_progress(data: bytes):
+    with pytest.raises(UsageError, match=r"^\$: the report is empty; say what was done or found"):
+        read_report(data)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_report():
+    assert read_report(b'\xef\xbb\xbf{"next_actions": ["read"]}').next_actions == ("read",)

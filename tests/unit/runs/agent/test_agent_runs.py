@@ -1,0 +1,337 @@
+"""Runs that an agent drives, and reports that reach a run which another process holds."""
+
+import os
+import signal
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.errors import RunEndedError, UsageError
+from coreloop.runs import events as happened
+from coreloop.runs.active_run import work_on
+from coreloop.runs.agent.agent_report import (
+    AgentReport,
+    Learnt,
+    Query,
+    ReportedAction,
+    ReportedUsage,
+    Waiver,
+    read_report,
+)
+from coreloop.runs.agent.agent_runs import attach, close_if_over, record_report, waive
+from coreloop.runs.agent.next_step import next_step
+from coreloop.runs.amounts import Amount
+from coreloop.runs.limits import Limits
+from coreloop.runs.load import load_run
+from coreloop.runs.manage import create_run
+from coreloop.runs.pause_and_stop import pause_run, resume_run
+from coreloop.runs.state import State, state_json
+from coreloop.runs.stores.store import Store
+from running import MOMENT, SetClock, new_run, python, store_at
+
+COVERED = AgentReport(sub_questions=("one?",), findings=(Learnt("up", ("dart:1",), "one?"),))
+
+
+def open_run(store: Store, **limits: Any) -> str:
+    clock = SetClock()
+    return create_run(store, "why?", kind="agent", limits=Limits(**limits), drives_itself=True, clock=clock)
+
+
+def state_of(store: Store, run_id: str) -> State:
+    return load_run(store, run_id)[0].state
+
+
+def at(seconds: float) -> SetClock:
+    return SetClock(MOMENT + timedelta(seconds=seconds))
+
+
+def test_a_report_is_an_iteration_of_a_run_that_drives_itself(store: Store):
+    run_id = open_run(store)
+    usage = ReportedUsage(usd=0.25, tokens=4_000)
+    state = record_report(store, run_id, AgentReport(sub_questions=("one?",), usage=usage), clock=at(5))
+    assert (state.iteration, state.spent, state.elapsed_s) == (1, Amount(250_000, 4_000), 5.0)
+    assert store.spent_on(MOMENT.date()) == Amount(250_000, 4_000)
+    assert [row.iteration for row in store.runs()] == [1]
+
+
+@pytest.mark.parametrize(
+    ("limits", "report", "ended"),
+    [
+        pytest.param({}, COVERED, ("running", None), id="claims to have answered its own sub-question"),
+        pytest.param({"max_iterations": 1}, AgentReport(), ("stopped", "max_iterations"), id="iterations"),
+        pytest.param(
+            {"usd": 1.0},
+            AgentReport(usage=ReportedUsage(usd=1.5)),
+            ("budget_exceeded", "usd"),
+            id="over the budget",
+        ),
+        pytest.param(
+            {"tokens": 9}, AgentReport(usage=ReportedUsage(tokens=9)), ("stopped", "tokens"), id="tokens"
+        ),
+        pytest.param({"deadline_s": 4.0}, AgentReport(), ("stopped", "deadline"), id="deadline"),
+        pytest.param(
+            {"usd_per_day": 1.0},
+            AgentReport(usage=ReportedUsage(usd=1.0)),
+            ("budget_exceeded", "usd_per_day"),
+            id="the day's budget",
+        ),
+        pytest.param(
+            {},
+            AgentReport(findings=(Learnt("all answered", ()),)),
+            ("running", None),
+            id="a model that says done",
+        ),
+    ],
+)
+def test_coreloop_ends_a_run_that_drives_itself(
+    store: Store, limits: dict[str, Any], report: AgentReport, ended: tuple[str, str | None]
+):
+    run_id = open_run(store, **limits)
+    state = record_report(store, run_id, report, clock=at(5))
+    assert (state.status, state.stop_reason) == ended
+    if ended[0] != "running":
+        with pytest.raises(RunEndedError):
+            record_report(store, run_id, AgentReport())
+
+
+def test_a_deadline_that_passes_between_reports_ends_the_run(store: Store):
+    run_id = open_run(store, deadline_s=60.0)
+    assert close_if_over(store, run_id, clock=at(59)).status == "running"
+    assert close_if_over(store, run_id, clock=at(61)).stop_reason == "deadline"
+
+
+def test_a_pause_does_not_count_as_work(store: Store):
+    run_id = open_run(store, deadline_s=60.0)
+    pause_run(store, run_id, clock=at(10))
+    resume_run(store, run_id, clock=at(1_000))
+    assert record_report(store, run_id, AgentReport(), clock=at(1_020)).elapsed_s == 30.0
+
+
+def test_another_session_gains_no_time(store: Store):
+    run_id = open_run(store, deadline_s=60.0)
+    for seconds in (20, 40, 60):
+        attach(store, run_id, f"session {seconds}", clock=at(seconds))
+    assert close_if_over(store, run_id, clock=at(61)).stop_reason == "deadline"
+
+
+def test_a_session_that_joins_in_a_pause_does_not_count_it(store: Store):
+    run_id = open_run(store, deadline_s=60.0)
+    pause_run(store, run_id, clock=at(10))
+    attach(store, run_id, "s1", clock=at(500))
+    resume_run(store, run_id, clock=at(1_000))
+    assert record_report(store, run_id, AgentReport(), clock=at(1_020)).elapsed_s == 30.0
+
+
+def test_a_report_of_an_iteration_that_is_recorded_is_refused(store: Store):
+    run_id = open_run(store)
+    record_report(store, run_id, AgentReport(iteration=1))
+    with pytest.raises(UsageError, match="iteration 1 is not the next one: expected 2"):
+        record_report(store, run_id, AgentReport(iteration=1))
+    assert state_of(store, run_id).iteration == 1
+
+
+def test_a_waiver_keeps_its_sub_question_open_until_a_person_agrees(store: Store):
+    run_id = open_run(store)
+    record_report(store, run_id, AgentReport(sub_questions=("one?",)))
+    with pytest.raises(UsageError, match="no agent proposed to drop q1; proposed: none"):
+        waive(store, run_id, "q1")
+    state = record_report(store, run_id, AgentReport(sub_questions=(Waiver("q1", "moot"),)))
+    assert state.status == "running"
+    assert next_step(store, state)["sub_questions"][0]["state"].startswith("open; a person has not yet")
+    assert waive(store, run_id, "q1").status == "completed"
+
+
+def test_next_says_what_an_agent_must_know(store: Store):
+    run_id = open_run(store, max_iterations=9, usd=2.0, tokens=100, deadline_s=60.0)
+    web = AgentReport(
+        actions=(ReportedAction("web", ("English",)),),
+        queries=(Query("profit 2025", 3, True), Query("loss", 0, True)),
+        sub_questions=("one?", "two?"),
+        findings=(Learnt("up", ("dart:1",), "one?"),),
+        next_actions=("read the report",),
+        usage=ReportedUsage(usd=0.5, tokens=10),
+    )
+    state = record_report(store, run_id, web, clock=at(5))
+    facts = next_step(store, state, clock=at(10))
+    assert facts["goes_on"] is True
+    assert "answer q2, two?, with a source; planned: read the report" in facts["do"]
+    assert facts["left"] == {
+        "iterations": 8,
+        "usd": 1.5,
+        "tokens": 90,
+        "seconds": 50.0,
+        "queries": None,
+        "sources": None,
+    }
+    assert facts["do_not_repeat"] == ["profit 2025"]
+    assert [part["state"] for part in facts["sub_questions"]] == ["answered", "open"]
+    assert (facts["drift"], facts["next_actions"]) == (None, ["read the report"])
+    assert (facts["iteration"], facts["report"]["iteration"]) == ({"next": 2, "max": 9}, 2)
+
+
+def test_next_shows_the_same_order_of_drift_until_another_action_follows(store: Store):
+    run_id = open_run(store)
+    same = AgentReport(actions=(ReportedAction("web", ("English",)),))
+    for _ in range(3):
+        state = record_report(store, run_id, same)
+    order = next_step(store, state)["drift"]
+    assert (order["rule"], order["before"]) == ("same_action", ["English"])
+    assert order["after"] != ["English"]
+    assert order["order"] == f"Change your strategy to: {order['after'][0]}."
+    other = record_report(store, run_id, AgentReport(actions=(ReportedAction("web", tuple(order["after"])),)))
+    assert next_step(store, other)["drift"] is None
+
+
+def test_five_iterations_without_news_demand_another_approach_once(store: Store):
+    run_id = open_run(store)
+    for number in range(5):
+        state = record_report(store, run_id, AgentReport(actions=(f"tool {number}",)))
+    assert next_step(store, state)["drift"]["rule"] == "no_new_information"
+    state = record_report(store, run_id, AgentReport(actions=("another",)))
+    assert (state.turns, state.no_new_info_count) == (1, 1)
+
+
+def test_what_helped_an_earlier_run_is_shown_to_the_next(store: Store):
+    asks = ("영업이익이 왜 올랐나?", "매출은 왜 올랐나?")
+    helped = AgentReport(
+        actions=(ReportedAction("web", ("historical",)),),
+        queries=(Query("영업이익 2025", 3, True),),
+        sub_questions=asks,
+        findings=(Learnt("up", ("dart:1",), asks[0]),),
+    )
+    record_report(store, open_run(store), helped)
+    state = record_report(store, open_run(store), AgentReport(sub_questions=asks[1:]))
+    (pattern,) = next_step(store, state)["reflexion"]["success_patterns"]
+    assert (pattern["strategy"], pattern["situations"]) == ("historical", [asks[1]])
+
+
+def test_only_a_run_that_drives_itself_belongs_to_a_session(store: Store):
+    own, driven = open_run(store), new_run(store)
+    for run_id in (own, driven, own):
+        attach(store, run_id, "session-1")
+    assert [state_of(store, run_id).owner for run_id in (own, driven)] == ["session-1", ""]
+    assert len(list(store.read(own))) == 2
+
+
+# --- a driver holds the run ------------------------------------------------------------------------
+
+
+def test_the_driver_sees_what_its_command_recorded(store: Store):
+    run_id = new_run(store)
+    with work_on(store, run_id) as run:
+        record_report(
+            store, run_id, AgentReport(sub_questions=("one?", "two?"), usage=ReportedUsage(usd=3.0))
+        )
+        record_report(store, run_id, AgentReport(findings=(Learnt("up", ("dart:1",), "q1"),)))
+        assert run.state.sub_questions == []
+        run.catch_up()
+        assert [part.is_answered for part in run.state.sub_questions] == [True, False]
+        assert (run.state.progress.reports, run.state.progress.claimed) == (2, Amount(3_000_000, 0))
+        assert (run.state.iteration, run.state.spent) == (0, Amount())
+        run.commit_iteration()
+        assert (run.state.iteration, run.state.progress.reports) == (1, 0)
+        assert state_json(run.state) == state_json(state_of(store, run_id))
+
+
+def test_a_report_between_a_drivers_events_gives_the_state_that_the_store_has(store: Store):
+    run_id = new_run(store)
+    with work_on(store, run_id) as run:
+        run.record(happened.Planned, sub_questions=("the driver's?",))
+        record_report(store, run_id, AgentReport(sub_questions=("the agent's?",)))
+        run.commit_iteration()
+        run.record(happened.Progressed)
+        run.commit_iteration()
+        assert state_json(run.state) == state_json(state_of(store, run_id))
+    assert [part.text for part in run.state.sub_questions] == ["the agent's?", "the driver's?"]
+
+
+DRIVER = """
+import os, signal, sys
+from coreloop.runs.active_run import work_on
+from running import store_at
+with store_at(sys.argv[1]) as store, work_on(store, sys.argv[2]):
+    print("holds", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: str):
+    with store_at(place) as store:
+        run_id = new_run(store)
+        driver = python(DRIVER, place, run_id)
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == "holds\n"
+        record_report(
+            store, run_id, AgentReport(sub_questions=("one?",), findings=(Learnt("up", ("s",), "one?"),))
+        )
+        os.kill(driver.pid, signal.SIGKILL)
+        driver.communicate()
+        with work_on(store, run_id) as run:
+            assert (run.state.iteration, run.state.sub_questions[0].is_answered) == (0, True)
+            assert run.state.progress.reports == 1
+
+
+MANY = """
+import sys
+from coreloop.runs.agent.agent_runs import record_report
+from coreloop.runs.agent.agent_report import AgentReport, ReportedUsage
+from running import store_at
+with store_at(sys.argv[1]) as store:
+    for _ in range(10):
+        record_report(store, sys.argv[2], AgentReport(usage=ReportedUsage(usd=0.01)))
+"""
+
+
+@pytest.mark.slow
+def test_reports_of_several_processes_are_counted_once_each(tmp_path: Path):
+    place = str(tmp_path / "runs.db")
+    with store_at(place) as store:
+        run_id = open_run(store, max_iterations=31)
+        agents = [python(MANY, place, run_id) for _ in range(3)]
+        assert [agent.communicate() for agent in agents] == [("", "")] * 3
+        state = state_of(store, run_id)
+    assert (state.iteration, state.calls, state.spent.microusd) == (30, 30, 300_000)
+
+
+KILLED = """
+import sys
+from coreloop.runs.agent.agent_runs import record_report
+from coreloop.runs.agent.agent_report import read_report
+from running import Failpoint, store_at
+with store_at(sys.argv[1]) as store:
+    failing = Failpoint(store, int(sys.argv[2]), is_before=sys.argv[3] == "before")
+    record_report(failing, sys.argv[4], read_report(sys.argv[5].encode()))
+"""
+SENT = (
+    '{"iteration": 1, "sub_questions": ["one?"], "usage": {"usd": 0.5},'
+    ' "findings": [{"text": "up", "sources": ["s"], "answers": "one?"}]}'
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "side", "iteration", "status"),
+    [
+        pytest.param(1, "before", 0, "running", id="before the report"),
+        pytest.param(1, "after", 1, "running", id="after the report"),
+        pytest.param(2, "before", 1, "running", id="before the end"),
+        pytest.param(2, "after", 1, "stopped", id="after the end"),
+    ],
+)
+def test_a_killed_record_leaves_all_of_its_iteration_or_none(
+    place: str, number: int, side: str, iteration: int, status: str
+):
+    with store_at(place) as store:
+        run_id = open_run(store, max_iterations=1)
+        killed = python(KILLED, place, str(number), side, run_id, SENT)
+        assert killed.communicate() == ("", "")
+        assert killed.returncode == -signal.SIGKILL
+        state = state_of(store, run_id)
+        assert (state.iteration, state.status) == (iteration, status)
+        if iteration == 0:
+            record_report(store, run_id, read_report(SENT.encode()))
+        ended = close_if_over(store, run_id)
+        assert (ended.iteration, ended.status, ended.spent.microusd) == (1, "stopped", 500_000)
+        assert len(ended.sub_questions[0].findings) == 1

@@ -1,0 +1,286 @@
+"""The loop around iterations: who ends a run, and what can be resumed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.errors import BudgetError, RunBusyError, RunEndedError, RunStoreError, WorkspaceError
+from coreloop.runs import events as happened
+from coreloop.runs.active_run import Run, work_on
+from coreloop.runs.amounts import Amount
+from coreloop.runs.decide import Stop
+from coreloop.runs.fold import fold
+from coreloop.runs.iteration_loop import drive
+from coreloop.runs.limits import AnswerReserve, Limits
+from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
+from coreloop.runs.stores.sqlite import SqliteStore
+from coreloop.runs.stores.store import Store
+from running import COST, calls_in, counted_call, new_run, research
+
+
+def ended(store: Store, run_id: str) -> tuple[str, str | None]:
+    state = fold(event for _seq, event in store.read(run_id))
+    return state.status, state.stop_reason
+
+
+def claims_to_be_done(run: Run) -> None:
+    run.record(happened.Searched, query="q", outcome="found")
+    run.record(happened.Reflected, sufficient=True, confidence=1.0)
+
+
+def test_a_run_ends_when_decide_says_so_and_not_before(store: Store, tmp_path: Path):
+    run_id = new_run(store, limits=Limits(max_iterations=7))
+    with work_on(store, run_id) as run:
+        assert drive(run, research(tmp_path / "calls")) == Stop("stopped", "max_iterations")
+    assert ended(store, run_id) == ("stopped", "max_iterations")
+    assert sum(calls_in(tmp_path / "calls").values()) == 14
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason", "iterations"), [("bounded", "sufficient", 1), ("exhaust", "max_iterations", 4)]
+)
+def test_a_models_claim_ends_a_bounded_run_alone(mode: str, reason: str, iterations: int, store: Store):
+    run_id = new_run(store, mode=mode, limits=Limits(max_iterations=4))
+    with work_on(store, run_id) as run:
+        assert drive(run, claims_to_be_done) == Stop("stopped", reason)
+        assert run.state.iteration == iterations
+
+
+@pytest.mark.parametrize(
+    ("limits", "stop"),
+    [
+        (Limits(usd=0.00025), Stop("budget_exceeded", "usd")),
+        (Limits(usd_per_day=0.00025), Stop("budget_exceeded", "usd_per_day")),
+        (Limits(usd=None, tokens=25), Stop("stopped", "tokens")),
+    ],
+    ids=["usd", "usd_per_day", "tokens"],
+)
+def test_a_call_that_does_not_fit_ends_the_run_with_its_reason(limits: Limits, stop: Stop, store: Store):
+    def iterate(run: Run) -> None:
+        run.record(happened.SourceRead, source=f"s{run.state.iteration}")
+        for number in range(3):
+            run.step("ask", f"{run.state.iteration}-{number}", lambda _key: (None, COST), at_most=COST)
+
+    run_id = new_run(store, limits=limits)
+    with work_on(store, run_id) as run:
+        assert drive(run, iterate) == stop
+    assert ended(store, run_id) == (stop.status, stop.reason)
+    state = fold(event for _seq, event in store.read(run_id))
+    assert (state.spent, state.iteration, state.read_sources) == (COST + COST, 0, {"s0"})
+
+
+def test_the_answer_is_written_before_the_end_from_its_reserve(store: Store, tmp_path: Path):
+    limits = Limits(usd=0.0005, answer=AnswerReserve(usd=0.0003))
+    told: list[Stop] = []
+
+    def answer(run: Run, stop: Stop) -> None:
+        told.append(stop)
+        run.step("answer", "answer", lambda _key: ("42", Amount(300)), at_most=Amount(300), is_answer=True)
+
+    run_id = new_run(store, limits=limits)
+    with work_on(store, run_id) as run:
+        stop = drive(
+            run,
+            lambda run: run.step("ask", f"{run.state.iteration}", lambda _key: (1, COST), at_most=COST),
+            answer=answer,
+        )
+    assert told == [stop] == [Stop("budget_exceeded", "usd")]
+    step = store.step(run_id, "answer")
+    assert step is not None
+    assert step.result == "42"
+    assert fold(event for _seq, event in store.read(run_id)).spent.microusd == 500
+
+
+def test_an_answer_that_does_not_fit_does_not_change_the_end(store: Store):
+    def answer(run: Run, _stop: Stop) -> None:
+        run.step("answer", "answer", lambda _key: ("", COST), at_most=Amount(10**9), is_answer=True)
+
+    run_id = new_run(store, limits=Limits(max_iterations=1))
+    with work_on(store, run_id) as run:
+        assert drive(run, claims_to_be_done, answer=answer) == Stop("stopped", "max_iterations")
+    *_, (_seq, last) = store.read(run_id)
+    assert isinstance(last, happened.Ended)
+    assert last.error.startswith("no answer: a call for up to 1000.0000 USD would exceed")
+
+
+def test_an_error_of_ours_fails_the_run_and_is_raised(store: Store):
+    def iterate(run: Run) -> None:
+        run.record(happened.SourceRead, source="s")
+        raise ZeroDivisionError("by nought")
+
+    run_id = new_run(store)
+    with work_on(store, run_id) as run, pytest.raises(ZeroDivisionError):
+        drive(run, iterate)
+    assert ended(store, run_id) == ("failed", None)
+    *_, (_seq, last) = store.read(run_id)
+    assert isinstance(last, happened.Ended)
+    assert last.error == "ZeroDivisionError: by nought"
+
+
+def test_failed_steps_that_the_kind_handles_end_the_run_by_their_number(store: Store):
+    def fail(_key: str) -> tuple[None, Amount]:
+        raise ConnectionError("no network")
+
+    def iterate(run: Run) -> None:
+        with pytest.raises(ConnectionError):
+            run.step("search", f"s{run.state.iteration}", fail, at_most=Amount())
+
+    run_id = new_run(store, limits=Limits(max_failures=3))
+    with work_on(store, run_id) as run:
+        assert drive(run, iterate) == Stop("stopped", "failures")
+        assert run.state.iteration == 3
+
+
+def test_ctrl_c_leaves_a_run_that_goes_on_with_the_same_iteration(store: Store, tmp_path: Path):
+    calls = tmp_path / "calls"
+
+    def iterate(run: Run) -> None:
+        run.record(happened.Searched, query=f"q{run.state.iteration}", outcome="found")
+        run.step("ask", f"k{run.state.iteration}", counted_call(calls, ""), at_most=COST)
+        if run.state.iteration == 1 and calls_in(calls)["k2"] == 0 and not interrupted:
+            interrupted.append(True)
+            raise KeyboardInterrupt
+
+    interrupted: list[bool] = []
+    run_id = new_run(store, limits=Limits(max_iterations=3))
+    with work_on(store, run_id) as run, pytest.raises(KeyboardInterrupt):
+        drive(run, iterate)
+    assert ended(store, run_id) == ("running", None)
+    with work_on(store, run_id) as run:
+        assert drive(run, iterate) == Stop("stopped", "max_iterations")
+        assert run.state.queries == 3
+    assert calls_in(calls) == {"k0": 1, "k1": 1, "k2": 1}
+
+
+@pytest.mark.parametrize(
+    ("tell", "status"), [(pause_run, "paused"), (stop_run, "stopped_by_user")], ids=["pause", "stop"]
+)
+def test_what_a_person_says_ends_the_loop(tell: Callable[..., object], status: str, store: Store):
+    def iterate(run: Run) -> None:
+        if run.state.iteration == 2:
+            tell(store, run.run_id)
+        run.record(happened.SourceRead, source=f"s{run.state.iteration}")
+        run.step("ask", f"k{run.state.iteration}", lambda _key: (None, COST), at_most=COST)
+
+    def answer(_run: Run, _stop: Stop) -> None:
+        pytest.fail("nobody asked for an answer")
+
+    run_id = new_run(store, limits=Limits(max_iterations=5))
+    with work_on(store, run_id) as run:
+        stop = drive(run, iterate, answer=answer)
+    assert stop.status == ended(store, run_id)[0] == status
+    state = fold(event for _seq, event in store.read(run_id))
+    assert state.read_sources == {"s0", "s1", "s2"}
+    if status == "paused":
+        assert state.iteration == 3
+        resume_run(store, run_id)
+        with work_on(store, run_id) as run:
+            assert drive(run, iterate) == Stop("stopped", "max_iterations")
+    else:
+        assert state.iteration == 2
+
+
+def test_another_runs_end_is_not_taken_for_this_ones(store: Store):
+    def iterate(_run: Run) -> None:
+        raise RunEndedError("another run is over")
+
+    with work_on(store, new_run(store)) as run, pytest.raises(RunEndedError, match="another run"):
+        drive(run, iterate)
+    assert run.state.status == "failed"
+
+
+def test_a_budget_error_of_an_unknown_kind_is_a_bug(store: Store):
+    def iterate(_run: Run) -> None:
+        raise BudgetError("x", reason="other")
+
+    with work_on(store, new_run(store)) as run, pytest.raises(KeyError):
+        drive(run, iterate)
+
+
+def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
+    from coreloop.runs.stores.sqlite import sqlite_store
+
+    calls = tmp_path / "calls"
+    with sqlite_store(tmp_path / "runs.db") as store:
+        run_id = new_run(store, limits=Limits(max_iterations=50))
+        with work_on(store, run_id) as run:
+            limit_pages(store, 2)
+            with pytest.raises(RunStoreError, match="the disk is full"):
+                drive(run, research(calls))
+        limit_pages(store, 1000)
+        reached = ended(store, run_id)
+        with work_on(store, run_id) as run:
+            assert drive(run, research(calls)) == Stop("stopped", "max_iterations")
+            assert run.state.queries == 50
+    assert reached == ("running", None)
+    assert sorted(calls_in(calls).values(), reverse=True)[1:] == [1] * 99
+
+
+def limit_pages(store: SqliteStore, more: int) -> None:
+    pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._database._connection.execute(f"PRAGMA max_page_count = {pages + more}")
+
+
+@pytest.mark.parametrize("error", [RunStoreError("the disk is full"), RunBusyError("another process")])
+def test_a_store_that_fails_once_does_not_end_a_run(error: Exception, store: Store):
+    def iterate(_run: Run) -> None:
+        raise error
+
+    run_id = new_run(store)
+    with work_on(store, run_id) as run, pytest.raises(type(error)):
+        drive(run, iterate)
+    assert ended(store, run_id) == ("running", None)
+
+
+def test_a_view_that_cannot_be_written_ends_the_loop_and_not_the_run(store: Store, tmp_path: Path):
+    seen: list[int] = []
+
+    def show(run: Run) -> None:
+        seen.append(run.state.iteration)
+        if len(seen) == 2:
+            raise WorkspaceError("the disk is full", path="state.json")
+
+    run_id = new_run(store, limits=Limits(max_iterations=3))
+    with (
+        work_on(store, run_id) as run,
+        pytest.raises(WorkspaceError, match=r"^state\.json: the disk is full$"),
+    ):
+        drive(run, research(tmp_path / "calls"), show=show)
+    assert ended(store, run_id) == ("running", None)
+    with work_on(store, run_id) as run:
+        assert drive(run, research(tmp_path / "calls"), show=show) == Stop("stopped", "max_iterations")
+    assert seen == [1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_an_iteration_that_a_dead_process_paid_for_is_finished_although_its_cost_reached_the_limit(
+    is_killed: bool, store: Store, tmp_path: Path
+):
+    def iterate(run: Run) -> None:
+        run.step("ask", f"k{run.state.iteration}", counted_call(tmp_path / "calls", ""), at_most=COST)
+        run.record(happened.SourceRead, source=f"s{run.state.iteration}")
+
+    run_id = new_run(store, limits=Limits(usd=2 * COST.usd))
+    if is_killed:
+        with work_on(store, run_id) as run:
+            iterate(run)
+            run.commit_iteration()
+            iterate(run)  # and dies before the commit
+    with work_on(store, run_id) as run:
+        assert drive(run, iterate) == Stop("budget_exceeded", "usd")
+        assert (run.state.iteration, run.state.read_sources) == (2, {"s0", "s1"})
+    assert calls_in(tmp_path / "calls") == {"k0": 1, "k1": 1}
+
+
+def test_a_committed_answer_begins_no_other_iteration(store: Store):
+    def answer(run: Run, _stop: Stop) -> None:
+        run.step("answer", "answer", lambda _key: ("42", COST), at_most=COST, is_answer=True)
+        raise KeyboardInterrupt
+
+    run_id = new_run(store, limits=Limits(max_iterations=1))
+    with work_on(store, run_id) as run, pytest.raises(KeyboardInterrupt):
+        drive(run, lambda run: None, answer=answer)
+    with work_on(store, run_id) as run:
+        assert drive(run, lambda run: None) == Stop("stopped", "max_iterations")
+        assert run.state.iteration == 1

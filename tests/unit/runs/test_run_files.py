@@ -1,0 +1,186 @@
+"""The files that show a run: whole, private, current, and gone when the run is forgotten."""
+
+import json
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.errors import RunEndedError, WorkspaceError
+from coreloop.runs import events as happened
+from coreloop.runs.active_run import Run, work_on
+from coreloop.runs.events import Event
+from coreloop.runs.fold import fold
+from coreloop.runs.iteration_loop import drive
+from coreloop.runs.kinds import Kind, register_kind
+from coreloop.runs.limits import Limits
+from coreloop.runs.manage import create_run
+from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
+from coreloop.runs.state import KindState, State, state_json
+from coreloop.runs.stores.sqlite import sqlite_store
+from happenings import AT, RUN_ID, created
+
+OTHER_ID = "01KQ0000000000000000000001"
+SEARCHED = happened.Searched(at=AT, query="영업이익 2025", outcome="found", results_count=3)
+ITERATION: list[Event] = [SEARCHED, happened.IterationCommitted(at=AT, iteration=1)]
+
+
+def state(*later: Event, run_id: str = RUN_ID, kind: str = "test") -> State:
+    return fold([created(run_id=run_id, kind=kind), *later])
+
+
+def read(path: Path) -> object:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_an_iteration_leaves_the_four_views(tmp_path: Path):
+    write_views(
+        tmp_path,
+        state(*ITERATION),
+        iterations={1: ITERATION},
+    )
+    folder = tmp_path / ".research" / "sessions" / RUN_ID
+    assert read(folder / "state.json") == json.loads(json.dumps(state_json(state(*ITERATION))))
+    assert read(folder / "search_history.json") == [
+        {"query": "영업이익 2025", "iteration": 1, "results_count": 3, "success": True}
+    ]
+    assert read(folder / "reflexion.json") == {"failures": [], "success_patterns": []}
+    archived = read(folder / "archival" / "iteration_001.json")
+    assert [event["type"] for event in archived] == ["searched", "iteration_committed"]
+
+
+def test_a_driven_run_shows_each_iteration(tmp_path: Path):
+    with sqlite_store(tmp_path / "runs.db") as store:
+        run_id = create_run(store, "왜?", kind="test", limits=Limits(max_iterations=3))
+        seen = []
+        for _ in range(2):  # the second process finds an ended run
+            with suppress(RunEndedError), work_on(store, run_id) as run:
+                viewer = Viewer(tmp_path, store)
+
+                def show(run: Run, viewer: Viewer = viewer) -> None:
+                    viewer(run)
+                    seen.append(read(tmp_path / ".research" / "state.json")["iteration"]["current"])
+
+                drive(run, lambda run: run.record(happened.Progressed), show=show)
+    assert seen == [1, 2, 3, 3]
+    archive = session_folder(tmp_path, run_id) / "archival"
+    assert [[event["type"] for event in read(path)] for path in sorted(archive.iterdir())] == [
+        ["created", "opened", "progressed", "iteration_committed"],
+        ["progressed", "iteration_committed"],
+        ["progressed", "iteration_committed"],
+    ]
+
+
+def test_a_process_that_goes_on_writes_the_views_that_are_missing(tmp_path: Path):
+    with sqlite_store(tmp_path / "runs.db") as store:
+        run_id = create_run(store, "왜?", kind="test")
+        with work_on(store, run_id) as run:
+            run.commit_iteration()
+        with work_on(store, run_id) as run:
+            run.commit_iteration()
+            Viewer(tmp_path, store)(run)
+    archive = session_folder(tmp_path, run_id) / "archival"
+    assert sorted(path.name for path in archive.iterdir()) == ["iteration_001.json", "iteration_002.json"]
+
+
+def test_the_links_lead_to_the_newest_run(tmp_path: Path):
+    write_views(tmp_path, state())
+    write_views(tmp_path, state(run_id=OTHER_ID))
+    assert read(tmp_path / ".research" / "state.json")["run_id"] == OTHER_ID
+    assert (tmp_path / ".research" / "current").resolve() == session_folder(tmp_path, OTHER_ID).resolve()
+    assert sorted(path.name for path in (tmp_path / ".research").iterdir()) == [
+        "current",
+        "sessions",
+        "state.json",
+    ]
+
+
+def test_nobody_else_may_read_them(tmp_path: Path):
+    write_views(tmp_path, state(*ITERATION), iterations={1: ITERATION})
+    for path in (tmp_path / ".research").rglob("*"):
+        if not path.is_symlink():
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    assert stat.S_IMODE((tmp_path / ".research").stat().st_mode) == 0o700
+
+
+def test_a_kind_adds_its_files(tmp_path: Path):
+    register_kind(
+        Kind(name="with-files", initial=KindState, views=lambda run: {"answer.md": run.question.encode()})
+    )
+    write_views(tmp_path, state(kind="with-files"))
+    assert (session_folder(tmp_path, RUN_ID) / "answer.md").read_text(encoding="utf-8") == "왜?"
+
+
+def test_a_forgotten_run_leaves_nothing(tmp_path: Path):
+    write_views(tmp_path, state())
+    remove_views(tmp_path, RUN_ID)
+    assert [path.name for path in (tmp_path / ".research").rglob("*")] == ["sessions"]
+    remove_views(tmp_path, RUN_ID)
+
+
+def test_the_links_of_another_run_stay(tmp_path: Path):
+    write_views(tmp_path, state(run_id=OTHER_ID))
+    write_views(tmp_path, state())
+    remove_views(tmp_path, OTHER_ID)
+    assert read(tmp_path / ".research" / "state.json")["run_id"] == RUN_ID
+
+
+def test_a_failed_run_is_shown_as_failed(tmp_path: Path):
+    def iterate(run: Run) -> None:
+        if run.state.iteration == 1:
+            raise ValueError("x" * 10_000)
+
+    with sqlite_store(tmp_path / "runs.db") as store:
+        run_id = create_run(store, "q", kind="test")
+        with work_on(store, run_id) as run, pytest.raises(ValueError, match="xxx"):
+            drive(run, iterate, show=Viewer(tmp_path, store))
+        ended = [event for _seq, event in store.read(run_id)][-1]
+    assert read(tmp_path / ".research" / "state.json")["status"] == "failed"
+    assert isinstance(ended, happened.Ended)
+    assert len(ended.error) == 500
+
+
+def test_folders_in_place_of_the_links_leave_no_temporary_files(tmp_path: Path):
+    for name in ("current", "state.json"):
+        (tmp_path / ".research" / name).mkdir(parents=True)
+    write_views(tmp_path, state())
+    assert sorted(path.name for path in (tmp_path / ".research").iterdir()) == [
+        "current",
+        "sessions",
+        "state.json",
+    ]
+
+
+@pytest.mark.parametrize("current", ["current", "elsewhere"])
+def test_views_are_removed_whatever_the_current_link_is(current: str, tmp_path: Path):
+    write_views(tmp_path, state())
+    link = tmp_path / ".research" / "current"
+    link.unlink()
+    link.symlink_to(current)
+    remove_views(tmp_path, RUN_ID)
+    assert not session_folder(tmp_path, RUN_ID).exists()
+
+
+def test_a_link_in_place_of_a_runs_folder_is_removed_and_not_followed(tmp_path: Path):
+    write_views(tmp_path, state())
+    precious = tmp_path / "precious"
+    session_folder(tmp_path, RUN_ID).rename(precious)
+    session_folder(tmp_path, RUN_ID).symlink_to(precious)
+    remove_views(tmp_path, RUN_ID)
+    assert not session_folder(tmp_path, RUN_ID).is_symlink()
+    assert (precious / "state.json").is_file()
+
+
+@pytest.mark.parametrize("run_id", ["../../etc", "", "01kq0000000000000000000000", f"{RUN_ID}/.."])
+def test_an_id_that_names_a_path_is_refused(tmp_path: Path, run_id: str):
+    with pytest.raises(ValueError, match="not a run id"):
+        remove_views(tmp_path, run_id)
+
+
+def test_a_link_that_a_repository_brings_is_not_followed(tmp_path: Path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".research").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(WorkspaceError, match=r"\.research: is a symbolic link; replace it by a folder"):
+        write_views(tmp_path, state())
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -1,0 +1,107 @@
+"""Broken lines are rejected with a reason, and none of their content is passed on."""
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.hash_and_drop import Pseudonymizer
+from coreloop.sanitize.mask_text import Numbering
+from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
+from coreloop.sanitize.sanitize_record import Masker
+from coreloop.sanitize.vocabulary import KnownWords
+from logs import line, record
+from rows import each_row
+
+BROKEN = {
+    "torn": (b'{"question": "hong@exam', "torn or not JSON"),
+    "not UTF-8": (b'{"question": "\xb1\xe8"}', "not UTF-8"),
+    "NaN": (b'{"chunk_len": NaN}', "NaN or Infinity, which JSON does not have"),
+    "Infinity": (b'{"chunk_len": -Infinity}', "NaN or Infinity, which JSON does not have"),
+    "a number beyond all bounds": (b'{"chunk_len": 1e999}', "a number beyond all bounds"),
+    "5,000 digits": (b'{"chunk_len": ' + b"1" * 5000 + b"}", "a number beyond 64 bits"),
+    "65 bits": (b'{"chunk_len": 18446744073709551616}', "a number beyond 64 bits"),
+    "100,000 deep": (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
+    "1,000 deep": (b'{"a":' + b"[" * 1000 + b"]" * 1000 + b"}", "nested too deeply"),
+    "a double key": (b'{"question": "a", "question": "b"}', "a key appears twice"),
+    "a double key, escaped": (b'{"question": "a", "\\u0071uestion": "b"}', "a key appears twice"),
+    "a double key, far from its colon": (b'{"a": "x\\":", "b" : 1, "b" : 2}', "a key appears twice"),
+    "a double key, deep": (b'{"a": [{"b": 1, "b": 2}]}', "a key appears twice"),
+    "a lone surrogate": (b'{"question": "\\ud800"}', "a lone surrogate, or no JSON"),
+    "a list": (b"[1]", "not an object"),
+    "a text": (b'"hong@example.com"', "not an object"),
+    "a byte order mark": (b'\xef\xbb\xbf{"question": "a"}', "begins with a byte order mark"),
+    "zeros of a crash": (b"\0" * 64, "torn or not JSON"),
+    "two records on a line": (b'{"a": 1}{"a": 2}', "torn or not JSON"),
+}
+VISITORS = {
+    "check": Finder,
+    "mask": lambda: Masker(Pseudonyms(b"k" * 32), Numbering()),
+    "hash": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), KnownWords()),
+    "drop": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), KnownWords(), drop=True),
+}
+
+
+@each_row("visitor", VISITORS.values(), ids=VISITORS)
+@each_row(("raw", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
+    assert sanitize_line(raw + b"\n", visitor()) == RejectedLine(reason, len(raw) + 1)
+
+
+@each_row("visitor", VISITORS.values(), ids=VISITORS)
+def test_lines_after_a_broken_line_are_sanitized(visitor):
+    lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
+    mode = visitor()
+    assert [type(sanitize_line(raw, mode)) for raw in lines] == [RejectedLine, type(None), bytes, bytes]
+
+
+VALID = {
+    "spaces before a colon": b'{"question" : "a", "b"\t: 1}',
+    "a colon behind a quote": b'{"question": "say \\":\\" twice", "b": "\\":"}',
+    "the largest numbers": b'{"a": 18446744073709551615, "b": -9223372036854775808, "c": '
+    b"1.7976931348623157e308}",
+    "not a record of coreloop": b'{"anything": [1, 2.5, true, null, {"x": {}}]}',
+    "nothing": b"{}",
+    "any letters": '{"질문": "é 한 \\ud83d\\ude00 \\u0000"}'.encode(),
+}
+
+
+@each_row("raw", VALID.values(), ids=VALID)
+def test_a_valid_line_is_unchanged(raw: bytes):
+    result = sanitize_line(raw, Finder())
+    assert isinstance(result, bytes)
+    assert orjson.loads(result) == json.loads(raw)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
+@given(extra=JSON, args=st.dictionaries(st.text(), JSON, max_size=3))
+def test_any_record_becomes_a_single_clean_line(visitor, extra: Any, args: dict[str, Any]):
+    called = {**record(extra=extra), "tool_calls": [{"name": "show", "args": args, "ok": True}]}
+    try:
+        raw = json.dumps(called).encode()
+        orjson.loads(raw)
+    except (UnicodeEncodeError, orjson.JSONDecodeError):
+        return
+    result = sanitize_line(raw, visitor())
+    assert isinstance(result, bytes)
+    assert result.count(b"\n") == 1
+    if visitor is not Finder:
+        finder = Finder()
+        assert isinstance(sanitize_line(result, finder), bytes)
+        assert finder.counts.total() == 0

@@ -1,0 +1,433 @@
+"""Records: each mode removes private data from every place, and the result can still be mined."""
+
+import json
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from coreloop.base.date_range import Days
+from coreloop.base.error_classes import error_class
+from coreloop.base.project.settings import Gates, Settings, ToolSettings
+from coreloop.base.records import DEFAULT_SELECTORS
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.window import merge
+from coreloop.learn.pattern.find import find_candidates
+from coreloop.learn.refine.find import find_counterexamples
+from coreloop.observe.reading.failure_signals import template
+from coreloop.sanitize.company_names import Names
+from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.find_in_text import find
+from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.hash_and_drop import ERRORS, Pseudonymizer
+from coreloop.sanitize.mask_text import Numbering
+from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_record import Masker, sanitize_record
+from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
+from logs import call, failed, override, record, write_log
+from rows import each_row, slow_after
+
+KEY = b"k" * 32
+MAIL = "hong@example.com"
+KNOWN = KnownWords(
+    tools={"analysis": ("company", "axis", "years")},
+    values={"analysis": frozenset({"수익성"})},
+    seen={"show": frozenset({"topic"})},
+    rules=(("FIN-profitability-KR", ("수익성",)),),
+)
+
+
+def masked(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
+    return sanitize_record(original, Masker(Pseudonyms(KEY), Numbering(), **choices))
+
+
+def hashed(original: dict[str, Any], words: KnownWords = KNOWN, **choices: Any) -> dict[str, Any]:
+    return sanitize_record(original, Pseudonymizer(Pseudonyms(KEY), words, **choices))
+
+
+PLACES = {
+    "question": lambda value: record(question=value),
+    "an argument": lambda value: record(tool_calls=[call("show", {"memo": value})]),
+    "a selector": lambda value: record(tool_calls=[call("analysis", {"axis": value})]),
+    "deep in an argument": lambda value: record(tool_calls=[call("show", {"a": [{"b": {"c": [value]}}]})]),
+    "an argument's name": lambda value: record(tool_calls=[call("show", {value: 1})]),
+    "a key deep in an argument": lambda value: record(tool_calls=[call("show", {"a": [{value: 1}]})]),
+    "a tool": lambda value: record(tool_calls=[failed(value)]),
+    "a call's error": lambda value: record(tool_calls=[failed("show", {}, f"ValueError: {value}")]),
+    "a call's flag": lambda value: record(tool_calls=[call("show", {}, extreme_flags=[value])]),
+    "a call's unknown field": lambda value: record(tool_calls=[call("show", {}, note=value)]),
+    "an override's trigger": lambda value: record(override_calls=[{**override(), "trigger": value}]),
+    "an override's key": lambda value: record(override_calls=[{**override(), "override_keys": [value]}]),
+    "an error": lambda value: record(error=value),
+    "an error that is an object": lambda value: record(error={"message": value}),
+    "a violation": lambda value: record(violation=value),
+    "a judgment": lambda value: record(judgment={"verdict": "P", "cause": value}),
+    "a verdict": lambda value: record(judgment={"verdict": value}),
+    "a verdict that is a list": lambda value: record(judgment={"verdict": [value]}),
+    "a category": lambda value: record(category_hash=value),
+    "a provider": lambda value: record(provider=value),
+    "a model": lambda value: record(model=value),
+    "a skill": lambda value: record(skill_used=value),
+    "an unknown field": lambda value: record(extra={"list": [value]}),
+    "a field's name": lambda value: {**record(), value: True},
+    "an id": lambda value: record(session_id=value),
+    "calls that are not a list": lambda value: {**record(), "tool_calls": value},
+    "a call that is only a name": lambda value: {**record(), "tool_calls": [value]},
+}
+
+
+@each_row("place", PLACES.values(), ids=PLACES)
+@each_row("mode", [masked, hashed], ids=["mask", "hash"])
+def test_nothing_private_is_left_in_any_place(mode, place):
+    private = place(MAIL)
+    assert MAIL in json.dumps(private)
+    result = mode(private)
+    assert MAIL not in json.dumps(result)
+    finder = Finder()
+    sanitize_record(result, finder)
+    assert finder.counts.total() == 0
+
+
+@each_row("place", PLACES)
+def test_hash_keeps_no_free_text(place: str):
+    result = json.dumps(hashed(PLACES[place]("들찬푸드 인수 이야기")), ensure_ascii=False)
+    assert "들찬푸드" not in result
+    assert "이야기" not in result
+
+
+NUMBERS = {
+    "a card": ("memo", 4111111111111111),
+    "a resident": ("memo", 9001011234568),
+    "a resident with a lost zero": ("memo", 102033234560),
+    "a telephone under its key": ("phone", 1012345678),
+    "an account under its key": ("account", 12345678901234),
+    "a password": ("password", 12345678),
+    "a float": ("memo", 4111111111111111.0),
+}
+
+
+@each_row(("key", "value"), NUMBERS.values(), ids=NUMBERS)
+def test_a_number_is_checked_in_decimal_notation(key: str, value: float):
+    original = record(tool_calls=[call("show", {key: value})])
+    for mode in (masked, hashed):
+        assert isinstance(mode(original)["tool_calls"][0]["args"].popitem()[1], str)
+
+
+@each_row("value", [300870903000000, 258935494000, 1234567890, 0.1234567890123, -4111111111111111])
+def test_a_figure_stays(value: float):
+    original = record(tool_calls=[call("show", {"revenue": value})])
+    assert masked(original)["tool_calls"][0]["args"] == {"revenue": value}
+
+
+def test_values_under_sensitive_keys_are_secrets():
+    args = {
+        "password": "hunter2",
+        "apiKey": "q1w2e3r4t5",
+        "headers": [{"name": "X-Api-Key", "value": "abcdef123456"}],
+        "argv": ["run", "--token", "abcdef123456", "--verbose"],
+        "max_tokens": 512,
+        "token": "삼성전자",
+    }
+    result = masked(record(tool_calls=[call("show", args)]))["tool_calls"][0]["args"]
+    assert result == {
+        "password": "[SECRET-1]",
+        "apiKey": "[SECRET-2]",
+        "headers": [{"name": "X-Api-Key", "value": "[SECRET-3]"}],
+        "argv": ["run", "--token", "[SECRET-3]", "--verbose"],
+        "max_tokens": 512,
+        "token": "삼성전자",
+    }
+
+
+def test_keys_that_are_masked_alike_keep_their_values():
+    result = masked(record(tool_calls=[call("show", {"a@example.com": 1, "A@example.com": 2})]))
+    assert sorted(result["tool_calls"][0]["args"].values()) == [1, 2]
+
+
+FAR = "여권 확인을 " + MAIL + "로 부탁한 사람의 번호 S98765432"
+LONG_NAME = f"{MAIL} {'a' * 20}@{'b' * 20}.example.com token"
+
+
+@pytest.mark.parametrize(
+    "original",
+    slow_after(
+        1,
+        [
+            pytest.param(record(question=FAR), id="a word that labels bring near"),
+            pytest.param(
+                record(extra={"name": LONG_NAME, "value": "q1w2e3r4t5"}), id="a name that labels make short"
+            ),
+            pytest.param(
+                record(extra={"memo": ["--password 010-1234-5678", "hunter22"]}),
+                id="an option before a value",
+            ),
+        ],
+    ),
+)
+def test_an_export_has_no_findings(original: dict[str, Any], tmp_path: Path):
+    write_log(tmp_path / "in" / "a.jsonl", [original])
+    sanitize_dir(tmp_path / "in", tmp_path / "out", Choices(mode="mask"))
+    assert not check_dir(tmp_path / "out").findings
+
+
+def test_findings_do_not_depend_on_the_length_of_labels():
+    text = "여권 {} 번호는 S98765432"
+    labels = ("[PERSON-7]", "[PERSON-31415]", f"[PERSON-{'abcdefghijklmnop' * 3}]")
+    assert [len(find(text.format(label))) for label in labels] == [1, 1, 1]
+
+
+def test_mask_keeps_what_is_not_private():
+    original = record(skill_used="수익성 안내", tool_calls=[call("analysis", {"axis": "수익성", "years": 5})])
+    result = masked(original)
+    for key in ("question", "tool_calls", "skill_used", "chunk_len", "provider", "model", "category_hash"):
+        assert result[key] == original[key]
+
+
+def test_ids_get_pseudonyms_by_field_and_times_are_cut_to_the_hour():
+    original = record(question_hash="sha256:ae89748d2c4839b8", session_hash="s", request_id="s")
+    original["judgment"] = {**original["judgment"], "judged_at": "2026-04-26T10:20:30Z", "judged_by": "minsu"}
+    for result in (masked(original), hashed(original)):
+        assert result["ts"] == "2026-04-25T09:00:00+00:00"
+        assert result["judgment"]["judged_at"] == "2026-04-26T10:00:00Z"
+        letters = [result[key].rpartition("-")[2] for key in ("question_hash", "session_hash", "request_id")]
+        assert [len(text) for text in set(letters)] == [32, 32, 32]
+        assert result["judgment"]["judged_by"] != "minsu"
+        assert masked(original)["session_hash"] == result["session_hash"]
+    other = sanitize_record(original, Masker(Pseudonyms(b"o" * 32), Numbering()))
+    assert other["session_hash"] != masked(original)["session_hash"]
+    assert hashed(original, keep_times=True)["ts"] == original["ts"]
+
+
+def test_hash_keeps_the_closed_vocabulary_and_only_that():
+    args = {"axis": "수익성", "company": "들찬푸드", "minsu": 1}
+    result = hashed(record(tool_calls=[call("analysis", args), failed("minsu_kim")]))
+    first, second = result["tool_calls"]
+    assert first["name"] == "analysis"
+    assert list(first["args"])[:2] == ["axis", "company"]
+    assert first["args"]["axis"] == "수익성"
+    assert first["args"]["company"].startswith("text-")
+    assert "minsu" not in json.dumps(result)
+    assert second["name"].startswith("tool-")
+    assert (result["category_hash"], result["provider"]) == ("FIN-profitability-KR", "openai")
+    assert hashed(record(model="ft:gpt-4o:acme:x"))["model"].startswith("model-")
+
+
+def test_drop_does_not_show_a_repeated_question_in_arguments():
+    calls = [{"name": "find", "args": {"q": "무엇을?", "no": 12345678}, "args_hash": "abc", "user_id": "kim"}]
+    first, second = (
+        hashed(record(request_id=name, tool_calls=calls, meta=[{"question_hash": "ab12"}]), drop=True)
+        for name in ("r1", "r2")
+    )
+    nested = [str(value) for value in (*first.values(), *second.values()) if "question_hash-" in str(value)]
+    assert len(nested) == len(set(nested)) == 2
+    values = [list(result["tool_calls"][0]["args"].values()) for result in (first, second)]
+    assert not set(values[0]) & set(values[1])
+    assert first["tool_calls"][0]["args_hash"] != second["tool_calls"][0]["args_hash"]
+    assert list(first["tool_calls"][0]["args"]) == list(second["tool_calls"][0]["args"])
+    (id_key,) = first["tool_calls"][0].keys() - {"name", "args", "args_hash"}
+    assert first["tool_calls"][0][id_key] == second["tool_calls"][0][id_key]
+    assert hashed(record(tool_calls=calls)) == hashed(record(tool_calls=calls))
+
+
+def test_drop_removes_the_question_and_its_hash():
+    result = hashed(record(question_hash="sha256:ae89748d2c4839b8"), drop=True)
+    assert not {"question", "question_hash"} & result.keys()
+
+
+def test_the_category_that_mining_derives_from_a_question_is_kept():
+    words = KnownWords(rules=(("FIN-dividend-KR", ("배당",)),))
+    assert (
+        hashed(record(question="배당 알려줘", category_hash="UNSPECIFIED"), words)["category_hash"]
+        == "FIN-dividend-KR"
+    )
+
+
+@each_row("name", ERRORS)
+def test_an_error_keeps_its_class_and_its_cause(name: str):
+    text = hashed(record(error=f"{ERRORS[name]}: the 홍길동 of {MAIL}"))["error"]
+    assert error_class(text) == name
+    assert template(text) == template(template(text))
+    assert "홍길동" not in text
+
+
+def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_path: Path):
+    calls = [call("scan", {"market": "KR", "한글": 1}), failed("kim_minsu", {"x": 1})]
+    rows = [record(tool_calls=calls)] * MIN_RECORDS
+    path = write_log(tmp_path / "a.jsonl", rows)
+    words = learn([path], Settings(tools={"named": ToolSettings()}), tmp_path)
+    assert words.knows_tool("scan")
+    assert words.knows_tool("named")
+    assert not words.knows_tool("kim_minsu")
+    assert words.seen == {"scan": frozenset({"market"})}
+    assert all(words.knows_argument("scan", name) for name in ("market", *DEFAULT_SELECTORS))
+
+
+def test_companies_and_their_codes_share_a_number():
+    names = Names([("005930", "삼성전자", ["삼전"]), ("000270", "기아", [])])
+    original = record(question="삼성전자(005930)와 삼전의 기아 문제", stockCode_hint="005930")
+    result = masked(original, names=names)
+    assert result["question"] == "[COMPANY-1]([STOCK-1])와 [COMPANY-1]의 기아 문제"
+    assert result["stockCode_hint"] == "[STOCK-1]"
+    assert masked(original)["stockCode_hint"] == "005930"
+
+
+def _mined(folder: Path) -> tuple[Any, ...]:
+    window = merge(
+        read_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
+    )
+    mined = find_candidates(window, Gates(min_success_rate=0.9))
+    counterexamples = find_counterexamples(window, min_failures=1).counterexamples
+    patterns = sorted(
+        (candidate.n_observed, candidate.success_rate, candidate.cat_hash) for candidate in mined.candidates
+    )
+    failures = Counter()
+    for counterexample in counterexamples:
+        failures[counterexample.kind] += counterexample.n_failures
+    return mined.n_groups, patterns, failures, len(counterexamples)
+
+
+def test_a_hashed_log_is_mined_like_the_log_itself(tau_log: Path, tmp_path: Path):
+    rows = [orjson.loads(raw) for raw in tau_log.read_bytes().splitlines()]
+    rows = [row for row in rows if not row.get("tool_calls_omitted")]  # their sequence hash gets a pseudonym
+    write_log(tmp_path / "in" / "a.jsonl", rows)
+    words = learn([tmp_path / "in" / "a.jsonl"], Settings(), tmp_path)
+    choices = Choices(mode="hash", vocabulary=words, keep_times=True)
+    sanitize_dir(tmp_path / "in", tmp_path / "out", choices)
+    before, after = _mined(tmp_path / "in"), _mined(tmp_path / "out")
+    assert after[0] == before[0]
+    assert len(after[1]) >= len(before[1])  # similar questions become different, so a few more pass the gate
+    assert after[2] == before[2]
+    assert after[3] >= before[3]  # a truncated text no longer matches the full one
+    assert check_dir(tmp_path / "out").findings.total() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("field", ["request_id", "session_hash", "question_hash", "args_hash"])
+def test_joins_work_within_an_export_but_not_across_exports(field: str, tau_log: Path, tmp_path: Path):
+    exports = []
+    for out in ("a", "b"):
+        sanitize_dir(tau_log, tmp_path / out, Choices(mode="hash", vocabulary=KnownWords()))
+        (path,) = (tmp_path / out).iterdir()
+        exports.append([_values(orjson.loads(raw), field) for raw in path.read_bytes().splitlines()])
+    original = [_values(orjson.loads(raw), field) for raw in tau_log.read_bytes().splitlines()]
+    pairs = {
+        (old, new)
+        for olds, news in zip(original, exports[0], strict=True)
+        for old, new in zip(olds, news, strict=True)
+    }
+    assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
+    first, second = ({value for values in export for value in values} for export in exports)
+    assert not first & second
+
+
+def _values(node: Any, field: str) -> list[str]:
+    if isinstance(node, list):
+        return [value for item in node for value in _values(item, field)]
+    if not isinstance(node, dict):
+        return []
+    own = [node[field]] if isinstance(node.get(field), str) else []
+    return own + [value for item in node.values() for value in _values(item, field)]
+
+
+def test_known_words_in_the_sources_of_arguments_are_kept() -> None:
+    paths = ["show.topic[]", f"show.{MAIL}.*.topic", "unknown.topic", "question", f"제 전화는 {MAIL}"]
+    sourced = call("analysis", {"company": "x"}, args_from={"company": paths, MAIL: ["question"]})
+    [result] = hashed(record(tool_calls=[sourced]))["tool_calls"]
+    company, other = result["args_from"].values()
+    assert company[0] == "show.topic[]"
+    assert company[1].startswith("show.")
+    assert company[1].endswith(".*.topic")
+    assert company[2] not in {"unknown.topic", "unknown"}
+    assert (company[3], other) == ("question", ["question"])
+    assert MAIL not in json.dumps(result)
+    assert "전화" not in json.dumps(result, ensure_ascii=False)
+    masked_call = masked(record(tool_calls=[sourced]))["tool_calls"][0]
+    assert masked_call["args_from"]["company"][0] == "show.topic[]"
+    assert MAIL not in json.dumps(masked_call)
+
+
+@each_row(
+    ("version", "is_kept"),
+    [
+        ("7fecc9e" + "0" * 33, True),
+        ("2026.4", True),
+        ("v1.2.3", True),
+        ("for Kim only", False),
+        (MAIL, False),
+    ],
+)
+def test_only_valid_tool_versions_are_kept(version: str, is_kept: bool) -> None:
+    assert (hashed(record(tools_version=version))["tools_version"] == version) is is_kept
+
+
+RESIDENT = 9001011234568
+
+
+@each_row("value", [RESIDENT, float(RESIDENT), str(RESIDENT), "900101-1234568", 1001013234568, 1501013234564])
+@each_row("key", ["created_at", "ts", "timestamp", "updatedAt"])
+@each_row("keep_times", [False, True])
+def test_a_resident_number_in_the_place_of_a_time_is_found(key: str, value: Any, keep_times: bool):
+    for original in (record(extra={key: value}), {**record(), key: value}):
+        for mode in (masked, hashed):
+            result = json.dumps(mode(original, keep_times=keep_times), ensure_ascii=False)
+            assert str(value)[:6] not in result
+
+
+@each_row(
+    ("value", "hour"),
+    [
+        (1745573400, 1745571600),
+        (1745573400123, 1745571600000),
+        (1745573400.25, 1745571600),
+        ("2026-04-25T09:30:00,123+09:00", "2026-04-25T09:00:00+09:00"),
+        ("2026-04-25 09:30", "2026-04-25 09:00:00"),
+        ("9001-01-12 34:56", None),
+        ("2026-04-25T09:30:00.9001011234568", None),
+        (1012345678, None),
+        (2125551234, None),
+    ],
+)
+def test_only_plausible_times_are_times(value: Any, hour: Any):
+    kept = hashed({**record(), "ts": value})["ts"]
+    assert (
+        kept == hour if hour is not None else str(kept).startswith("text-") or str(kept).startswith("number-")
+    )
+    assert masked(record(extra={"ts": value}))["extra"]["ts"] == (value if hour is None else hour)
+
+
+PRIVATE_KEYS = {
+    "an e-mail address": MAIL,
+    "a token": "ghp_a1B2c3D4e5F6g7H8",
+    "a private key": "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\n-----END PRIVATE KEY-----",
+    "a telephone number": "010-1234-5678",
+    "a person": "김민수 대표",
+}
+
+
+@each_row("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
+@each_row("figure", [300870903000000, 1234567890, 23456789.5])
+def test_a_figure_survives_a_private_key_beside_it(private: str, figure: float):
+    original = record(extra={private: figure}, other=[{"name": private, "value": figure}])
+    result = masked(original)
+    assert list(result["extra"].values()) == [figure]
+    assert result["other"][0]["value"] == figure
+    assert private not in json.dumps(result, ensure_ascii=False)
+
+
+@each_row("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
+@each_row("value", [4111111111111111, RESIDENT, "4111 1111 1111 1111", "900101-1234568"])
+def test_a_private_key_beside_it_hides_no_private_number(private: str, value: Any):
+    for original in (
+        record(extra={private: value}),
+        record(extra={"name": private, "value": value}),
+        record(extra={"private_key": private, "memo": value}),
+        record(question=f"{private} {value}"),
+        record(question=f"{value}\n{private}"),
+    ):
+        result = masked(original)
+        assert str(value) not in json.dumps(result)
+        assert private not in json.dumps(result, ensure_ascii=False)
