@@ -61,6 +61,13 @@ def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
 
     A database of an older version is copied into memory and migrated there.
 
+    Parameters
+    ----------
+    path : Path
+        An existing file.
+    schema : Schema
+        The expected schema.
+
     Raises
     ------
     WorkspaceError
@@ -257,7 +264,15 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
 
 
 def migrate(connection: sqlite3.Connection, schema: Schema) -> None:
-    """Migrate a database to the newest version, inside the caller's transaction."""
+    """Migrate a database to the newest version, inside the caller's transaction.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In a transaction; the database passes `check_schema`.
+    schema : Schema
+        The target schema.
+    """
     for number, step in enumerate(schema.migrations, start=1):
         if version(connection) < number:
             if isinstance(step, str):

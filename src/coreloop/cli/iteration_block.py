@@ -68,7 +68,15 @@ class Iteration:
 
 
 def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
-    """Yield the lines of the block."""
+    """Yield the lines of the block.
+
+    Parameters
+    ----------
+    state : State
+        After the iteration was committed.
+    iteration : Iteration
+        What is shown beside it.
+    """
     tell, knowledge = in_language_of(state.question), knowledge_of(state)
     yield from _repeated(state)
     yield from (BAR, tell("📊 Iteration #{number} done", number=iteration.number), BAR)

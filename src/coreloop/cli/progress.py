@@ -13,7 +13,13 @@ _DELAY_S: Final = 1.0  # chosen: what takes less needs no bar
 
 
 class ProgressBar:
-    """A bar that appears on a terminal after one second and is erased at the end."""
+    """A bar that appears on a terminal after one second and is erased at the end.
+
+    Parameters
+    ----------
+    label : str
+        The activity: ``reading records``.
+    """
 
     def __init__(self, label: str) -> None:
         self._label = label

@@ -74,6 +74,12 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     Public definitions have no underscore at the start of a part of their name and are not inside a function.
     Overloads and property setters are left out, since their docstrings do not show.
 
+    Parameters
+    ----------
+    source : bytes
+    sections : sequence of str
+        Names of the requested sections.
+
     Returns
     -------
     tuple of Shape or Refused
@@ -93,6 +99,12 @@ def lost_sections(
 
     Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
     docstring is.
+
+    Parameters
+    ----------
+    old, new : bytes
+    sections : sequence of str
+        Names of the requested sections.
 
     Returns
     -------

@@ -137,6 +137,17 @@ def restore(
 ) -> tuple[Proposal, ...]:
     """The statements on a branch, restored from its trailers and lines.
 
+    Parameters
+    ----------
+    published : PublishedBranch
+        The branch.
+    repository : WritableRepository
+        The repository of the branch.
+    sibling : Proposal
+        Another proposal for the same docstring.
+    path : str
+        The file below the repository's root.
+
     Raises
     ------
     RefusedError

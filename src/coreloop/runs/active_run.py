@@ -52,7 +52,13 @@ class _Attempt:
 
 
 class Postponed(Exception):  # noqa: N818 (not an error)
-    """Raised by a call that was neither done nor failed (a rate limit): it is done again later."""
+    """Raised by a call that was neither done nor failed (a rate limit): it is done again later.
+
+    Parameters
+    ----------
+    cost : Amount
+        What it cost nevertheless.
+    """
 
     def __init__(self, cost: Amount = NOTHING) -> None:
         super().__init__("postponed")

@@ -82,7 +82,15 @@ def write_views(
 
 
 class Viewer:
-    """Writes the views of a run after each of its iterations."""
+    """Writes the views of a run after each of its iterations.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    store : Store
+        Of the run.
+    """
 
     def __init__(self, root: Path, store: Store) -> None:
         self._root = root

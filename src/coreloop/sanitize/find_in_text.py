@@ -89,6 +89,13 @@ class Hit(NamedTuple):
 def find(text: str, *, names: "Names | None" = None) -> list[PrivateData]:
     """Find private data in a text, even if disguised or encoded.
 
+    Parameters
+    ----------
+    text : str
+        Any text.
+    names : Names, optional
+        Companies to find as well.
+
     Returns
     -------
     list of PrivateData

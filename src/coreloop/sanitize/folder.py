@@ -323,6 +323,11 @@ class Renumbering:
     """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance.
 
     Beyond `MAX_NUMBERED` values of a kind, the number is derived from the digest to bound memory.
+
+    Parameters
+    ----------
+    tag : str
+        The tag of the export.
     """
 
     def __init__(self, tag: str) -> None:

@@ -13,7 +13,13 @@ class OverBudgetError(Exception):
 
 
 class Budget:
-    """The steps that remain for a text; a step is one character of one variant that is searched."""
+    """The steps that remain for a text; a step is one character of one variant that is searched.
+
+    Parameters
+    ----------
+    n_chars : int
+        Length of the text.
+    """
 
     __slots__ = ("left",)
 

@@ -30,7 +30,15 @@ class _Bucket:
 
 
 class Admission:
-    """Counts what callers do; only the event loop's thread uses it."""
+    """Counts what callers do; only the event loop's thread uses it.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        The bounds.
+    monotonic : callable
+        Returns seconds.
+    """
 
     def __init__(self, settings: ServiceSettings, monotonic: Callable[[], float]) -> None:
         self._settings = settings

@@ -8,7 +8,13 @@ from coreloop.web.service_log import log
 
 
 class Outage:
-    """What the threads of a process notice of their databases."""
+    """What the threads of a process notice of their databases.
+
+    Parameters
+    ----------
+    monotonic : callable
+        Returns seconds.
+    """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic

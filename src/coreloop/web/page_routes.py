@@ -37,7 +37,13 @@ async def home(_request: Request) -> Response:
 
 
 class Pages:
-    """The ASGI application below `ROOT`."""
+    """The ASGI application below `ROOT`.
+
+    Parameters
+    ----------
+    service : Service
+        What all routes share.
+    """
 
     def __init__(self, service: Service) -> None:
         self._service = service

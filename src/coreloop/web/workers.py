@@ -78,7 +78,15 @@ _FRESH_S: Final = 1.0  # chosen: the queue may exceed its limit by the jobs of a
 
 
 class Backlog:
-    """The number of jobs that wait in a queue. Several threads may use it."""
+    """The number of jobs that wait in a queue. Several threads may use it.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        The queue of the project.
+    monotonic : callable
+        Returns seconds.
+    """
 
     def __init__(self, queue: JobQueue, monotonic: Callable[[], float]) -> None:
         self._queue = queue

@@ -51,6 +51,19 @@ def read_status(
 ) -> Status:
     """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
 
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    now : datetime
+        Timezone-aware.
+    environ : mapping
+        May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
+    mining : MiningOptions
+        Which records, and how they are mined.
+    watch : Watch, optional
+        Callbacks that report the progress of mining.
+
     Raises
     ------
     WorkspaceError

@@ -206,7 +206,17 @@ def mending_job(deps: Deps, message_id: str) -> Job:
 
 
 def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
-    """Wait for a better answer to a rejected one; at the end of the time, say how far it is."""
+    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
+
+    Parameters
+    ----------
+    deps : Deps
+        Tables and store.
+    message_id : str
+        Of the rejected answer.
+    seconds : float
+        The longest wait.
+    """
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")

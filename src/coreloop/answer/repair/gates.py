@@ -54,6 +54,13 @@ class GateReading:
 def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     """Measure both gates, keep the day's snapshots, and let a fall become a signal and jobs.
 
+    Parameters
+    ----------
+    deps : Deps
+        Index, store, queue and tables.
+    now : datetime
+        In UTC.
+
     Raises
     ------
     WorkspaceError

@@ -49,6 +49,17 @@ USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hou
 def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
 
+    Parameters
+    ----------
+    run : Run
+        In an iteration.
+    deps : Deps
+        Queue and tables.
+    reason : str
+        Of the signal.
+    found : SearchResult
+        What the answer was given.
+
     Returns
     -------
     bool

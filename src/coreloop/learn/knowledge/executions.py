@@ -53,7 +53,17 @@ class Execution:
 
 
 def record_execution(connection: sqlite3.Connection, execution: Execution, *, now: datetime) -> None:
-    """Store an answered request without its question."""
+    """Store an answered request without its question.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.learn.knowledge.store.writing`.
+    execution : Execution
+        The request.
+    now : datetime
+        With a time zone.
+    """
     values = asdict(execution) | {
         "question_hash": hash_question(execution.question),
         "created_at": utc_text(now),

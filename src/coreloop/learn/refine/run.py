@@ -75,6 +75,17 @@ def run_refine(
 ) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day.
 
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    request : RefineRequest
+        Options.
+    now : datetime
+        With time zone; its day is part of the file names.
+    watch : Watch, optional
+        Callbacks of the mining.
+
     Raises
     ------
     UsageError

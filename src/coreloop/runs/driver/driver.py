@@ -58,6 +58,17 @@ class IterationFailedError(Exception):
 def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console) -> State:
     """Drive a run with its plan until it stops; also one whose driver was killed.
 
+    Parameters
+    ----------
+    workspace : Workspace
+        Of the project.
+    store : Store
+        Of the workspace.
+    run_id : str
+        A driven run.
+    console : Console
+        For people.
+
     Returns
     -------
     State

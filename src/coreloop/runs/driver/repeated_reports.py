@@ -14,7 +14,13 @@ _WHEN: Final = frozenset({"at", "iteration"})
 
 
 class News:
-    """Listens to the reports of a run."""
+    """Listens to the reports of a run.
+
+    Parameters
+    ----------
+    store : Store
+        Of the run.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store

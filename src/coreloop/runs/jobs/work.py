@@ -134,6 +134,17 @@ def work_on_jobs(
 ) -> list[Job]:
     """Do some jobs now, once each, and wait for those that another process is doing.
 
+    Parameters
+    ----------
+    queue : JobQueue
+        That has the jobs.
+    handlers : mapping of str to callable
+        As for `work`.
+    ids : collection of str
+        Of the jobs.
+    wait_s : float
+        The longest wait for other processes.
+
     Returns
     -------
     list of Job

@@ -11,7 +11,17 @@ from coreloop.base.files import open_regular
 
 
 def indexed_imports(path: Path, location: str, root: Path) -> list[str]:
-    """Return the locations of the project's files that an indexed file imports."""
+    """Return the locations of the project's files that an indexed file imports.
+
+    Parameters
+    ----------
+    path : Path
+        The index.
+    location : str
+        Of the file, see `coreloop.answer.search.source.Source`.
+    root : Path
+        The project, absolute and resolved.
+    """
     statement = "SELECT module FROM imports JOIN documents ON documents.id = document_id WHERE path = ?"
     with reading(path) as connection:
         modules = [row[0] for row in connection.execute(statement, (location,))]

@@ -10,7 +10,13 @@ from coreloop.base.errors import SearchTimeoutError, WorkspaceError
 
 @dataclass(frozen=True, slots=True)
 class IndexProvider:
-    """Searches the files that ``dartlab-coreloop index`` has read; several threads may share it."""
+    """Searches the files that ``dartlab-coreloop index`` has read; several threads may share it.
+
+    Parameters
+    ----------
+    path : Path
+        The index, see `coreloop.base.project.workspace.Workspace.index_file`.
+    """
 
     path: Path
     name: str = "index"
