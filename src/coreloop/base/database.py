@@ -120,8 +120,6 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    schema : Schema
-        The expected schema.
 
     Raises
     ------
@@ -130,7 +128,7 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     """
     with ExitStack() as stack:
         with store_errors(path):
-            connection = stack.enter_context(sqlite.writer(path, schema, now=datetime.now(UTC), threads=True))
+            connection = stack.enter_context(sqlite.writer(path, schema, threads=True))
         yield SqliteDatabase(path, connection)
 
 

@@ -20,7 +20,7 @@ from coreloop.base.git.trailers import (
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.own_lines import docstring_bullets
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.guard.change import PathChange
 from coreloop.guard.insertion import ChangedLines, changed_lines

@@ -29,15 +29,7 @@ class _Bucket:
 
 
 class Admission:
-    """Counts what callers do; only the event loop's thread uses it.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-        The bounds.
-    monotonic : callable
-        Returns seconds.
-    """
+    """Counts what callers do; only the event loop's thread uses it."""
 
     def __init__(self, settings: ServiceSettings, monotonic: Callable[[], float]) -> None:
         self._settings = settings
@@ -104,7 +96,7 @@ class Spending:
     Parameters
     ----------
     database : Database
-        See `coreloop.web.tables.open_tables`.
+        See `coreloop.web.service_tables.open_tables`.
     usd_per_day : float or None
         The limit; None for none, and then nothing is counted.
     """

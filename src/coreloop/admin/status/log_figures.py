@@ -131,15 +131,7 @@ def window(today: date) -> Days:
 
 
 def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
-    """Compute the figures of the log.
-
-    Parameters
-    ----------
-    files : sequence of FileFacts
-        The facts of all files.
-    today : date
-        The day in UTC.
-    """
+    """Compute the figures of the log."""
     days = window(today)
     counts = _count_days(files)
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]

@@ -361,20 +361,7 @@ class RepairStore:
 def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
     """Open the tables of a workspace; they are created if necessary.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        Of the project.
-    environ : mapping
-        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the tables are in the
-        SQLite file ``repair.db`` in `Workspace.runs_dir`.
-
-    Raises
-    ------
-    RunStoreError
-        The database cannot be used.
-    MissingExtraError
-        Postgres needs an extra.
+    They are in Postgres or in the file ``repair.db``, as for `coreloop.runs.stores.store.open_store`.
     """
     if address := environ.get("CORELOOP_DATABASE_URL"):
         from coreloop.base.postgres import postgres_database

@@ -95,8 +95,6 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         Of the research.
     form : str
         A key of `REPORTS`.
-    path : Path
-        The file.
     changed : sequence of ChangedSource
         Cited files that changed since they were read.
 

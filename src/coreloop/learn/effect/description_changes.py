@@ -14,8 +14,8 @@ from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
 from coreloop.descriptions.argument import Arguments
 from coreloop.descriptions.documents import DOCUMENTS, described_tools
-from coreloop.descriptions.located import docstring_node
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.own_lines import docstring_bullets
 from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
@@ -108,8 +108,6 @@ def read_ledger(
         added, so that a promotion is a row even if its tool is never called.
     folder : PurePosixPath
         The project's folder below the repository's root.
-    now : datetime
-        Aware.
     """
     commits = list(repository.log(base))
     history = read_history(commits)

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
+from coreloop.learn.proposals.counterexamples import SECTION
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.statement_draft import in_force_since
 from coreloop.learn.proposals.statement_lines import Advice
 from coreloop.learn.proposals.statements import StatementKind
@@ -61,6 +63,8 @@ class Known:
         Names of all tools, to read the paths of sources.
     since_us : mapping of tuple to int
         Since when the description has a promoted line, by its subject: earlier calls say nothing about it.
+    is_rejected : callable
+        Whether a maintainer rejected a line.
     """
 
     texts: Mapping[int, str]
@@ -68,14 +72,16 @@ class Known:
     numbers: frozenset[float]
     tools: frozenset[str]
     since_us: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    is_rejected: Callable[[Advice], bool] = lambda line: False
 
 
 def known_of(
     words: Vocabulary,
     tool: str,
     merges: Mapping[str, datetime] = MappingProxyType({}),
+    rejected: frozenset[str] = frozenset(),
 ) -> Known:
-    """What a tool's source declares; ``merges`` are as in `coreloop.learn.refine.propose.refine`."""
+    """What a tool's source declares; ``merges`` and ``rejected`` are as in `~.search.search_tools`."""
     defined = words.tool(tool)
     lag = timedelta(days=words.settings.effect.deploy_lag_days)
     since = in_force_since(tool, defined, merges, lag=lag) if defined is not None else {}
@@ -85,6 +91,7 @@ def known_of(
         numbers=defined.numbers if defined is not None else frozenset(),
         tools=frozenset(words.tools),
         since_us={subject: int(moment.timestamp() * 1e6) for subject, moment in since.items()},
+        is_rejected=lambda line: not rejected.isdisjoint(keys_of(tool, str(line), SECTION)),
     )
 
 

@@ -1,7 +1,6 @@
 """The queue of jobs in a database: in a SQLite file for one machine, in Postgres for several."""
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -75,15 +74,7 @@ UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id
 """Those who take at once skip each other's rows, and none waits."""
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _FIRST)
-
-
-def _is_own(connection: sqlite3.Connection) -> bool:
-    return "jobs" in sqlite.tables(connection)
-
-
-JOBS: Final = sqlite.Schema("jobs", (_create,), _is_own)
+JOBS: Final = sqlite.Schema("jobs", (_FIRST,), sqlite.with_tables({"jobs"}))
 
 
 class JobQueue:
