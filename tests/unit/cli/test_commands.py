@@ -149,7 +149,7 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 2
     assert re.search(r"cand-\d{4}-\d\d-\d\d-001", done.stdout)
-    assert "git is not installed, or not in PATH; the proposals are complete, only the p" in done.stderr
+    assert "not in PATH; the proposals are complete" in done.stderr
 
 
 @pytest.mark.slow
@@ -382,9 +382,8 @@ run()
     done = spawn(command=[sys.executable, "-c", broken])
     assert done.returncode == 3
     assert "ZeroDivisionError" in done.stderr
-    assert (
-        done.stderr.splitlines()[-1]
-        == "dartlab-coreloop: this is a bug in coreloop; please report the lines above"
+    assert done.stderr.splitlines()[-1].startswith(
+        "dartlab-coreloop: this is a bug in coreloop; please report"
     )
 
 

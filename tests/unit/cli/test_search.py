@@ -90,7 +90,8 @@ def test_search_keeps_to_its_limit(indexed: Path, entry_point):
 def test_search_that_finds_nothing_says_what_to_do(indexed: Path, entry_point, words: list[str]):
     code, out, errors = entry_point(indexed, *words)
     assert (code, out) == (0, "")
-    assert errors == "nothing found; use other words, or name more files: dartlab-coreloop index PATH\n"
+    assert errors.startswith("nothing found; ")
+    assert errors.endswith(": dartlab-coreloop index PATH\n")
 
 
 def test_the_first_search_makes_the_index(place: Path, entry_point):

@@ -98,7 +98,7 @@ def test_torn_lines_are_reported_with_the_first_location(run: Run, tmp_path: Pat
 
 def test_a_repository_without_a_commit_has_no_history_yet(run: Run, tmp_path: Path) -> None:
     run_git(tmp_path, "init", "--quiet")
-    assert "no history: there is no branch main; set forge: base in coreloop.yaml" in shown(run())
+    assert "there is no branch main; set forge: base in coreloop.yaml" in shown(run())
 
 
 def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: Project) -> None:
@@ -270,7 +270,7 @@ def test_a_reach_check_that_refuses_everything_raises_an_alarm(
         done = CliRunner().invoke(main, [*asked, "--allow-unverified"])
         assert "reach: unmeasured" in str(done.exception)
     out = shown(run(at=project.root))
-    assert "the reach check refuses every proposal: all 2 that were checked" in out
+    assert "refuses every proposal: all 2 that were checked" in out
     CliRunner().invoke(main, [*asked, "--allow-unverified", "--allow-unreached"])
     assert "reach" in kinds(run("--json", at=project.root))  # it was allowed, and still not reached
 

@@ -282,10 +282,12 @@ def test_a_check_that_was_never_green_is_not_required(command: Command, hub: Git
     hub.green.clear()
     code, out, _ = command("protect")
     assert code == 0
-    assert "--confirm refuses: ai-policy.yml was never green in octo/tools; open a pull request" in out
+    assert "--confirm refuses: ai-policy.yml was never green" in out
+    assert "in octo/tools; open a pull request" in out
     code, out, errors = command("protect", "--confirm")
     assert (code, out) == (1, "")
-    assert "block-coreloop-auto-merge is not required yet: ai-policy.yml was never green" in errors
+    assert "block-coreloop-auto-merge is not required yet" in errors
+    assert "ai-policy.yml was never green" in errors
     assert {request.verb for request in hub.traffic} == {"GET"}
     hub.green.add("ai-policy.yml")
     assert command("protect", "--confirm")[0] == 0
@@ -340,9 +342,7 @@ def test_owners_that_cannot_review_are_shown(found, line: str, command: Command,
 def test_a_lone_maintainer_is_told_what_works(command: Command, hub: GithubStandIn, protected: Project):
     hub.pushers = ["kim"]
     (note,) = json.loads(command("protect", "--json")[1])["notes"]
-    assert note.startswith(
-        "kim is the only person who can push to octo/tools. An approval must come from someone"
-    )
+    assert note.startswith("kim is the only person who can push to octo/tools.")
     assert "Let a GitHub App open the promotions, which kim can approve" in note
     rules = protected.root / ".github" / RULES
     rules.write_text(rules.read_text().replace("enforce_admins: true", "enforce_admins: false"))

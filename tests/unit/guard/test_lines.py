@@ -151,7 +151,8 @@ def test_what_is_no_line_of_a_guide(lines, reason):
 @each_row("lines", [LINES, (WHEN, CALL), (CALL,)])
 def test_steps_can_always_be_asked_for_again(lines):
     (reason,) = reasons(lines, {**GUIDE, "Replay": "not-applicable"})
-    assert reason == "the trailer Replay is not-applicable, but the steps can be replayed"
+    assert "Replay is not-applicable" in reason
+    assert "can be replayed" in reason
 
 
 @each_row(
@@ -190,9 +191,9 @@ def test_figures_that_stand_in_the_trailers_alone_agree(lines, name, value, reas
     ],
 )
 def test_what_is_no_caveat(lines):
-    assert reasons(lines, CAVEAT) == [
-        "the docstring gains lines other than its caveat's; take them out, or promote it again"
-    ]
+    (reason,) = reasons(lines, CAVEAT)
+    assert "lines other than its caveat's" in reason
+    assert reason.endswith("promote it again")
 
 
 def test_keywords_are_those_of_coreloop_yaml(settings_of):
@@ -312,9 +313,9 @@ def test_a_value_is_a_string_of_the_file(source, declared):
 
 
 def test_the_key_is_computed_again():
-    assert list(refuse_lines(LINES, {**GUIDE, "Candidate-Key": "0" * 16}, WORDS)) == [
-        "the Candidate-Key in its commit's trailers belongs to other calls; promote it again"
-    ]
+    (reason,) = refuse_lines(LINES, {**GUIDE, "Candidate-Key": "0" * 16}, WORDS)
+    assert "Candidate-Key" in reason
+    assert "other calls; promote it again" in reason
     assert list(refuse_lines(LINES, GUIDE, WORDS)) == []  # of category and sequence
     as_written = statement_key("FIN-profitability-KR", CALL, "Guide")
     assert list(refuse_lines((WHEN, CALL), {**GUIDE, "Candidate-Key": as_written}, WORDS)) == []

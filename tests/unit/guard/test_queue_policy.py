@@ -118,12 +118,11 @@ def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours()
 
 
 def test_a_group_without_known_pull_requests_stops():
-    reasons = grouped(reviews=(approval(),)).reasons
-    assert reasons == (
-        "#7 is in the group, but --pulls does not list it; re-run this job",
-        f"commit {HEAD[:12]} is a promotion, but no queued pull request is known to bring it; take its pull "
-        "request out of the queue and merge it without the queue",
-    )
+    unlisted, unbrought = grouped(reviews=(approval(),)).reasons
+    assert "#7 is in the group" in unlisted
+    assert "--pulls does not list it; re-run" in unlisted
+    assert f"commit {HEAD[:12]} is a promotion, but no queued pull request" in unbrought
+    assert unbrought.endswith("merge it without the queue")
 
 
 def test_a_queue_branch_that_names_no_pull_request_stops():

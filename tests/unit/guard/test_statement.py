@@ -58,8 +58,9 @@ def reasons(line: str, trailers=GUIDE, settings=None, **more) -> list[str]:
 
 def test_the_key_is_that_of_the_line():
     forged = {**GUIDE, "Candidate-Key": "0" * 16}
-    found = list(refuse_lines(("- First: show",), forged, words()))
-    assert found == ["the Candidate-Key in its commit's trailers belongs to another line; promote it again"]
+    (reason,) = refuse_lines(("- First: show",), forged, words())
+    assert "Candidate-Key" in reason
+    assert "another line; promote it again" in reason
 
 
 def test_a_line_may_have_any_wording_of_its_proposal():
@@ -68,9 +69,9 @@ def test_a_line_may_have_any_wording_of_its_proposal():
     for line in ("- Always pass axis", "- 항상 전달: axis", "- without axis fails"):
         assert list(refuse_lines((line,), group, words())) == []
     for line in ("- Always pass company", "- without axis fails (auth)", "- Leave out axis"):
-        assert list(refuse_lines((line,), group, words())) == [
-            "the Candidate-Key in its commit's trailers belongs to another line; promote it again"
-        ]
+        (reason,) = refuse_lines((line,), group, words())
+        assert "Candidate-Key" in reason
+        assert "another line; promote it again" in reason
     other = {**group, "Candidate-Key": statement_key("analysis", "- Leave out amount", "Caveats")}
     pair = ["- with amount fails", "- 항상 전달: axis"]
     assert list(refuse_groups(pair, (group, other), words())) == []
@@ -360,7 +361,9 @@ def test_no_other_line_goes(old, new, ours, reason):
 def test_a_field_that_few_questions_have_shown_is_not_named():
     line = "- company: from search().hits[].company"
     few = {**GUIDE, "Unique-Questions": "4"}
-    assert reasons(line, few) == ["the line names a field that 4 questions have shown; it needs 5"]
+    (reason,) = reasons(line, few)
+    assert "field that 4 questions" in reason
+    assert "needs 5" in reason
     assert reasons("- First: show", few) == []
 
 

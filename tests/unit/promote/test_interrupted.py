@@ -241,7 +241,7 @@ def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
         (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
         code, out, _ = run(project)
     assert (code, agent.asked) == (0, [])
-    assert "replay   not asked; use --ask to replay in a dry run (the agent's tools then really run)" in out
+    assert "replay   not asked; use --ask to replay in a dry run" in out
 
 
 @pytest.mark.slow

@@ -113,16 +113,16 @@ def test_unusable_answer_is_unavailable(ask: ASK, answer: Any, reason: str) -> N
 
 
 def test_server_that_is_off_is_unavailable(ask: ASK) -> None:
-    assert (
-        ask("http://127.0.0.1:1/").summary
-        == "unavailable (0 of 3 runs agree: the endpoint cannot be reached)"
-    )
+    said = ask("http://127.0.0.1:1/").summary
+    assert said.startswith("unavailable (0 of 3 ")
+    assert "cannot be reached" in said
 
 
 def test_slow_server_is_unavailable(ask: ASK) -> None:
     with Agent(SLOW) as agent:
         said = ask(agent, timeout_s=0.05).summary
-    assert said == "unavailable (0 of 3 runs agree: the endpoint did not answer in time)"
+    assert said.startswith("unavailable (0 of 3 ")
+    assert "in time" in said
 
 
 class Dripping(Agent):
@@ -142,7 +142,8 @@ class Dripping(Agent):
 def test_server_that_drips_is_given_up(ask: ASK) -> None:
     with Dripping(None) as agent:
         said = ask(agent, timeout_s=0.3, runs=1).summary
-    assert said == "unavailable (0 of 1 runs agree: the endpoint did not answer in time)"
+    assert said.startswith("unavailable (0 of 1 ")
+    assert "in time" in said
 
 
 class DrippingHeaders(Dripping):
@@ -163,7 +164,8 @@ def test_the_time_of_an_answer_counts_its_headers(ask: ASK) -> None:
             if "_exchange" in thread.name:
                 thread.join(20)
                 assert not thread.is_alive()  # the connections are closed
-    assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
+    assert said.startswith("unavailable (0 of 2 ")
+    assert "in time" in said
 
 
 @pytest.mark.slow
@@ -172,7 +174,8 @@ def test_the_time_of_an_answer_counts_the_handshake(ask: ASK) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         with given_up():
             said = ask(f"https://127.0.0.1:{server.getsockname()[1]}/", timeout_s=0.3, runs=2).summary
-        assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
+        assert said.startswith("unavailable (0 of 2 ")
+        assert "in time" in said
 
 
 def test_redirect_is_not_followed(ask: ASK) -> None:
@@ -209,7 +212,8 @@ def test_runs_can_be_given(ask: ASK) -> None:
 def test_without_a_question_nothing_is_asked(ask: ASK, questions: list[str]) -> None:
     with Agent(GOOD) as agent:
         replayed = ask(agent, example_questions=questions)
-    assert replayed.summary == "unavailable (0 of 1 runs agree: the proposal has no example question)"
+    assert replayed.summary.startswith("unavailable (0 of 1 ")
+    assert "no example question" in replayed.summary
     assert agent.asked == []
 
 

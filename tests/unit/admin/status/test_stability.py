@@ -159,7 +159,8 @@ def test_a_section_that_is_lost_among_other_changes_counts(project: Project) -> 
     result = stability(project)
     assert figures(result) == [0, 0, 1]
     (flaw,) = result.flaws
-    assert flaw.reason == "it changed more than the content of its target; analysis lost Parameters"
+    assert flaw.reason.startswith("it changed more than")
+    assert flaw.reason.endswith("analysis lost Parameters")
 
 
 @pytest.mark.parametrize(

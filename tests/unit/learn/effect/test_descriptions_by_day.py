@@ -29,7 +29,7 @@ def test_without_a_version_the_day_of_the_merge_and_the_lag_are_left_out(shop: S
     write_days(shop, ONE, range(100))
     effect = _effect(shop)
     assert effect.since == date(2026, 5, 3)
-    assert "left out, since both descriptions may have been in force: 2 days" in effect.notes
+    assert any("both descriptions" in note and note.endswith(": 2 days") for note in effect.notes)
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_a_description_that_the_base_branch_does_not_show_is_said(shop: Shop):
         write_days(shop, ONE, days, descriptions=sent)
     effect = _effect(shop)
     assert effect.verdict is EffectVerdict.HELPS
-    assert "sent to models, but no change of the base branch: 1 description" in effect.notes
+    assert any("no change of the base branch: 1 description" in note for note in effect.notes)
 
 
 @pytest.mark.slow

@@ -140,7 +140,7 @@ WITHHELD = [
 def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
     shown = redact_statement(read_statement(line=line), WORDS)
     assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
-    assert shown.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
+    assert str(shown.refused).startswith("withheld: contains a name that neither")
     assert "canary" not in repr(shown)
 
 

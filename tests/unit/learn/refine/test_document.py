@@ -182,9 +182,7 @@ def test_sanitize_redacts_every_field(tmp_path: Path) -> None:
         assert example.tool == "[REDACTED 11]"
         assert example.selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
         assert example.providers == {"[REDACTED]": 5}
-        assert (
-            example.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
-        )
+        assert str(example.refused).startswith("withheld: contains a name that neither")
     ids = [example.id for example in document.counterexamples]
     assert document.ids == {f"withheld-{id}": id for id in ids}
 

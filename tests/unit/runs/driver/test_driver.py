@@ -245,7 +245,7 @@ def test_a_check_that_hangs_is_ended_and_said(tmp_path: Path):
     lines: list[str] = []
     run_id = begin(tmp_path, WORK, max_iterations=1, iteration_timeout=0.3, until="sleep 600")
     assert go_on(tmp_path, run_id, lines).stop_reason == "max_iterations"
-    assert "--until was ended, so it has not succeeded: no end after 0.3 s (--iteration-timeout)" in lines
+    assert any(line.startswith("--until was ended") and "no end after 0.3 s" in line for line in lines)
 
 
 @pytest.mark.parametrize("what", slow_after(1, ["data", "data/runs/runs.db*"]))

@@ -68,8 +68,8 @@ def test_many_changes_are_read_beside_the_question_which_says_so(
     project.write({"docs/a.md": "# Heron\n"})
     project.update()
     project.write({f"docs/new_{number}.md": "# Pelican\n" for number in range(3)})
-    note = refreshed(project)
-    assert note == "3 changed files are still being read; ask again for what they say"
+    note = refresh(project)
+    assert "3 changed files are still being read; ask again" in str(note)
     with given_up():
         for thread in enumerate_threads():
             if thread.name == "index":
