@@ -82,7 +82,9 @@ def refine(
         (entry.statement for entry in found), words, section=SECTION, settled=known, merges=merges
     )
     explained = _with_logged({statement.tool for statement in statements}, logged)
-    settled = _with_logged({entry.statement.tool for entry in found if entry.statement.key in known}, logged)
+    known_tools = {entry.statement.tool for entry in found if entry.statement.key in known}
+    merged_tools = {search.tool for search in tools if any(line.deviate for line in search.merged)}
+    settled = _with_logged(known_tools | merged_tools, logged)
     return Refined(
         days=days,
         n_days=len(log.days),
