@@ -175,7 +175,7 @@ def _show_near_groups(refined: "Refined", columns: int) -> None:
 
     for miss in refined.counterexample_search.nearest:
         counts = say(
-            "{n_failures} of {n_calls} {unit} failed",
+            "{n_failures:,} of {n_calls:,} {unit} failed",
             n_failures=miss.n_failures,
             n_calls=miss.n_calls,
             unit=Phrase(miss.unit),

@@ -90,7 +90,7 @@ def refine(
         n_days=len(log.days),
         recorded=window.recorded(),
         n_records=window.n_records(),
-        n_files=len(files),
+        n_files=len(window.files),
         errors=error_table(log, tools, undefined=unproposed.undefined, language=workspace.settings.language),
         counterexample_search=_drafted(search, words, known, explained=explained, settled=settled),
         statements=with_questions(statements, places, window),

@@ -173,7 +173,7 @@ def _nearest(search: ToolSearch, failed: int, language: Language) -> tuple[str, 
     nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
     return tuple(
         Phrase(
-            "{line}: {failed} of {n} calls against it",
+            "{line}: {failed:,} of {n:,} calls against it",
             line=str(in_language(found.line, language)).removeprefix("- "),
             failed=(found.deviate & failed).bit_count(),
             n=found.deviate.bit_count(),
