@@ -175,7 +175,7 @@ def _show_near_groups(refined: "Refined", columns: int) -> None:
 
     for miss in refined.counterexample_search.nearest:
         counts = say(
-            "{n_failures} of {n_calls} {unit} failed",
+            "{n_failures:,} of {n_calls:,} {unit} failed",
             n_failures=miss.n_failures,
             n_calls=miss.n_calls,
             unit=Phrase(miss.unit),
@@ -219,8 +219,8 @@ def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -
             continue
         click.echo(f"{figures}  {printable(row.tool)}")
         click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
-        for text in row.nearest:
-            click.echo(wrapped(printable(say("nearest: {text}", text=say(text))), columns, indent=" " * 4))
+        for text in (*row.merged, *(Phrase("nearest: {text}", text=text) for text in row.nearest)):
+            click.echo(wrapped(printable(say(text)), columns, indent=" " * 4))
     if max_shown == MAX_SHOWN:
         show_more(len(errors), "error")
 

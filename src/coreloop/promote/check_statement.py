@@ -123,16 +123,18 @@ def statement_row(statement: Statement) -> EvidenceRow:
     """The evidence as a table row."""
     sides, held = statement.sides, statement.held
     case = statement.case
-    last = f"{held.n_ok} of {held.n}" + (f", {held.other_ok} of {held.other_n}" if held.other_n else "")
+    last = f"{held.n_ok:,} of {held.n:,}" + (
+        f", {held.other_ok:,} of {held.other_n:,}" if held.other_n else ""
+    )
     return EvidenceRow(
         as_it_says=Phrase(
-            "{n_ok} of {calls}, {cases}",
+            "{n_ok:,} of {calls}, {cases}",
             n_ok=sides.n_ok,
             calls=number_of(sides.n, "call"),
             cases=number_of(sides.cases, case),
         ),
         otherwise=Phrase(
-            "{n_ok} of {n}, {cases}",
+            "{n_ok:,} of {n:,}, {cases}",
             n_ok=sides.other_ok,
             n=sides.other_n,
             cases=number_of(sides.other_cases, case),

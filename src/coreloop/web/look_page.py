@@ -91,7 +91,7 @@ def _error_row(row: ErrorRow) -> list[str | int]:
 
 def _statement_row(statement: Statement) -> list[str | int]:
     sides, line = statement.sides, statement.line.removeprefix("- ")
-    follows, otherwise = f"{sides.n_ok} of {sides.n}", f"{sides.other_ok} of {sides.other_n}"
+    follows, otherwise = f"{sides.n_ok:,} of {sides.n:,}", f"{sides.other_ok:,} of {sides.other_n:,}"
     return [statement.tool, line, follows, otherwise]
 
 

@@ -26,7 +26,7 @@ class Standing:
     promoted, rejected, accepted : int
         Merged and in effect; blocked by a verdict; accepted by a verdict, and not on a branch yet.
     without_text : int
-        Found, but no text can be proposed.
+        Listed in the newest file, but no text can be proposed.
     waiting : mapping of str to str
         Key -> newest id of each pending proposal.
     """
@@ -92,6 +92,6 @@ def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
         promoted=sum(one.state in IN_FORCE for one in mine),
         rejected=sum(one.state is ProposalState.REJECTED for one in mine),
         accepted=sum(one.state in UNDECIDED and one.is_judged for one in mine),
-        without_text=sum(one.state is ProposalState.FOUND for one in mine),
+        without_text=sum(one.is_listed for one in mine if one.state is ProposalState.FOUND),
         waiting={one.key: one.id for one in waiting},
     )

@@ -42,7 +42,7 @@ class Proposals:
     recorded : Days
         From the first to the last day that has a record.
     n_records, n_neutral, n_files : int
-        Records in the window, how many of them are neutral, and files that were read.
+        Records in the window, how many of them are neutral, and files with such records.
     newest : date or None
         Day of the newest record, in the window or not.
     candidate_search : CandidateSearch
@@ -103,7 +103,7 @@ def propose(
         recorded=window.recorded(),
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
-        n_files=len(files),
+        n_files=len(window.files),
         newest=newest_day(files),
         candidate_search=replace(sequences, candidates=candidates, dropped={**sequences.dropped, **dropped}),
         oddities=find_oddities((file.path, file.oddities) for file in files),

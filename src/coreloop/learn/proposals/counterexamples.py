@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from coreloop.base.date_range import Days
 from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.text import counted
 from coreloop.learn.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
@@ -104,7 +105,7 @@ class Counterexample:
         return self.n_failures
 
 
-Mender = Literal["text", "schema", "tool", "policy", "user"]
+Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +125,11 @@ class ErrorRow:
     n_repeated : int
         Calls that are the third or later of the tool in their request.
     mender : str
-        Who can mend it. ``text``: a proposed line is about it.
+        Who can mend it. ``text``: a proposed line is about it; ``merged``: promoted lines explain most of it.
+    merged : tuple of str
+        The promoted lines that these calls deviate from, each with how many, and how many since the merge.
+    n_documented : int
+        Calls that follow a promoted line, and came after all of the tool's were merged.
     nearest : tuple of str
         The two lines, not proposed, that separate these calls best and explain most, each with its counts.
     """
@@ -138,24 +143,34 @@ class ErrorRow:
     n_recovered: Count
     n_repeated: Count
     mender: Mender
+    merged: tuple[str, ...] = ()
+    n_documented: Count = 0
     nearest: tuple[str, ...] = ()
 
     @property
     def task(self) -> str:
-        """A text to hand to a coding agent, without anything of a user; empty if a text mends the cause."""
-        if self.mender == "text":
+        """A text to hand to a coding agent, without anything of a user.
+
+        Empty if a text mends the cause, or it failed once.
+        """
+        if self.mender in {"text", "merged"} or self.n_calls == 1:
             return ""
-        seen = f" Seen beside it: {'; '.join(self.nearest)}." if self.nearest else ""
+        seen = f" Its docstring explains: {'; '.join(self.merged)}." if self.merged else ""
+        seen += f" Seen beside it: {'; '.join(self.nearest)}." if self.nearest else ""
+        asked = _ASKED[self.mender]
+        if self.mender == "tool" and self.n_documented:
+            calls = counted(self.n_documented, "call")
+            asked = f"Find why the tool raises it although {calls} kept to its docstring, and mend the tool."
         return (
             f"The tool {self.tool} failed {self.n_calls} times with the error {self.error!r} (class "
             f"{self.error_class}); {self.n_lost} of these requests failed altogether.{seen} "
-            f"{_ASKED[self.mender]}"
+            f"{asked}"
         )
 
 
 _ASKED: Final[dict[Mender, str]] = {
     "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
-    "tool": "Find why the tool raises it although it is called as documented, and mend the tool.",
+    "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
     "policy": "Find which permission is missing, and say in the error whom to ask.",
     "user": "Let the error say what the agent should ask the user for.",
 }

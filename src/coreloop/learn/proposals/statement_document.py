@@ -56,7 +56,7 @@ def statement_line(statement: Statement) -> str:
 def sides_text(statement: Statement, sides: Sides) -> Phrase:
     """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
     return Phrase(
-        "follows: {ok} of {calls}, {cases}; does not: {other_ok} of {other_n}, {other_cases}",
+        "follows: {ok:,} of {calls}, {cases}; does not: {other_ok:,} of {other_n:,}, {other_cases}",
         ok=sides.n_ok,
         calls=number_of(sides.n, "call"),
         cases=number_of(sides.cases, statement.case),

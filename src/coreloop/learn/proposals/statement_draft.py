@@ -15,7 +15,7 @@ from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.equal_wordings import keys_of
-from coreloop.learn.proposals.statement_lines import Advice, parse_advice
+from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -23,6 +23,15 @@ from coreloop.learn.proposals.vocabulary import Vocabulary
 MAX_EXAMPLES: Final = 5
 _SAME_BOUNDS: Final = ({"at_most", "fails"}, {"at_least", "fails"})
 """A bound, and how earlier versions said it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedLine:
+    """A clause of a promoted line in a tool's description; ``in_force`` is when every model has it."""
+
+    line: Advice
+    merged: datetime
+    in_force: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +132,15 @@ def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
 def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, datetime]) -> str | None:
     """Why a line on a subject that the docstring has a line on would add nothing, or None."""
     advice = parse_advice(statement.line)
-    for line in _bullets(tool.docstring) if tool is not None else ():
-        own = parse_advice(line)
-        if advice is None or own is None or own.subject() != advice.subject():
+    lines = {line: parse_advice(line) for line in (_bullets(tool.docstring) if tool is not None else ())}
+    clauses = [clause for own in lines.values() if own is not None for clause in own.clauses()]
+    if advice is None:
+        return None
+    if all(any(_says_no_more(clause, own) for own in clauses) for clause in advice.clauses()):
+        return Phrase("redundant: its docstring has this line")
+    for line, own in lines.items():
+        if own is None or own.subject() != advice.subject():
             continue
-        if _is_twin(advice, own):
-            return Phrase("redundant: its docstring has this line")
         merged = _merged_at(statement.tool, line, merges)
         if merged is not None and statement.first_seen < merged:
             return Phrase(
@@ -138,24 +150,29 @@ def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, d
     return None
 
 
-def in_force_since(
+def merged_lines(
     name: str, tool: Tool, merges: Mapping[str, datetime], *, lag: timedelta
-) -> dict[tuple[str, ...], datetime]:
-    """Since when a tool's description has its promoted lines, by their subjects."""
-    since: dict[tuple[str, ...], datetime] = {}
+) -> tuple[MergedLine, ...]:
+    """The promoted lines of a tool's description, clause by clause."""
+    lines: list[MergedLine] = []
     for line in _bullets(tool.docstring) if merges else ():
         own, merged = parse_advice(line), _merged_at(name, line, merges)
         if own is not None and merged is not None:
-            since.update((clause.subject(), merged + lag) for clause in own.clauses())
-    return since
+            lines += (MergedLine(clause, merged, merged + lag) for clause in own.clauses())
+    return tuple(lines)
 
 
 def _merged_at(tool: str, line: str, merges: Mapping[str, datetime]) -> datetime | None:
     return max((merges[key] for key in keys_of(tool, line) if key in merges), default=None)
 
 
-def _is_twin(advice: Advice, own: Advice) -> bool:
-    """Whether a line says no more than another; the error's class changes with more records."""
+def _says_no_more(advice: Advice, own: Advice) -> bool:
+    """Whether a clause says no more than another; the error's class changes with more records."""
+    if advice.subject() != own.subject():
+        return False
+    advice, own = in_language(advice, "en"), in_language(own, "en")
+    if advice.form == own.form == "always_pass":
+        return set(dict(advice.slots)["arguments"]) <= set(dict(own.slots)["arguments"])
     if {advice.form, own.form} in _SAME_BOUNDS:
         return dict(advice.slots).get("number") == dict(own.conditions[0].slots).get("number")
     if advice.form != "fails":

@@ -41,7 +41,9 @@ class Sides:
     def text(self) -> Phrase:
         """The successes of both sides: ``98 of 98, otherwise 2 of 40``."""
         return Phrase(
-            "{n_ok} of {n}, otherwise {other_ok} of {other_n}" if self.other_n else "{n_ok} of {n}",
+            "{n_ok:,} of {n:,}, otherwise {other_ok:,} of {other_n:,}"
+            if self.other_n
+            else "{n_ok:,} of {n:,}",
             n_ok=self.n_ok,
             n=self.n,
             other_ok=self.other_ok,

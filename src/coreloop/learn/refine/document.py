@@ -1,6 +1,6 @@
 """A night's counterexamples for people: the draft as Markdown, and the redaction of entries for sharing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from coreloop.base.text import escape_markdown, printable
@@ -87,7 +87,7 @@ def _section(example: Counterexample) -> str:
 
 
 def _error_rows(errors: Sequence[ErrorRow]) -> Iterator[str]:
-    """The table of errors; below it what a coding agent could be asked for, where no text mends a cause."""
+    """The table of errors; below it what merged lines explain, and what a coding agent could be asked for."""
     if errors:
         yield "\n## Errors\n\n| tool | error | calls | requests lost | recovered | who can mend it |\n"
         yield "|---|---|---|---|---|---|\n"
@@ -95,9 +95,16 @@ def _error_rows(errors: Sequence[ErrorRow]) -> Iterator[str]:
         error = escape_markdown(f"{row.error_class}: {row.error}")
         figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
         yield f"| {escape_markdown(row.tool)} | {error} | {figures} |\n"
+    merged = [f"{row.tool}, {row.error or row.error_class}: {line}" for row in errors for line in row.merged]
+    if merged:
+        yield "\nExplained by lines that are merged:\n\n" + _block(merged)
     tasks = [row.task for row in errors if row.task]
     if tasks:
-        yield "\nFor a coding agent:\n\n" + "\n".join(f"    {printable(task)}" for task in tasks) + "\n"
+        yield "\nFor a coding agent:\n\n" + _block(tasks)
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "".join(f"    {printable(line)}\n" for line in lines)
 
 
 def _questions(texts: Sequence[str]) -> str:

@@ -83,13 +83,15 @@ def refine(
         (entry.statement for entry in found), words, section=SECTION, settled=known, merges=merges
     )
     explained = _with_logged({statement.tool for statement in statements}, logged)
-    settled = _with_logged({entry.statement.tool for entry in found if entry.statement.key in known}, logged)
+    known_tools = {entry.statement.tool for entry in found if entry.statement.key in known}
+    merged_tools = {search.tool for search in tools if any(line.deviate for line in search.merged)}
+    settled = _with_logged(known_tools | merged_tools, logged)
     return Refined(
         days=days,
         n_days=len(log.days),
         recorded=window.recorded(),
         n_records=window.n_records(),
-        n_files=len(files),
+        n_files=len(window.files),
         errors=error_table(log, tools, undefined=unproposed.undefined, language=workspace.settings.language),
         counterexample_search=_drafted(search, words, known, explained=explained, settled=settled),
         statements=with_questions(statements, places, window),

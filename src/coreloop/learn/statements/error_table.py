@@ -2,15 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
-from coreloop.base.messages import Language, Phrase
+from coreloop.base.messages import Language, Phrase, number_of
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.proposals.statement_lines import in_language
 from coreloop.learn.statements.logged_calls import CaseLog
-from coreloop.learn.statements.search import LineHypothesis, ToolSearch
+from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.sets import bits_of
 from coreloop.observe.reading.failure_signals import unwrapped
 
@@ -94,7 +96,7 @@ def _row(
     )
     error_class = next(call.error_class for call in failed if call.template == template)
     templates = {call.template for call in failed}
-    is_said, nearest = _explained(search, templates, language) if search is not None else (False, ())
+    explained = _explained(search, templates, language) if search is not None else _Explained()
     mender = "tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")
     return ErrorRow(
         tool=tool,
@@ -105,30 +107,73 @@ def _row(
         n_lost=sum(request.lost for request in requests),
         n_recovered=sum(call.recovered for call in failed),
         n_repeated=sum(n >= 2 for n in earlier),
-        mender="text" if is_said else mender,
-        nearest=nearest,
+        n_documented=explained.n_documented,
+        mender=explained.mender or mender,
+        merged=explained.merged,
+        nearest=explained.nearest,
     )
 
 
-def _explained(
-    search: ToolSearch, templates: Collection[int], language: Language
-) -> tuple[bool, tuple[str, ...]]:
-    """Whether a proposed line is about an error; the nearest others, from which most of its calls deviate."""
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """What lines say about an error; the fields are those of `ErrorRow`."""
+
+    mender: Mender | None = None
+    merged: tuple[str, ...] = ()
+    n_documented: int = 0
+    nearest: tuple[str, ...] = ()
+
+
+def _explained(search: ToolSearch, templates: Collection[int], language: Language) -> _Explained:
+    """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     places = (number for number, place in enumerate(search.places) if place.call.template in templates)
     failed = bits_of(places, search.calls.n)
+    against = reduce(or_, (line.deviate for line in search.merged), 0)
+    merged = tuple(_merged_text(line, failed) for line in search.merged if line.deviate & failed)
+    if _is_most(against & failed, failed):
+        return _Explained("merged", merged)
+    rest = failed & ~against
+    if _is_proposed(search, rest):
+        return _Explained("text", merged)
+    return _Explained(None, merged, _documented(search.merged, rest), _nearest(search, rest, language))
+
+
+def _merged_text(line: MergedSides, failed: int) -> Phrase:
+    against = line.deviate & failed
+    return Phrase(
+        "{line}, merged on {merged:%Y-%m-%d}: {calls} against it, {n_since:,} of them since",
+        line=str(line.merged.line).removeprefix("- "),
+        merged=line.merged.merged,
+        calls=number_of(against.bit_count(), "call"),
+        n_since=(against & line.since).bit_count(),
+    )
+
+
+def _documented(merged: Sequence[MergedSides], calls: int) -> int:
+    """How many calls follow a merged line, and came since all of them are in force."""
+    since = reduce(and_, (line.since for line in merged), calls)
+    return (since & reduce(or_, (line.follow for line in merged), 0)).bit_count()
+
+
+def _is_proposed(search: ToolSearch, failed: int) -> bool:
+    """Whether a proposed line is about an error."""
     said, is_cause = 0, False
     for found in search.said:
         against = found.deviate & ~search.calls.good
         said |= found.deviate
         is_cause = is_cause or _is_most(against & failed, against)
-    if is_cause or _is_most(said & failed, failed):
-        return True, ()
+    return is_cause or _is_most(said & failed, failed)
+
+
+def _nearest(search: ToolSearch, failed: int, language: Language) -> tuple[str, ...]:
+    """The nearest lines that are not proposed, from which most of an error's calls deviate."""
+    said = reduce(or_, (found.deviate for found in search.said), 0)
     proposed = {found.line for found in search.said}
     near = (found for found in search.tested if found.line not in proposed and _is_near(found, failed, said))
     nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
-    return False, tuple(
+    return tuple(
         Phrase(
-            "{line}: {failed} of {n} calls against it",
+            "{line}: {failed:,} of {n:,} calls against it",
             line=str(in_language(found.line, language)).removeprefix("- "),
             failed=(found.deviate & failed).bit_count(),
             n=found.deviate.bit_count(),

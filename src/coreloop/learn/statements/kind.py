@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -12,7 +12,7 @@ from typing import Any, Final
 from coreloop.learn.facts.values import texts_by_hash
 from coreloop.learn.proposals.counterexamples import SECTION
 from coreloop.learn.proposals.equal_wordings import keys_of
-from coreloop.learn.proposals.statement_draft import in_force_since
+from coreloop.learn.proposals.statement_draft import MergedLine, merged_lines
 from coreloop.learn.proposals.statement_lines import Advice
 from coreloop.learn.proposals.statements import StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -61,8 +61,8 @@ class Known:
         Numbers in the source.
     tools : frozenset of str
         Names of all tools, to read the paths of sources.
-    since_us : mapping of tuple to int
-        Since when the description has a promoted line, by its subject: earlier calls say nothing about it.
+    merged : tuple of MergedLine
+        Promoted lines of its description.
     is_rejected : callable
         Whether a maintainer rejected a line.
     """
@@ -71,7 +71,7 @@ class Known:
     listed: Callable[[str], frozenset[frozenset[str]]]
     numbers: frozenset[float]
     tools: frozenset[str]
-    since_us: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    merged: tuple[MergedLine, ...] = ()
     is_rejected: Callable[[Advice], bool] = lambda line: False
 
 
@@ -84,13 +84,12 @@ def known_of(
     """What a tool's source declares; ``merges`` and ``rejected`` are as in `~.search.search_tools`."""
     defined = words.tool(tool)
     lag = timedelta(days=words.settings.effect.deploy_lag_days)
-    since = in_force_since(tool, defined, merges, lag=lag) if defined is not None else {}
     return Known(
         texts=words.values_by_hash(tool),
         listed=partial(words.listed, tool),
         numbers=defined.numbers if defined is not None else frozenset(),
         tools=frozenset(words.tools),
-        since_us={subject: int(moment.timestamp() * 1e6) for subject, moment in since.items()},
+        merged=merged_lines(tool, defined, merges, lag=lag) if defined is not None else (),
         is_rejected=lambda line: not rejected.isdisjoint(keys_of(tool, str(line), SECTION)),
     )
 

@@ -1,17 +1,18 @@
 """The lines of each tool: all that kinds may say are tested; calls that one explains are out for the next."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.statement_draft import MergedLine
 from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.compare_sides import NumberedCalls, compare
+from coreloop.learn.statements.compare_sides import MAX_SUCCESS, NumberedCalls, compare
 from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
 from coreloop.learn.statements.logged_calls import (
     CallPlace,
@@ -67,6 +68,16 @@ class LineHypothesis:
 
 
 @dataclass(frozen=True, slots=True)
+class MergedSides:
+    """A merged line, and the sets of calls that it accounts for, that follow it, and that came since."""
+
+    merged: MergedLine
+    deviate: int
+    follow: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSearch:
     """What was found of a tool.
 
@@ -74,6 +85,8 @@ class ToolSearch:
     ----------
     places : tuple of CallPlace
         Its calls without retries; their index is the number in all sets.
+    merged : tuple of MergedSides
+        The promoted lines of its description.
     tested : tuple of LineHypothesis
         All, with what they explain and the p-value of all calls.
     said : tuple of LineHypothesis
@@ -85,7 +98,8 @@ class ToolSearch:
     tool: str
     places: tuple[CallPlace, ...]
     calls: NumberedCalls
-    tested: tuple[LineHypothesis, ...]
+    merged: tuple[MergedSides, ...] = ()
+    tested: tuple[LineHypothesis, ...] = ()
     said: tuple[LineHypothesis, ...] = ()
     few: tuple[tuple[LineHypothesis, int], ...] = ()
 
@@ -105,7 +119,8 @@ def search_tools(
     words : Vocabulary
         Definitions of the tools; only declared values are written.
     merges : mapping of str to datetime, optional
-        When each promoted key was merged: evidence on such a line is what came since.
+        When each promoted key was merged: evidence on such a line is what came since, and calls that it
+        explains are evidence on no other.
     rejected : frozenset of str, optional
         Keys of lines that were rejected: their subjects are not said, and their calls are left to others.
 
@@ -141,24 +156,38 @@ def search_tool(log: CaseLog, tool: str, known: Known) -> ToolSearch:
     """Search the lines of a tool, not corrected for the number of tests."""
     places = tuple(log.places(tool))
     calls = evidence_calls(log, places)
+    search = ToolSearch(tool, places, calls, tuple(_merged_sides(places, calls, known.merged)))
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     few: list[tuple[LineHypothesis, int]] = []
     rest = (1 << calls.n) - 1
     for kinds in (_DIRECT, _LAST):
-        hypotheses = _hypotheses(places, calls, kinds, known, rest)
+        hypotheses = _hypotheses(search, kinds, known, rest)
         first = [_tested(calls, found, rest) for found in hypotheses]
         tested += [found for found in first if found is not None]
         few += [lacking for found in hypotheses if (lacking := _lacking(calls, found))]
         rest = _step_down(calls, hypotheses, rest, said)
         if kinds is _DIRECT and any(found.line.form in _SPELLING for found in said):
-            sources = _hypotheses(places, calls, (SOURCE,), known, (1 << calls.n) - 1)
+            sources = _hypotheses(search, (SOURCE,), known, (1 << calls.n) - 1)
             fields = [found for found in sources if _comes_from_field(places, found)]
             said[:] = [_by_source(calls, found, fields) for found in said]
             tested += said
     accepted = {found.line: found for found in said}
     tested = [accepted.get(line, found) for line, found in {found.line: found for found in tested}.items()]
-    return ToolSearch(tool, places, calls, tuple(tested), tuple(said), tuple(few))
+    return replace(search, tested=tuple(tested), said=tuple(said), few=tuple(few))
+
+
+def _merged_sides(
+    places: Sequence[CallPlace], calls: NumberedCalls, merged: Iterable[MergedLine]
+) -> Iterator[MergedSides]:
+    """The merged lines; one whose deviating calls do not nearly always fail accounts for none."""
+    for line in merged:
+        kind, deviate, follow = kind_of(line.line), 0, 0
+        if kind is not None:
+            keys = grouped(places, kind, calls.n).get(kind.subject(line.line), {None: (1 << calls.n) - 1})
+            deviate, follow = sides_of(kind, line.line, keys)
+        accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+        yield MergedSides(line, accounts, follow, _since(places, line.in_force, calls.n))
 
 
 def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
@@ -263,12 +292,12 @@ def _overlap(calls: NumberedCalls, found: LineHypothesis, other: LineHypothesis)
 
 
 def _hypotheses(
-    places: Sequence[CallPlace], calls: NumberedCalls, kinds: Sequence[LineKind], known: Known, rest: int
+    search: ToolSearch, kinds: Sequence[LineKind], known: Known, rest: int
 ) -> list[LineHypothesis]:
     """A hypothesis for each pair of sides, said by the best reason."""
     by_sides: dict[tuple[int, int], LineHypothesis] = {}
     for kind in kinds:
-        of_kind = list(_of_kind(places, calls, kind, known, rest))
+        of_kind = list(_of_kind(search, kind, known, rest))
         rejected = {found.line.subject() for found in of_kind if known.is_rejected(found.line)}
         for found in of_kind:
             if found.line.subject() in rejected:
@@ -287,9 +316,8 @@ def _both(line: Advice, other: Advice) -> Advice:
     return advice("always_pass", arguments=tuple(dict.fromkeys(names)))
 
 
-def _of_kind(
-    places: Sequence[CallPlace], calls: NumberedCalls, kind: LineKind, known: Known, rest: int
-) -> Iterator[LineHypothesis]:
+def _of_kind(search: ToolSearch, kind: LineKind, known: Known, rest: int) -> Iterator[LineHypothesis]:
+    places, calls = search.places, search.calls
     for subject, keys in grouped(places, kind, calls.n).items():
         left = {key: bits & rest for key, bits in keys.items()}
         tallies = {
@@ -298,10 +326,8 @@ def _of_kind(
             if bits
         }
         for line in kind.candidates(subject, tallies, known):
-            since_us = known.since_us.get(line.subject())
-            sides = sides_of(kind, line, left)
-            since = _all_since(places, since_us, calls.n) if since_us is not None else rest
-            deviate, follow = sides[0] & since, sides[1] & since
+            evidence = rest & _evidence(search.merged, line.subject(), calls.n)
+            deviate, follow = (side & evidence for side in sides_of(kind, line, left))
             if deviate and follow and line.is_sound() and _generalises(places, line, deviate, follow):
                 yield LineHypothesis(kind.name, line, deviate, follow)
 
@@ -327,7 +353,19 @@ def _has_several(places: Sequence[CallPlace], argument: str, side: int) -> bool:
     return False
 
 
-def _all_since(places: Sequence[CallPlace], since_us: int, n: int) -> int:
+def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -> int:
+    """The calls that say something about a subject: no merged line on another subject accounts for them.
+
+    If a merged line is on the subject itself, only those that came since.
+    """
+    calls = (1 << n) - 1
+    for line in merged:
+        calls &= line.since if line.merged.line.subject() == subject else ~line.deviate
+    return calls
+
+
+def _since(places: Sequence[CallPlace], moment: datetime, n: int) -> int:
+    since_us = int(moment.timestamp() * 1e6)
     return bits_of((number for number, place in enumerate(places) if place.request.ts_us >= since_us), n)
 
 

@@ -31,6 +31,8 @@ class Proposed:
         A statement's line or a candidate's steps; empty for failures.
     is_draft : bool
         Whether it has a text for a docstring, so that it can be promoted.
+    is_listed : bool
+        Whether the newest file of its kind lists it.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Proposed:
     day: date
     text: str = ""
     is_draft: bool = True
+    is_listed: bool = True
 
 
 def judge(
@@ -91,7 +94,12 @@ def judge_name(given: str, folder: Path) -> str:
 def read_proposed(workspace: Workspace) -> list[Proposed]:
     """Read all proposals of all days, by day; damaged files are skipped, see `damaged_files`."""
     documents = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
-    entries = [proposed for document in documents for proposed in _proposed(document)]
+    newest = {type(document): document for document in documents}
+    entries = [
+        proposed
+        for document in documents
+        for proposed in _proposed(document, is_newest=document is newest[type(document)])
+    ]
     return sorted(entries, key=lambda proposed: (proposed.day, proposed.id))
 
 
@@ -100,12 +108,13 @@ def damaged_files(workspace: Workspace) -> tuple[str, ...]:
     return read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).damaged
 
 
-def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
+def _proposed(document: ProposalsFile, *, is_newest: bool) -> Iterator[Proposed]:
     entries = {entry.key: entry for entry in document.entries}
     # `ids` also has entries of earlier runs of the day, whose rejection can be withdrawn.
     for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
         entry, day = entries.get(key), document.generated_at.date()
-        yield Proposed(id, key, day, _text(entry), entry is not None and entry.suggested_append is not None)
+        is_draft = entry is not None and entry.suggested_append is not None
+        yield Proposed(id, key, day, _text(entry), is_draft, is_newest and entry is not None)
 
 
 def _text(entry: Statement | Candidate | Counterexample | None) -> str:

@@ -151,15 +151,15 @@ def _evidence(entry: Entry) -> Sequence[str]:
         return sides_text(entry, entry.sides), difference_text(entry), cost_text(entry)
     if isinstance(entry, Candidate):
         succeeded = Phrase(
-            "{ok} of {requests} succeeded, from {questions}",
+            "{ok:,} of {requests} succeeded, from {questions}",
             ok=entry.n_succeeded,
             requests=number_of(entry.n_observed, "request"),
             questions=number_of(entry.n_unique_questions, "different question"),
         )
-        rest = Phrase("of other requests {ok} of {n}", ok=entry.rest_ok, n=entry.rest_n)
+        rest = Phrase("of other requests {ok:,} of {n:,}", ok=entry.rest_ok, n=entry.rest_n)
         return (succeeded, rest) if entry.rest_n else (succeeded,)
     failed = Phrase(
-        "{n_failures} of {n_calls} {unit} failed",
+        "{n_failures:,} of {n_calls:,} {unit} failed",
         n_failures=entry.n_failures,
         n_calls=entry.n_calls,
         unit=Phrase(entry.unit),

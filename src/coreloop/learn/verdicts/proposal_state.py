@@ -111,6 +111,11 @@ class Standpoint:
         return self.first.day if self.first is not None else date.min
 
     @property
+    def is_listed(self) -> bool:
+        """Whether the newest file of its kind lists it."""
+        return self.last is not None and self.last.is_listed
+
+    @property
     def has_returned(self) -> bool:
         """Whether it waits again or is open again, since the failure came back after it helped."""
         return self.promotion is not None and self.state in (ProposalState.WAITING, ProposalState.OPEN)

@@ -98,6 +98,14 @@ def test_status_and_the_file_count_the_same_without_text(project: Project):
     assert _read(project).candidates.pending == 1
 
 
+def test_status_does_not_count_what_the_newest_file_no_longer_lists(project: Project):
+    refused = {"suggested_append": None, "refused": "weak: few"}
+    yesterday = project.candidates.with_name("2026-04-24-candidates.json")
+    write_candidates(yesterday, _entry(1, **refused), generated_at="2026-04-24T03:00:00+00:00")
+    write_candidates(project.candidates, _entry(2, **refused), ids={"0" * 16: "cand-2026-04-25-009"})
+    assert _read(project).candidates.without_text == 1
+
+
 @pytest.mark.slow
 def test_the_stages_of_proposals_never_grow(project: Project):
     for n in (1, 2, 3):

@@ -1,6 +1,7 @@
 """A statement in drafts and files: both sides locally, closed vocabularies only in shared files."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import msgspec
 
 from coreloop.base.date_range import Days
+from coreloop.base.messages import say, speaking
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
@@ -21,12 +23,14 @@ from coreloop.learn.proposals.proposal_files import (
 )
 from coreloop.learn.proposals.statement_document import (
     redact_statement,
+    sides_text,
     statement_line,
     statement_section,
 )
-from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.statements import Sides, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine import document as refine_document
+from coreloop.promote.check_statement import statement_row
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row
 
@@ -44,6 +48,21 @@ WORDS = Vocabulary(
 
 def read_statement(**changes: Any) -> Statement:
     return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
+
+
+def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
+    sides = Sides(n_ok=4059, n=4958, other_ok=1000, other_n=2000, cases=1, other_cases=1)
+    entry = read_statement()
+    assert sides_text(entry, sides) == (
+        "follows: 4,059 of 4,958 calls, 1 customer; does not: 1,000 of 2,000, 1 customer"
+    )
+    assert str(sides) == "4,059 of 4,958, otherwise 1,000 of 2,000"
+    with speaking("ko"):
+        assert say(sides.text) == "4,958번 중 4,059번, 어긴 쪽은 2,000번 중 1,000번"
+    row = statement_row(replace(entry, sides=sides, held=sides))
+    assert row.as_it_says.startswith("4,059 of 4,958 calls")
+    assert row.otherwise.startswith("1,000 of 2,000")
+    assert row.last_days == "4,059 of 4,958, 1,000 of 2,000"
 
 
 def test_section_has_both_sides_and_what_they_are_of() -> None:

@@ -54,6 +54,26 @@ def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str,
     assert refused is None or refused in (draft.refused or "")
 
 
+@pytest.mark.parametrize(
+    ("line", "is_new"),
+    [
+        pytest.param("- company: never empty", False, id="a clause of a line"),
+        pytest.param("- company: 비워 두지 않음", False, id="in the other language"),
+        pytest.param("- hours: never empty", True, id="of another argument"),
+        pytest.param("- Always pass hours", False, id="less than a line"),
+        pytest.param("- Always pass hours, company and size", True, id="more than a line"),
+    ],
+)
+def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(line: str, is_new: bool):
+    docstring = (
+        "Books.\n\n- company: only while status is open; never empty\n- Always pass company and hours\n"
+    )
+    known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
+    entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
+    (draft,), _ = draft_statements([entry], known, section="Caveats")
+    assert draft.refused == (None if is_new else "redundant: its docstring has this line")
+
+
 def test_newer_records_may_replace_a_merged_line():
     merges = {statement_key("analysis", "- hours over 4 fails (other)", "Caveats"): MERGED}
     entry = msgspec.convert(

@@ -323,7 +323,7 @@ def test_everything_proposed_is_listed_by_day(workspace: Workspace):
     write_candidates(earlier, a_candidate(id="cand-2026-04-24-003"), generated_at="2026-04-24T23:00:00+00:00")
     steps = "analysis(axis=수익성) > show"
     assert read_proposed(workspace) == [
-        Proposed("cand-2026-04-24-003", KEY, date(2026, 4, 24), steps),
+        Proposed("cand-2026-04-24-003", KEY, date(2026, 4, 24), steps, is_listed=False),
         Proposed("cand-2026-04-25-001", KEY, date(2026, 4, 25), steps),
         Proposed("ce-2026-04-25-001", CE_KEY, date(2026, 4, 25), is_draft=False),
     ]

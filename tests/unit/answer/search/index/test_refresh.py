@@ -68,7 +68,7 @@ def test_many_changes_are_read_beside_the_question_which_says_so(
     project.write({"docs/a.md": "# Heron\n"})
     project.update()
     project.write({f"docs/new_{number}.md": "# Pelican\n" for number in range(3)})
-    note = refresh(project)
+    note = refreshed(project)
     assert "3 changed files are still being read; ask again" in str(note)
     with given_up():
         for thread in enumerate_threads():

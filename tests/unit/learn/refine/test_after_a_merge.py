@@ -1,0 +1,151 @@
+"""What `refine` says about failures that a promoted line explains."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.cli.refine import MAX_SHOWN, show_errors
+from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.proposals.counterexamples import ErrorRow
+from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.refine.propose import Refined, refine, write_refined
+from logs import call, failed, on_days, record, word, write_log
+from samples import ALWAYS
+
+SOURCE = '''
+def quote(offer_id, seats):
+    """Quotes a price."""
+
+
+def book(offer_id, seats, force=False):
+    """Books an offer.
+
+    - {line}
+    """
+'''
+LINE = "Call quote first (same offer_id)"
+STALE, RESET = "RuntimeError: the price is stale", "ConnectionError: connection reset by peer"
+OLDER, AMONG, NEWER = (datetime(2026, month, day, tzinfo=UTC) for month, day in ((3, 20), (4, 5), (5, 20)))
+
+
+def _write_log(folder: Path, *, resets: tuple[int, ...] = ()) -> None:
+    """Ninety bookings: a third is not quoted before and fails; a quote has the offer and its seats."""
+    rows = []
+    for number in range(90):
+        args = {"offer_id": f"o{word(number)}", "seats": number % 7 + 1}
+        if number % 3 == 0:
+            calls = [failed("book", args, STALE)]
+        else:
+            calls = [call("quote", args), call("book", args)]
+        if number in resets:
+            calls[-1] = failed("book", args, RESET)
+        rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
+    write_log(folder / "log" / "a.jsonl", on_days(rows))
+
+
+def _refine(folder: Path, merged: datetime | None = None, *, line: str = LINE) -> Refined:
+    (folder / "shop.py").write_text(SOURCE.format(line="Quick" if merged is None else line))
+    merges = {} if merged is None else {statement_key("book", f"- {line}", "Caveats"): merged}
+    workspace = Workspace(folder, Settings())
+    files = read_folder(folder / "log", mine_settings(Settings(), None))
+    return refine(files, ALWAYS, workspace=workspace, min_failures=2, merges=merges)
+
+
+def _row(refined: Refined, error: str) -> ErrorRow:
+    (row,) = (row for row in refined.errors if error in row.error)
+    return row
+
+
+@pytest.mark.parametrize("merged", [NEWER, AMONG], ids=["older than the merge", "before and after it"])
+def test_no_sibling_of_a_merged_line_is_proposed(tmp_path: Path, merged: datetime):
+    _write_log(tmp_path)
+    assert [entry.line for entry in _refine(tmp_path).statements] == [f"- {LINE}"]
+    refined = _refine(tmp_path, merged)
+    assert not [entry.line for entry in refined.statements if "same seats" in entry.line]
+    assert "same seats" not in str((refined.nearest, refined.errors))
+
+
+def test_what_a_merged_line_explains_is_nobody_s_to_mend(tmp_path: Path):
+    _write_log(tmp_path)
+    refined = _refine(tmp_path, NEWER)
+    row = _row(refined, "stale")
+    assert (row.mender, row.task, row.n_calls) == ("merged", "", 30)
+    assert row.merged == (f"{LINE}, merged on 2026-05-20: 30 calls against it, 0 of them since",)
+    _, (_, draft) = write_refined(refined, tmp_path / "out", now=NEWER, sanitized=False)
+    text = draft.read_text()
+    assert f"Explained by lines that are merged:\n\n    book, {row.error}: {row.merged[0]}\n" in text
+    assert "For a coding agent" not in text
+
+
+def test_the_screen_names_the_merged_line(tmp_path: Path, capsys):
+    _write_log(tmp_path)
+    rows = _refine(tmp_path, NEWER).errors
+    show_errors(rows, columns=200, max_shown=MAX_SHOWN)
+    printed = capsys.readouterr().out
+    assert "  merged  book\n" in printed
+    assert f"    {rows[0].merged[0]}\n" in printed
+
+
+def test_failures_since_the_merge_are_counted(tmp_path: Path):
+    _write_log(tmp_path)
+    row = _row(_refine(tmp_path, AMONG), "stale")
+    assert row.mender == "merged"
+    assert row.merged == (f"{LINE}, merged on 2026-04-05: 30 calls against it, 10 of them since",)
+
+
+def test_a_group_that_a_merged_line_explains_keeps_its_reason(tmp_path: Path):
+    _write_log(tmp_path)
+    examples = _refine(tmp_path, NEWER).counterexample_search.counterexamples
+    assert {one.refused for one in examples if one.tool == "book" and one.kind == "call"} == {
+        "a statement says when this tool fails: it is promoted, open or rejected already"
+    }
+
+
+def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
+    _write_log(tmp_path, resets=(1,))
+    assert _row(_refine(tmp_path), "reset").task == ""
+    _write_log(tmp_path, resets=(1, 2))
+    assert _row(_refine(tmp_path), "reset").task.startswith("The tool book failed 2 times")
+
+
+@pytest.mark.parametrize(
+    ("merged", "asked"),
+    [
+        (None, "Find why the tool raises it, and mend the tool if its callers are not to blame."),
+        (NEWER, "Find why the tool raises it, and mend the tool if its callers are not to blame."),
+        (OLDER, "Find why the tool raises it although 2 calls kept to its docstring, and mend the tool."),
+    ],
+    ids=["no line", "calls before the line", "calls after the line"],
+)
+def test_only_calls_that_follow_a_merged_line_keep_to_the_docstring(
+    tmp_path: Path, merged: datetime | None, asked: str
+):
+    _write_log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
+    assert _row(_refine(tmp_path, merged), "reset").task.endswith(asked)
+
+
+def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
+    _write_log(tmp_path, resets=(1, 2, 3))
+    row = _row(_refine(tmp_path, OLDER), "reset")
+    assert row.mender == "tool"
+    assert (
+        f"Its docstring explains: {LINE}, merged on 2026-03-20: 1 call against it, 1 of them since."
+        in row.task
+    )
+
+
+def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
+    rows = []
+    for number in range(90):
+        args = {"offer_id": f"o{word(number)}", "seats": number % 7 + 1}
+        forced = failed("book", {**args, "force": True}, STALE)
+        calls = [forced if number % 3 == 0 else call("book", args)]
+        rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
+    write_log(tmp_path / "log" / "a.jsonl", on_days(rows))
+    refined = _refine(tmp_path, NEWER)
+    assert [entry.line for entry in refined.statements] == ["- Leave out force"]
+    assert (_row(refined, "stale").mender, _row(refined, "stale").merged) == ("text", ())
