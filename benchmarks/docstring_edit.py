@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 
 from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines
-from coreloop.descriptions.located import DocstringPlace
+from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import definitions, parse, read_source
 

@@ -32,7 +32,7 @@ from coreloop.base.errors import ModelError, RefusedError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.proposals.equal_wordings import wordings_of
 from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.statements.wordings import CONDITIONS, WORDINGS
+from coreloop.learn.statements.line_sentences import CONDITIONS, WORDINGS
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
 from coreloop.promote.measure.measured_lines import LineEdit, proposed_lines
 from coreloop.promote.measure.measurement import Measurement

@@ -17,12 +17,12 @@ from pathlib import Path
 import orjson
 
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import Amount
 from coreloop.runs.clock import SystemClock
 from coreloop.runs.events import Event, decode_event, encode_event
 from coreloop.runs.fold import fold
 from coreloop.runs.manage import create_run
-from coreloop.runs.run import Run, work_on
 from coreloop.runs.stores.postgres import postgres_store
 from coreloop.runs.stores.sqlite import sqlite_store
 from coreloop.runs.stores.store import Store

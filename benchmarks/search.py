@@ -47,7 +47,7 @@ def korquad(data: Path) -> tuple[list[str], list[tuple[str, int]]]:
 def update(folder: Path, database: Path) -> tuple[IndexReport, float]:
     begun = time.perf_counter()
     now = datetime.now(UTC)
-    with writing(database, now=now) as connection:
+    with writing(database) as connection:
         report = update_index(connection, [folder], root=folder, data_dir=folder / "data", now=now)
     return report, time.perf_counter() - begun
 

@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def memory_mb(process_id: int) -> float:
 def bare_ms(folder: Path, number: int) -> list[float]:
     """The same searches in this process, at the same rate: a processor that sleeps is slow at first."""
     index = open_workspace(folder).index_file
-    return paced_ms(lambda: search_index(index, QUESTION, SearchLimits(), now=datetime.now(UTC)), number)
+    return paced_ms(lambda: search_index(index, QUESTION, SearchLimits()), number)
 
 
 def paced_ms(search: Callable[[], object], number: int) -> list[float]:

@@ -50,7 +50,7 @@ TESTS = (
     *("test_makers_scenarios", "test_history_scenarios"),
 )
 MODULES = (
-    *("policy", "merge_group", "markers", "promotion", "insertion", "lines", "metrics", "approval", "claims"),
+    *("policy", "merge_group", "markers", "promotion", "insertion", "lines", "approval", "claims"),
     *("labels", "added_lines", "facts", "makers", "learn.proposals.declared"),
 )
 """Modules, those of `guard` by their last name."""

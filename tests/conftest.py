@@ -19,12 +19,20 @@ from coreloop.cli.main import run
 from github_stand_in import GithubStandIn, is_for_humans
 from postgres_servers import newest, running_server
 from promoting import Project, copy_project, hush_git, make_project
+from weekly import WEEKLY
 
+# the examples of a test are the same in each run: 40 show what a change breaks, the weekly run looks further
 settings.register_profile(
-    "thorough", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "thorough",
+    derandomize=True,
+    deadline=None,
+    max_examples=100 if WEEKLY else 40,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 settings.load_profile("quick")
+
+gc.set_threshold(50_000)  # what tests leave has few circles: an eighth of the run went into looking for them
 
 # the tests and what they start are compiled once, not in each of hundreds of processes: a third of the run
 sys.dont_write_bytecode = False
@@ -51,11 +59,14 @@ _ENVIRONMENT = ("CORELOOP_", "DARTLAB_")
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Property tests with more examples run the lines that they run with fewer; only those are traced."""
-    if settings.get_current_profile_name() == "thorough":
-        for item in items:
-            if item.get_closest_marker("hypothesis"):
-                item.add_marker("no_cover")
+    """Run slow tests first: at the end, no process waits long for another one's last test."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give polars one thread where the slow tests, which let it have all, do not run: an eighth of mining."""
+    if config.option.markexpr == "not slow":
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 
 def pytest_collection_finish() -> None:

@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any, Final
 
 import coreloop
+from messages import nodes
 
 METHODS: Final = frozenset({"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
 _ANCHORED: Final = frozenset({"match", "fullmatch"})
@@ -49,7 +50,7 @@ def expressions() -> tuple[Expression, ...]:
 
 
 def _of_module(name: str, path: Path) -> Iterator[Expression]:
-    for call in (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)):
+    for call in (node for node in nodes(path) if isinstance(node, ast.Call)):
         match call.func:
             case ast.Attribute(ast.Name("re"), method) if method in METHODS:
                 if isinstance(call.args[0], ast.Constant):

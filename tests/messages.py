@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,11 +24,11 @@ def messages(folder: str = "") -> set[str]:
 
 @cache
 def _said(path: Path) -> frozenset[str]:
-    return frozenset(said(_parsed(path)))
+    return frozenset(said(nodes(path)))
 
 
-def said(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def said(among: Iterable[ast.AST]) -> Iterator[str]:
+    for node in among:
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -73,7 +73,7 @@ def constants() -> set[str]:
     return {
         node.value
         for file in files
-        for node in ast.walk(_parsed(file))
+        for node in nodes(file)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
@@ -84,5 +84,12 @@ def paths(folder: str) -> list[Path]:
 
 
 @cache
-def _parsed(path: Path) -> ast.AST:
+def parsed(path: Path) -> ast.Module:
+    """A file of the source, parsed by the first test that asks."""
     return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a file, in no order."""
+    return tuple(ast.walk(parsed(path)))

@@ -295,7 +295,8 @@ def copy_project(project: Project, folder: Path) -> Project:
     copy = Project(folder / "project", folder / "remote.git")
     shutil.copytree(project.root, copy.root, symlinks=True)
     shutil.copytree(project.remote, copy.remote, symlinks=True)
-    copy.git("config", "--rename-section", f"url.{project.remote}", f"url.{copy.remote}")
+    config = copy.root / ".git" / "config"
+    config.write_text(config.read_text("utf-8").replace(str(project.remote), str(copy.remote)), "utf-8")
     copy.git("update-index", "--refresh")  # the copies are other files
     return copy
 

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import Amount
 from coreloop.runs.events import FindingRecorded, Planned, Searched, SourceRead
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
-from coreloop.runs.run import Run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.postgres import postgres_store
 from coreloop.runs.stores.sqlite import sqlite_store

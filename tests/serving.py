@@ -20,7 +20,7 @@ import httpx2
 from researching import project
 
 QUESTION = "How long is the Han river?"
-_START_S = 30.0
+_START_S = 120.0
 _LEASED = """
 import sys
 from coreloop.runs.jobs import job

@@ -21,8 +21,8 @@ def main(logs: Path, cache_folder: Path | None = None) -> None:
     from coreloop.learn.mine.executors import Executor
     from coreloop.learn.mine.folder import read_folder
     from coreloop.learn.mine.window import merge
-    from coreloop.learn.pattern.find import find_candidates
-    from coreloop.learn.refine.find import find_counterexamples
+    from coreloop.learn.pattern.find_candidates import find_candidates
+    from coreloop.learn.refine.find_failures import find_counterexamples
 
     settings = MineSettings(min_chunk_len=400)
     with open_store(cache_folder, settings) as store:

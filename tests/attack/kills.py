@@ -12,8 +12,9 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 from serving import Served, asked, served, until
+from weekly import WEEKLY
 
-_KILLS = 6
+KILLS = 6 if WEEKLY else 3
 _RUNS = 6
 _LEASE_S = 1.0
 _LATEST_S = 0.5
@@ -21,7 +22,7 @@ _LATEST_S = 0.5
 
 
 def attacks(folder: Path, settings: str) -> Iterator[Attack]:
-    for seed in range(_KILLS):
+    for seed in range(KILLS):
         after_s = Random(seed).uniform(0, _LATEST_S)
         name = f"kill -9 {after_s * 1000:.0f} ms after {_RUNS} runs"
         yield Attack("kill", name, partial(_broken, folder, settings, after_s))

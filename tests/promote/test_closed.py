@@ -12,7 +12,7 @@ from coreloop.base.errors import HumanDecidesError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter, read_verdicts
+from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.run import PromoteRequest, confirm_promotion
 from github_stand_in import GithubStandIn
 from promoting import REACH, Project, statement, write_candidates

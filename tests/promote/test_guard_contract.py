@@ -7,20 +7,21 @@ import pytest
 from coreloop.base.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.urllib_transport import UrllibTransport
-from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.decision import CONTEXT, Action, BaseRules
 from coreloop.guard.event import read_authorships, read_reviews
 from coreloop.guard.event import read_pulls as read_pulls_file
-from coreloop.guard.github import gather, read_pulls, take_back
+from coreloop.guard.github import gather, read_base_rules, read_pulls, take_back
 from coreloop.guard.protection import (
     FILE,
     apply,
     differences,
+    lone_maintainer,
+    never_green,
+    owners_errors,
     protection_body,
     read_current,
     read_wanted,
 )
-from coreloop.guard.readiness import lone_maintainer, never_green, owners_errors
 from github_stand_in import Fault, GithubStandIn, Reply
 
 ROOT = Path(__file__).parents[2]

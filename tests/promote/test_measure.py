@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from model_stand_in import Act, ModelStandIn, answers, model_stand_in
 pytestmark = pytest.mark.slow
 LINE = "priority: one of high, low, normal, urgent"
 KOREAN = "priority: 다음 중 하나 high, low, normal, urgent"
+
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 class Always(list[Act]):
@@ -75,12 +78,6 @@ def model(helpdesk: Path) -> Iterator[ModelStandIn]:
         yield stand_in
 
 
-def coreloop(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "coreloop", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-
 def entry(folder: Path) -> tuple[str, ...]:
     """The options that name the statement of the line."""
     for path in (folder / "data" / "audit").glob("c*/*.json"):
@@ -90,16 +87,18 @@ def entry(folder: Path) -> tuple[str, ...]:
     raise AssertionError(LINE)
 
 
-def test_a_line_that_helps_says_so_in_the_pull_request(helpdesk: Path, model: ModelStandIn) -> None:
+def test_a_line_that_helps_says_so_in_the_pull_request(
+    helpdesk: Path, model: ModelStandIn, command: Command
+) -> None:
     obeys(model, with_line="high", without="critical")
-    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    done = command(helpdesk, "measure", *entry(helpdesk))
     assert done.returncode == 0, done.stderr
     assert "helps" in done.stdout
     assert "100% with it" in done.stdout
     n_asked = len(model.bodies)
-    assert coreloop(helpdesk, "measure", *entry(helpdesk)).stdout == done.stdout
+    assert command(helpdesk, "measure", *entry(helpdesk)).stdout == done.stdout
     assert len(model.bodies) == n_asked, "kept replies were asked for again"
-    plan = coreloop(helpdesk, "promote", *entry(helpdesk), "-v").stdout
+    plan = command(helpdesk, "promote", *entry(helpdesk), "-v").stdout
     assert "Measured: helps" in plan
     assert "## What a model does with it" in plan
     kept = json.loads((helpdesk / "data" / "audit" / "measured.jsonl").read_text().splitlines()[-1])
@@ -107,57 +106,59 @@ def test_a_line_that_helps_says_so_in_the_pull_request(helpdesk: Path, model: Mo
     assert "T-1" not in json.dumps(kept)
 
 
-def test_a_wording_is_chosen_on_other_requests_than_the_verdicts(helpdesk: Path, model: ModelStandIn) -> None:
+def test_a_wording_is_chosen_on_other_requests_than_the_verdicts(
+    helpdesk: Path, model: ModelStandIn, command: Command
+) -> None:
     obeys(model, with_line="high", without="critical")
-    done = coreloop(helpdesk, "measure", *entry(helpdesk), "--contexts", "12", "--wordings")
+    done = command(helpdesk, "measure", *entry(helpdesk), "--contexts", "12", "--wordings")
     assert done.returncode == 0, done.stderr
     assert f"verdict's: 100% {LINE}; 0% priority: 다음 중 하나" in done.stdout
     assert "promote writes" not in done.stdout
-    refused = coreloop(helpdesk, "measure", "--tool", "update_ticket", "--wordings")
+    refused = command(helpdesk, "measure", "--tool", "update_ticket", "--wordings")
     assert refused.returncode == 2
     assert "--wordings is for one line" in refused.stderr
 
 
 def test_the_wording_that_helps_is_promoted_and_stands_for_its_proposal(
-    helpdesk: Path, model: ModelStandIn
+    helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
     words = entry(helpdesk)
     obeys(model, with_line="high", without="critical", line=KOREAN)
-    done = coreloop(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
+    done = command(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
     assert f"verdict's: 0% {LINE}; 100% {KOREAN}" in done.stdout
     assert "promote writes this wording instead of the proposal's" in done.stdout
-    plan = coreloop(helpdesk, "promote", *words, "-v").stdout
+    plan = command(helpdesk, "promote", *words, "-v").stdout
     assert f"+    - {KOREAN}" in plan
     assert LINE not in plan.partition("diff")[2].partition("## What a model does")[0]
     assert "Measured: helps" in plan
-    assert coreloop(helpdesk, "promote", *words, "--confirm").returncode == 0
+    assert command(helpdesk, "promote", *words, "--confirm").returncode == 0
     branch = promoted(helpdesk)
     assert refused_by_guard(helpdesk, branch) == []
     # the branch keeps its wording, whatever is measured of the proposal later
     (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
     obeys(model, with_line="high", without="critical")
-    done = coreloop(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
+    done = command(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
     assert "promote writes" not in done.stdout
-    again = coreloop(helpdesk, "promote", *words, "-v")
+    again = command(helpdesk, "promote", *words, "-v")
     assert again.returncode == 0, again.stderr
     assert f"+    - {KOREAN}" in again.stdout
     output(helpdesk, "git", "branch", "-D", branch)
 
 
 def test_a_wording_that_hurts_stops_its_proposal_and_an_uncertain_one_is_not_written(
-    helpdesk: Path, model: ModelStandIn
+    helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
     words, file = entry(helpdesk), helpdesk / "data" / "audit" / "measured.jsonl"
     obeys(model, with_line="high", without="critical", line=KOREAN)
-    coreloop(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
+    command(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
     text = file.read_text()
     file.write_text(text.replace('"helps"', '"not known"'))
-    plan = coreloop(helpdesk, "promote", *words, "-v")
+    plan = command(helpdesk, "promote", *words, "-v")
     assert plan.returncode == 0
     assert f"+    - {LINE}" in plan.stdout
     assert "## What a model does with it" not in plan.stdout
     file.write_text(text.replace('"helps"', '"hurts"'))
-    plan = coreloop(helpdesk, "promote", *words)
+    plan = command(helpdesk, "promote", *words)
     assert plan.returncode == 1
     assert "--allow-harm goes on" in plan.stdout
 
@@ -186,56 +187,59 @@ def refused_by_guard(folder: Path, branch: str) -> list[str]:
 
 
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
-    helpdesk: Path, model: ModelStandIn
+    helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
     obeys(model, with_line="critical", without="high")
-    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    done = command(helpdesk, "measure", *entry(helpdesk))
     assert done.returncode == 1
     assert "hurts" in done.stdout
-    stopped = coreloop(helpdesk, "promote", *entry(helpdesk))
+    stopped = command(helpdesk, "promote", *entry(helpdesk))
     assert stopped.returncode == 1
     assert "--allow-harm goes on" in stopped.stdout
-    allowed = coreloop(helpdesk, "promote", *entry(helpdesk), "--allow-harm", "-v")
+    allowed = command(helpdesk, "promote", *entry(helpdesk), "--allow-harm", "-v")
     assert allowed.returncode == 0, allowed.stdout
     assert "> **Note:** measured: hurts" in allowed.stdout
 
 
 def test_a_model_that_is_right_already_or_follows_nothing_ends_it_early(
-    helpdesk: Path, model: ModelStandIn
+    helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
     obeys(model, with_line="high", without="high")
-    assert "nothing to gain" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
+    assert "nothing to gain" in command(helpdesk, "measure", *entry(helpdesk)).stdout
     assert len(model.bodies) == 60
     model.acts = Always(
         [answers(200, {"choices": [{"message": {"content": "no"}, "finish_reason": "stop"}]})]
     )
     (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
-    assert "model too weak" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
+    assert "model too weak" in command(helpdesk, "measure", *entry(helpdesk)).stdout
 
 
-def test_a_budget_ends_it_and_the_next_run_goes_on(helpdesk: Path, model: ModelStandIn) -> None:
+def test_a_budget_ends_it_and_the_next_run_goes_on(
+    helpdesk: Path, model: ModelStandIn, command: Command
+) -> None:
     obeys(model, with_line="high", without="critical")
     settings = helpdesk / "coreloop.yaml"
     settings.write_text(f'{settings.read_text()}prices: {{"here:m": {{input: 100, output: 100}}}}\n')
-    done = coreloop(helpdesk, "measure", *entry(helpdesk), "--budget-usd", "5")
+    words = ("measure", *entry(helpdesk), "--contexts", "20")
+    done = command(helpdesk, *words, "--budget-usd", "5")
     assert "the budget is spent" in done.stdout
     n_asked = len(model.bodies)
     assert n_asked < 60
     model.bodies.clear()
-    assert "helps" in coreloop(helpdesk, "measure", *entry(helpdesk)).stdout
-    assert len(model.bodies) + n_asked == 244
+    assert "helps" in command(helpdesk, *words).stdout
+    assert len(model.bodies) + n_asked == 100
 
 
 def test_an_endpoint_that_fails_is_an_error_and_another_machine_needs_a_confirmation(
-    helpdesk: Path, model: ModelStandIn
+    helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
     model.acts = Always([answers(401, {"error": {"message": "no such key"}})])
-    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    done = command(helpdesk, "measure", *entry(helpdesk))
     assert done.returncode == 5
     assert "no such key" in done.stderr
     settings = helpdesk / "coreloop.yaml"
     settings.write_text(settings.read_text().replace("127.0.0.1", "models.example"))
-    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    done = command(helpdesk, "measure", *entry(helpdesk))
     assert (done.returncode, done.stdout) == (0, "")
     assert "add --confirm" in done.stderr
 
@@ -255,23 +259,23 @@ else:
 
 
 def test_the_projects_own_agent_is_asked_in_two_copies_that_show_their_descriptions(
-    helpdesk: Path, model: ModelStandIn
+    helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
     words = ("measure", *entry(helpdesk), "--contexts", "10", "--agent")
     agent = helpdesk.parent / "agent.py"
     agent.write_text(AGENT)
     asks = f"{sys.executable} {agent}"
-    done = coreloop(helpdesk, *words, asks)
+    done = command(helpdesk, *words, asks)
     assert (done.returncode, done.stdout) == (0, "")
     assert "add --confirm" in done.stderr
-    done = coreloop(helpdesk, *words, asks, "--confirm")
+    done = command(helpdesk, *words, asks, "--confirm")
     assert done.returncode == 0, done.stderr
     assert "0% without the line, 100% with it" in done.stdout
     agent.write_text(AGENT.replace("inspect.getdoc(tool)", "'One for all.'"))
-    done = coreloop(helpdesk, *words, asks, "--confirm")
+    done = command(helpdesk, *words, asks, "--confirm")
     assert "unavailable: the edit does not change what the model is sent" in done.stdout
     agent.write_text("print('Sure!')")
-    done = coreloop(helpdesk, *words, asks, "--confirm")
+    done = command(helpdesk, *words, asks, "--confirm")
     assert done.returncode == 5
     assert "its answer cannot be used" in done.stderr
     assert "Traceback" not in done.stderr
@@ -293,7 +297,7 @@ def test_what_was_paid_for_is_not_asked_again_after_kills(helpdesk: Path, model:
     reply, draw, n_killed = model.acts[0], random.Random(1), 0
     while True:
         process = started(helpdesk)
-        left = draw.randrange(1, 40)
+        left = draw.randrange(20, 34)  # of 100 replies: three processes are killed
 
         def act(handler: Any, process: "subprocess.Popen[str]" = process) -> None:
             nonlocal left
@@ -330,27 +334,31 @@ def test_two_processes_at_once_come_to_the_same_and_lose_no_reply(
     assert len(model.bodies) == n_asked
 
 
-def test_a_reply_that_is_slower_than_the_settings_allow_ends_it(helpdesk: Path, model: ModelStandIn) -> None:
+def test_a_reply_that_is_slower_than_the_settings_allow_ends_it(
+    helpdesk: Path, model: ModelStandIn, command: Command
+) -> None:
     model.acts = Always([lambda handler: model.is_released.wait()])
     settings = helpdesk / "coreloop.yaml"
     settings.write_text(f"{settings.read_text()}measure: {{timeout_s: 1}}\n")
-    done = coreloop(helpdesk, "measure", *entry(helpdesk))
+    done = command(helpdesk, "measure", *entry(helpdesk))
     assert done.returncode == 5
     assert "1 s" in done.stderr
 
 
-def test_lines_that_stand_are_measured_and_a_fall_is_an_error(helpdesk: Path, model: ModelStandIn) -> None:
+def test_lines_that_stand_are_measured_and_a_fall_is_an_error(
+    helpdesk: Path, model: ModelStandIn, command: Command
+) -> None:
     obeys(model, with_line="high", without="critical")
-    assert coreloop(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
+    assert command(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example"]
     output(helpdesk, *git, "merge", "--no-ff", "-m", "Merge", promoted(helpdesk))
-    done = coreloop(helpdesk, "measure", "--all")
+    done = command(helpdesk, "measure", "--all")
     assert done.returncode == 0, done.stderr
     assert "helps" in done.stdout
     obeys(model, with_line="critical", without="critical")
     settings = helpdesk / "coreloop.yaml"
     settings.write_text(settings.read_text().replace("here:m", "here:other"))
-    done = coreloop(helpdesk, "measure", "--all")
+    done = command(helpdesk, "measure", "--all")
     assert done.returncode == 1
     assert "update_ticket: +" in done.stderr
     assert "changed in between: the model: here:m, now here:other" in done.stderr

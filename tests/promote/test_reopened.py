@@ -14,7 +14,7 @@ from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.proposal_state import ProposalState, kept_states, states_by_key
-from coreloop.observe.verdicts import VerdictLetter, read_verdicts
+from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion, plan_promotion
 from effects import FILE, Planted, Shop, at, dated, git, make_shop, source, write_days

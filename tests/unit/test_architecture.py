@@ -2,11 +2,12 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from messages import nodes
 from rows import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -49,15 +50,9 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
-    """Every module, parsed by the first test that asks."""
-    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
-
-
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Absolute names that a file imports anywhere, functions and type checks included."""
-    for node in ast.walk(tree):
+def imported(among: Iterable[ast.AST]) -> Iterator[str]:
+    """Absolute names that nodes import, those in functions and type checks included."""
+    for node in among:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -69,21 +64,12 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def imports_of() -> dict[str, frozenset[str]]:
-    return {name: frozenset(imported(tree)) for name, tree in trees().items()}
+    return {name: frozenset(imported(nodes(path))) for name, path in MODULES.items()}
 
 
 def own_imports(name: str) -> set[str]:
     own = {module for module in imports_of()[name] if module.partition(".")[0] == "coreloop"}
     return {module.removeprefix("coreloop.") for module in own}
-
-
-def at_import(tree: ast.AST) -> Iterator[str]:
-    """As `imported`, but only what runs when the file is imported."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from imported(ast.Module([node], []))
-        elif isinstance(node, ast.Try | ast.ClassDef):
-            yield from at_import(node)
 
 
 def rooms() -> list[str]:
@@ -155,9 +141,8 @@ def test_use_cases_ask_no_shell_for_anything(name: str):
     """No print, no environment and no working directory below the shells."""
     if package(name) in {"cli", "__main__"} or name.endswith("__main__"):
         return
-    nodes = list(ast.walk(trees()[name]))
-    calls = {dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
-    reads = {dotted(node) for node in nodes if isinstance(node, ast.Attribute)}
+    calls = {dotted(node.func) for node in nodes(MODULES[name]) if isinstance(node, ast.Call)}
+    reads = {dotted(node) for node in nodes(MODULES[name]) if isinstance(node, ast.Attribute)}
     assert not calls & {"print", "input"}
     if name not in OWN_ENVIRONMENT:
         assert not calls & {"Path.cwd", "os.getcwd"}

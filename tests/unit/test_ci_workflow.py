@@ -95,13 +95,15 @@ def test_the_jobs_together_check_what_the_script_checks(runner: WorkflowRunner):
 
 def test_the_weekly_workflow_leaves_nothing_out(runner: WorkflowRunner):
     (job,) = WEEKLY["jobs"].values()
-    assert set(job["strategy"]["matrix"]["parts"]) == {"guard", "frameworks"}
+    assert set(job["strategy"]["matrix"]["parts"]) == {"guard", "frameworks", "slow"}
     weekly = replace(runner, workflow=WEEKLY)
     started = started_by(weekly, [{"parts": part} for part in job["strategy"]["matrix"]["parts"]])
     assert {
         "uv run python scripts/mutate_guard.py --all",
         "uv run pytest -rs -m frameworks tests/frameworks",
+        "uv run python scripts/promises.py --check",
     } <= started
+    assert any("-m slow or hypothesis --hypothesis-profile=thorough" in line for line in started)
 
 
 def test_an_unknown_part_is_refused(runner: WorkflowRunner):

@@ -15,9 +15,9 @@ from coreloop.admin.init.decorated import _MENTION
 from coreloop.admin.init.pinned_version import _is_public
 from coreloop.answer.agent import quotes, spelling, swapped_values
 from coreloop.answer.models import opposites
-from coreloop.answer.repair.targets import _SPEAKS, _SYMBOL
+from coreloop.answer.repair.repair_targets import _SPEAKS, _SYMBOL
 from coreloop.base.errors import CoreloopError
-from coreloop.learn.pattern.find import distinct_questions
+from coreloop.learn.pattern.find_candidates import distinct_questions
 from coreloop.learn.proposals import statement_draft
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
 from coreloop.learn.proposals.declared_words import names_in

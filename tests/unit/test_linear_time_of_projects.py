@@ -17,8 +17,8 @@ from coreloop.base.github.connect import _named
 from coreloop.base.github.github_api import ApiAnswer
 from coreloop.descriptions.documents import described_tools
 from coreloop.descriptions.edit import append_to_section
+from coreloop.descriptions.lost_sections import shapes
 from coreloop.descriptions.sections import scan
-from coreloop.descriptions.shape import shapes
 from coreloop.guard.added_lines import own_lines
 from coreloop.guard.approval import logins_of
 from coreloop.guard.claims import claims_of_commits, claims_of_pull, merged_pulls

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 from typing import Final
@@ -33,8 +32,6 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     folder : Path
         Appears when it is complete.
     environ : mapping
@@ -115,17 +112,13 @@ def _file_damage(path: Path, schema: sqlite.Schema) -> list[str]:
         return [str(error)]
 
 
-def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mapping[str, str]) -> list[Path]:
+def restore(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -> list[Path]:
     """Copy a backup into a project that has no runs, feedback or jobs: all of it or nothing.
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     folder : Path
         The folder of `back_up`; it is not changed.
-    now : datetime
-        A time with a zone.
     environ : mapping
         Without ``CORELOOP_DATABASE_URL``.
 
@@ -158,7 +151,7 @@ def restore(workspace: Workspace, folder: Path, *, now: datetime, environ: Mappi
     with _file_errors(workspace.runs_dir), ExitStack() as renamed:
         workspace.runs_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         for (source, schema), target in zip(present.items(), restored, strict=True):
-            _copy(source, schema, renamed.enter_context(replacing(target)), now)
+            _copy(source, schema, renamed.enter_context(replacing(target)))
     return restored
 
 
@@ -207,11 +200,11 @@ def _file_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _copy(source: Path, schema: sqlite.Schema, target: Path, now: datetime) -> None:
+def _copy(source: Path, schema: sqlite.Schema, target: Path) -> None:
     """Copy a database that is whole and of a version that this program reads."""
     with (
         store_errors(source),
-        sqlite.reader(source, schema, now=now) as connection,
+        sqlite.reader(source, schema) as connection,
         closing(sqlite.connect(target)) as copy,
     ):
         sqlite.overwrite(copy, connection, target)

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from coreloop.answer.models.choose_model import choose_model
@@ -25,12 +24,8 @@ class Deps:
 
     Attributes
     ----------
-    workspace : Workspace
-        Of the project.
     store : Store
         Of the workspace's runs.
-    ladder : Ladder
-        The models.
     provider : Provider
         The search.
     queue : JobQueue
@@ -68,7 +63,7 @@ def open_deps(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
     """
     has_only_index = set(workspace.settings.search.providers) <= {"index"}
     if has_only_index and workspace.index_file.exists():  # the first question makes one
-        require_index(workspace.index_file, now=datetime.now(UTC))
+        require_index(workspace.index_file)
     ladder, provider = choose_model(workspace.settings, environ), choose_providers(workspace, environ)
     with (
         open_queue(workspace, environ=environ) as queue,

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Final, Literal
 
@@ -14,7 +13,7 @@ import msgspec
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.injected_evidence import fresh_sources, question_key
-from coreloop.answer.repair.targets import reference
+from coreloop.answer.repair.repair_targets import reference
 from coreloop.answer.search.index.find_symbols import entry_named, find_fields, find_symbols, is_named
 from coreloop.answer.search.index.imports import indexed_imports
 from coreloop.answer.search.index.pending import stale_files
@@ -107,13 +106,13 @@ def find_sources(
     words : str
         What texts are searched for; "" for the query as it is.
     """
-    started, now = time.monotonic(), datetime.now(UTC)
+    started = time.monotonic()
     question = question or query
     is_local = deps.searches_index and deps.workspace.index_file.exists()
     wide = replace(limits, max_results=_LOOKED_AT) if deps.provider.name == "index" else limits
     with ThreadPoolExecutor(max_workers=3) as threads:
         text = threads.submit(deps.provider.search, words or query, wide)
-        declared = _declared(threads, deps, query, limits, now) if is_local else ([], [])
+        declared = _declared(threads, deps, query, limits) if is_local else ([], [])
         injected = list(fresh_sources(deps.workspace.root, deps.tables.evidence_for(question_key(question))))
         answer = text.result()
     called, fields = declared
@@ -122,11 +121,11 @@ def find_sources(
         ("symbol", [symbol for symbol in called if is_named(symbol, query)]),
         ("injected", injected),
         ("text", passages[:_TEXTS]),
-        ("import", _neighbours(deps, called, passages[_TEXTS:], now=now)),
+        ("import", _neighbours(deps, called, passages[_TEXTS:])),
         ("symbol", called),
-        ("schema", [*fields, *_linked(deps, called, now=now)]),
+        ("schema", [*fields, *_linked(deps, called)]),
     ]
-    stale = _stale(deps, found, now=now) if is_local else []
+    stale = _stale(deps, found) if is_local else []
     best = _unique(_without(found, {file.path for file in stale}))
     return SearchResult(
         query=query,
@@ -142,12 +141,12 @@ def find_sources(
 
 
 def _declared(
-    threads: ThreadPoolExecutor, deps: Deps, query: str, limits: SearchLimits, now: datetime
+    threads: ThreadPoolExecutor, deps: Deps, query: str, limits: SearchLimits
 ) -> tuple[list[Source], list[Source]]:
     """Return the symbols and the fields of schemas that fit a query."""
     index = deps.workspace.index_file
-    symbols = threads.submit(find_symbols, index, query, replace(limits, max_results=_SYMBOLS), now=now)
-    fields = threads.submit(find_fields, index, query, replace(limits, max_results=_FIELDS), now=now)
+    symbols = threads.submit(find_symbols, index, query, replace(limits, max_results=_SYMBOLS))
+    fields = threads.submit(find_fields, index, query, replace(limits, max_results=_FIELDS))
     return _in_time(symbols), _in_time(fields)
 
 
@@ -165,9 +164,9 @@ def _in_time(search: Future[list[Source]]) -> list[Source]:
         return []
 
 
-def _stale(deps: Deps, found: Sequence[tuple[Origin, Sequence[Source]]], *, now: datetime) -> list[Target]:
+def _stale(deps: Deps, found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[Target]:
     locations = {source.location for _, sources in found for source in sources}
-    files = stale_files(deps.workspace, locations, now=now)
+    files = stale_files(deps.workspace, locations)
     return [Target(path=file.location, version=file.version) for file in files]
 
 
@@ -205,22 +204,20 @@ def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Orig
     return list(unique.values())
 
 
-def _neighbours(
-    deps: Deps, symbols: Sequence[Source], passages: Sequence[Source], *, now: datetime
-) -> list[Source]:
+def _neighbours(deps: Deps, symbols: Sequence[Source], passages: Sequence[Source]) -> list[Source]:
     """Return passages that fit the question less, but stand in files that the symbols' files import."""
     index, root = deps.workspace.index_file, deps.workspace.root.resolve()
     files = dict.fromkeys(source.location for source in symbols)
-    imported = {name for file in files for name in indexed_imports(index, file, root, now=now)}
+    imported = {name for file in files for name in indexed_imports(index, file, root)}
     return list(islice((source for source in passages if source.location in imported), _NEIGHBOURS))
 
 
-def _linked(deps: Deps, symbols: Sequence[Source], *, now: datetime) -> Iterator[Source]:
+def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that applied links connect with the symbols."""
     names = {reference(source) for source in symbols}
     for link in deps.tables.links():
         if link.code_symbol in names:
             location, _, place = link.schema_ref.partition("#")
-            entry = entry_named(deps.workspace.index_file, location, f"#{place}", now=now)
+            entry = entry_named(deps.workspace.index_file, location, f"#{place}")
             if entry is not None:
                 yield entry

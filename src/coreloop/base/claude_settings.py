@@ -36,17 +36,6 @@ class Insertion:
 def with_hook(text: str, event: str, entry: dict[str, Any], path: Path) -> Insertion:
     """Add an entry to the hooks of an event; nothing else of the text changes.
 
-    Parameters
-    ----------
-    text : str
-        Of the settings file.
-    event : str
-        ``Stop`` or another one.
-    entry : dict
-        A group of hooks.
-    path : Path
-        For messages.
-
     Raises
     ------
     WorkspaceError

@@ -18,6 +18,11 @@ from coreloop.base import sqlite
 from coreloop.base.errors import RunStoreError, WorkspaceError
 
 
+def stamp(moment: datetime) -> str:
+    """Return a time as the tables of runs, jobs and repairs have it; the texts sort chronologically."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 class Database(ABC):
     """What a store's threads use; its methods raise `RunStoreError` if the database cannot be used."""
 
@@ -120,8 +125,6 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    schema : Schema
-        The expected schema.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     """
     with ExitStack() as stack:
         with store_errors(path):
-            connection = stack.enter_context(sqlite.writer(path, schema, now=datetime.now(UTC), threads=True))
+            connection = stack.enter_context(sqlite.writer(path, schema, threads=True))
         yield SqliteDatabase(path, connection)
 
 

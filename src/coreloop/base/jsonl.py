@@ -1,6 +1,7 @@
 """JSON Lines files: append values, and read them with a count of the skipped lines.
 
-For small files. Records have their own readers: `coreloop.observe.reading.decode`, `coreloop.sanitize.lines`.
+For small files. Records have their own readers: `coreloop.observe.reading.decode` and
+`coreloop.sanitize.sanitize_line`.
 """
 
 from collections import Counter
@@ -78,8 +79,6 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
 
     Parameters
     ----------
-    path : Path
-        The file.
     kind : type
         A dataclass or a `msgspec.Struct`; unknown fields are ignored.
     other : str

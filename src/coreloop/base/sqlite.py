@@ -7,10 +7,9 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -39,15 +38,15 @@ class Schema:
     ----------
     name : str
         What messages call the database: ``knowledge``.
-    migrations : tuple of callable
-        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. Each is
-        called with the connection, inside a transaction, and the time.
+    migrations : tuple of str or callable
+        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. A script
+        is run, a function called with the connection, inside a transaction.
     is_own : callable
         Whether a database that is not empty has this schema, in any version.
     """
 
     name: str
-    migrations: tuple[Callable[[sqlite3.Connection, datetime], None], ...]
+    migrations: tuple[str | Callable[[sqlite3.Connection], None], ...]
     is_own: Callable[[sqlite3.Connection], bool]
 
     @property
@@ -57,19 +56,10 @@ class Schema:
 
 
 @contextmanager
-def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
+def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
     """Open a database for reading; the file is not changed, and neither it nor its folder must be writable.
 
     A database of an older version is copied into memory and migrated there.
-
-    Parameters
-    ----------
-    path : Path
-        An existing file.
-    schema : Schema
-        The expected schema.
-    now : datetime
-        With a zone; for migrations.
 
     Raises
     ------
@@ -86,13 +76,13 @@ def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Con
             connection.backup(copy)
             _prepare(copy)
             with transaction(copy):
-                migrate(copy, schema, now=now)
+                migrate(copy, schema)
             yield copy
 
 
 @contextmanager
 def writer(
-    path: Path, schema: Schema, *, now: datetime, wal: bool = True, threads: bool = False
+    path: Path, schema: Schema, *, wal: bool = True, threads: bool = False
 ) -> Iterator[sqlite3.Connection]:
     """Open a database for writing; it is created or migrated if necessary.
 
@@ -102,10 +92,6 @@ def writer(
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    schema : Schema
-        The expected schema.
-    now : datetime
-        With a zone; for migrations.
     wal : bool
         Let other processes read during a write.
     threads : bool
@@ -117,7 +103,7 @@ def writer(
         The database has another schema or a newer version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
-    _make(path, schema, now)
+    _make(path, schema)
     with sqlite_errors(path), closing(connect(path, threads=threads)) as connection:
         check_schema(connection, path, schema)
         if wal:
@@ -125,12 +111,12 @@ def writer(
         if version(connection) < schema.version:
             with transaction(connection):
                 check_schema(connection, path, schema)
-                migrate(connection, schema, now=now)
+                migrate(connection, schema)
         keep_private(path)
         yield connection
 
 
-def _make(path: Path, schema: Schema, now: datetime) -> None:
+def _make(path: Path, schema: Schema) -> None:
     """Create a database with its tables, whole or not at all: a file without content was emptied by somebody.
 
     Raises
@@ -150,7 +136,7 @@ def _make(path: Path, schema: Schema, now: datetime) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with temporary_file(path, mode=0o600) as temporary:
             with sqlite_errors(path), closing(connect(temporary)) as connection, transaction(connection):
-                migrate(connection, schema, now=now)
+                migrate(connection, schema)
             with suppress(FileExistsError):  # another process was faster
                 os.link(temporary, path)
 
@@ -270,21 +256,14 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
         )
 
 
-def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) -> None:
-    """Migrate a database to the newest version, inside the caller's transaction.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction; the database passes `check_schema`.
-    schema : Schema
-        The target schema.
-    now : datetime
-        With a zone; used for rows whose time is not recorded.
-    """
+def migrate(connection: sqlite3.Connection, schema: Schema) -> None:
+    """Migrate a database to the newest version, inside the caller's transaction."""
     for number, step in enumerate(schema.migrations, start=1):
         if version(connection) < number:
-            step(connection, now)
+            if isinstance(step, str):
+                run_script(connection, step)
+            else:
+                step(connection)
             connection.execute(f"PRAGMA user_version = {number}")
 
 
@@ -307,6 +286,11 @@ def tables(connection: sqlite3.Connection) -> list[str]:
     """Return the names of the tables without SQLite's own."""
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     return [row[0] for row in connection.execute(listed)]
+
+
+def with_tables(names: Collection[str]) -> Callable[[sqlite3.Connection], bool]:
+    """Return what says whether a database has some tables at least, as a `Schema` asks it."""
+    return lambda connection: set(tables(connection)) >= set(names)
 
 
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
@@ -340,7 +324,7 @@ def damage(connection: sqlite3.Connection, schema: Schema) -> list[str]:
     """Return what is wrong with the pages, tables and indexes of a database of the newest version."""
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
-        migrate(made, schema, now=datetime.now(UTC))
+        migrate(made, schema)
         if _definitions(connection) != _definitions(made):
             found.append("the definitions of its tables were changed")
     return [line for line in found if line != "ok"]

@@ -20,6 +20,11 @@ _WORDS: Final = {NoneType: "null", list: "array", tuple: "array", dict: "object"
 _KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str}
 
 
+def fields_of(value: object, *names: str) -> dict[str, object]:
+    """Return some fields of a value by their names, for JSON that has not all of them."""
+    return {name: getattr(value, name) for name in names}
+
+
 class ShapeError(ValueError):
     """Invalid JSON, or JSON of another shape; the message names the field."""
 

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
     from coreloop.answer.search.source import Source
     from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.run import Run
+    from coreloop.runs.active_run import Run
 
 
 @click.command()
@@ -87,7 +86,7 @@ def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse")
     if answer.verdict == "says so" or not answer.passages:
         return []
     limits = SearchLimits(max_results=_NEARBY + len(answer.passages))
-    return search_index(workspace.index_file, question, limits, now=datetime.now(UTC))
+    return search_index(workspace.index_file, question, limits)
 
 
 def _show_near(

@@ -13,7 +13,7 @@ from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
-    from coreloop.descriptions.files import FileReport
+    from coreloop.descriptions.source_files import FileReport
 
 
 @click.group(cls=SuggestingGroup)
@@ -37,7 +37,7 @@ def append(
     """
     from coreloop.base.files import read_file, rewrite_file
     from coreloop.descriptions.edit import Edited, Refused, append_to_section
-    from coreloop.descriptions.files import split_target
+    from coreloop.descriptions.source_files import split_target
     from coreloop.promote.docstring_edit import diff_of
 
     path, qualname, line = split_target(target)
@@ -66,7 +66,7 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
     A heading without text, or with only a placeholder, counts as missing. With --base, exits 1 if a
     definition lost a section since that revision.
     """
-    from coreloop.descriptions.files import check_files
+    from coreloop.descriptions.source_files import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)

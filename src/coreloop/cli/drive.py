@@ -23,7 +23,7 @@ _AT_GOAL = frozenset({"until", "sufficient"})
 
 
 def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: bool) -> None:
-    """Drive a run to its end; exits with 1 if it missed its goal, and with 130 after Ctrl-C."""
+    """Drive a run to its end; exits with 1 if its goal is not reached, and with 130 after Ctrl-C."""
     plan, ctrl_c = plan_of(state), CtrlC()
     adopt_what_commands_leave()
     _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
@@ -49,13 +49,13 @@ def _say(line: str) -> None:
 
 
 def _exit_code(state: State, *, has_goal: bool, was_interrupted: bool) -> int:
-    if state.status == "stopped_by_user":
-        return 130 if was_interrupted else 0
-    if state.status in {"completed", "paused", "running"} or state.is_until_met:
+    if state.status == "stopped_by_user" and was_interrupted:
+        return 130
+    if state.status == "completed" or state.is_until_met or state.stop_reason in _AT_GOAL:
         return 0
-    if state.stop_reason in _AT_GOAL:
-        return 0
-    return 1 if has_goal or state.sub_questions or state.stop_reason == "failures" else 0
+    is_ended_by_person = state.status in {"stopped_by_user", "paused", "running"}
+    missed = state.sub_questions or state.stop_reason == "failures"
+    return 1 if has_goal or (missed and not is_ended_by_person) else 0
 
 
 def _facts(state: State) -> dict[str, object]:

@@ -11,6 +11,9 @@ import orjson
 
 from coreloop.base.errors import ModelError
 from coreloop.base.messages import say
+from coreloop.base.validation import fields_of
+
+__all__ = ["emit", "fields_of", "json_of", "model_error_as_json", "tell"]
 
 _Value = TypeVar("_Value")
 
@@ -47,11 +50,6 @@ def tell(message: str, /, *, err: bool = False, **values: object) -> None:
 def json_of(value: object, *, is_compact: bool = False) -> bytes:
     """Return a value as JSON; bytes of a path that are not UTF-8 are replaced."""
     return orjson.dumps(value, option=None if is_compact else orjson.OPT_INDENT_2, default=_spelled)
-
-
-def fields_of(value: object, *names: str) -> dict[str, object]:
-    """Return some fields of a value by their names, for JSON that has not all of them."""
-    return {name: getattr(value, name) for name in names}
 
 
 def _spelled(value: object) -> str:

@@ -14,12 +14,12 @@ from coreloop.answer.research.research_state import Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of, say
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
 from coreloop.runs.drift import Turn, check_drift
 from coreloop.runs.events import Rule, Turned
 from coreloop.runs.reflexion import PastFailure
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 BAR: Final = "━" * 40
@@ -68,15 +68,7 @@ class Iteration:
 
 
 def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
-    """Yield the lines of the block.
-
-    Parameters
-    ----------
-    state : State
-        After the iteration was committed.
-    iteration : Iteration
-        What is shown beside it.
-    """
+    """Yield the lines of the block."""
     tell, knowledge = in_language_of(state.question), knowledge_of(state)
     yield from _repeated(state)
     yield from (BAR, tell("📊 Iteration #{number} done", number=iteration.number), BAR)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coreloop.learn.proposals.proposed_change import DocstringChange
     from coreloop.learn.verdicts.judged_item import JudgedItem
     from coreloop.learn.verdicts.queue import Queue, Waiting
-    from coreloop.observe.verdicts import HumanVerdict
+    from coreloop.observe.judgments import HumanVerdict
 
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
@@ -62,7 +62,7 @@ def command(
     from coreloop.learn.verdicts.judge import judge, judge_name
     from coreloop.learn.verdicts.judged_item import read_item
     from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.verdicts import VerdictLetter
+    from coreloop.observe.judgments import VerdictLetter
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -143,7 +143,7 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
             tell("  … and {n_items} more; --json lists all", n_items=len(items) - len(shown))
     click.echo(
         say(
-            "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT\n"
+            "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]\n"
             "P pass, T tolerable, C caution, V violation"
         )
         if waiting
@@ -242,7 +242,7 @@ def _change(change: "DocstringChange") -> Iterator[str]:
 
 def _show_next(item: "JudgedItem") -> None:
     """Print on stderr the verdicts and what each does, and the promotion if it is possible."""
-    click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V --cause TEXT", err=True)
+    click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V [--cause TEXT]", err=True)
     effect = (
         "P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
         if item.key is None

@@ -28,7 +28,7 @@ from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, w
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.pattern.find import NearMiss
+    from coreloop.learn.pattern.find_candidates import NearMiss
     from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult
     from coreloop.learn.proposals.candidates import Candidate, CandidatesFile

@@ -13,13 +13,7 @@ _DELAY_S: Final = 1.0  # chosen: what takes less needs no bar
 
 
 class ProgressBar:
-    """A bar that appears on a terminal after one second and is erased at the end.
-
-    Parameters
-    ----------
-    label : str
-        The activity: ``reading records``.
-    """
+    """A bar that appears on a terminal after one second and is erased at the end."""
 
     def __init__(self, label: str) -> None:
         self._label = label

@@ -274,7 +274,7 @@ def restore(folder: Path, as_json: bool) -> None:
     from coreloop.admin import backup
 
     workspace = open_workspace(Path.cwd())
-    restored = backup.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)
+    restored = backup.restore(workspace, folder, environ=os.environ)
     _show_files(restored, "restored {path}", as_json=as_json)
 
 

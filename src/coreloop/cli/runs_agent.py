@@ -178,8 +178,8 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     """
     from coreloop.answer.agent.record import record_iteration
     from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
+    from coreloop.runs.agent.agent_report import read_report
     from coreloop.runs.agent.agent_runs import show_views
-    from coreloop.runs.agent.report import read_report
     from coreloop.runs.state import state_json
 
     report = read_report(_given(file))

@@ -17,7 +17,7 @@ from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.report import Report
+    from coreloop.sanitize.export_report import Report
     from coreloop.sanitize.run import SanitizeResult
 
 _SHOWN = 10

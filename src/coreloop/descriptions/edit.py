@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from coreloop.base.messages import Phrase, text_of
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.literal import StringLiteral
-from coreloop.descriptions.located import (
+from coreloop.descriptions.located_docstring import (
     DocstringPlace,
     Located,
     docstring_node,

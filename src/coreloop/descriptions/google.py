@@ -3,7 +3,7 @@
 import re
 
 from coreloop.descriptions.heading import DocstringSection, HeadingPlace
-from coreloop.descriptions.names import KNOWN_KEYS, PROJECT_KEYS, name_key
+from coreloop.descriptions.section_names import KNOWN_KEYS, PROJECT_KEYS, name_key
 
 # reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"
 _COLON = re.compile(r"(?P<name>[^\W\d_][\w /&-]{0,60}?):(?:\s+(?P<inline>\S.*))?")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from coreloop.descriptions.names import KNOWN_KEYS, PROJECT_KEYS, name_key
+from coreloop.descriptions.section_names import KNOWN_KEYS, PROJECT_KEYS, name_key
 
 Style = Literal["numpydoc", "google", "markdown"]
 Code = Literal["", "fence", "doctest"]

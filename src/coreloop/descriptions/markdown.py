@@ -3,7 +3,7 @@
 import re
 
 from coreloop.descriptions.heading import DocstringSection, HeadingPlace
-from coreloop.descriptions.names import KNOWN_KEYS, name_key
+from coreloop.descriptions.section_names import KNOWN_KEYS, name_key
 
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**

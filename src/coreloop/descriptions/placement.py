@@ -12,7 +12,7 @@ from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import columns, read_bullets, write_bullet
 from coreloop.descriptions.first_block import read_first_block
 from coreloop.descriptions.heading import DocstringSection, Style
-from coreloop.descriptions.names import name_key
+from coreloop.descriptions.section_names import name_key
 from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.source import UnprovenError
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from coreloop.descriptions.bullets import DocstringBullet, read_bullets
 from coreloop.descriptions.first_block import read_first_block
 from coreloop.descriptions.heading import DocstringSection
-from coreloop.descriptions.located import DocstringPlace, Located, locate, prove_tree, splice
+from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate, prove_tree, splice
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import SourceText, UnprovenError
 

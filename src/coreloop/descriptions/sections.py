@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from coreloop.descriptions import google, markdown, numpydoc
 from coreloop.descriptions.bullets import columns
 from coreloop.descriptions.heading import Code, DocLine, DocstringSection, HeadingPlace, is_rule, split_lines
-from coreloop.descriptions.names import name_key
+from coreloop.descriptions.section_names import name_key
 
 # In order: an underline and number signs are structure, a colon may be prose.
 _STYLES = (numpydoc.read_heading, markdown.read_heading, google.read_heading)

@@ -8,7 +8,7 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import co_authors
 from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
-from coreloop.guard.event import Account, Authorship, Push, ReportedPull, Review
+from coreloop.guard.event import Authorship, Push, ReportedPull
 from coreloop.guard.markers import GuardFacts
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
@@ -18,29 +18,6 @@ _ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTO
 _WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
 _NOREPLY: Final = re.compile(r"(?:0*([1-9][0-9]*\+))?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _BOT: Final = "[bot]"
-
-
-def approvers(reviews: Iterable[Review], *, head: str) -> list[Account]:
-    """The humans with write access whose latest review approves a head.
-
-    Parameters
-    ----------
-    reviews : iterable of Review
-        Of one pull request, oldest first, as the API lists them. A dismissal or a request for changes
-        withdraws an earlier approval; a comment does not.
-    head : str
-        The head commit; approvals of older commits do not count.
-    """
-    latest = {review.reviewer: review for review in reviews if review.state in _DECIDES}
-    return [
-        review.reviewer
-        for review in latest.values()
-        if review.state == "APPROVED"
-        and review.commit == head
-        and review.reviewer.human
-        and review.association in _ASSOCIATIONS
-        and review.permission in _WRITES
-    ]
 
 
 def makers(pull: ReportedPull, commits: Iterable[Commit], listed: Iterable[Authorship]) -> set[str]:
@@ -121,14 +98,27 @@ def logins_of(people: Collection[str]) -> set[str]:
 
 
 def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts) -> set[str]:
-    """Logins of those whose approval counts."""
-    reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
+    """Logins of the humans with write access, and no part in it, whose latest review approves the head.
+
+    The API lists reviews oldest first. A dismissal or a request for changes withdraws an earlier approval; a
+    comment does not.
+    """
     made = authorships_of(pull, facts.authorships)
     if nameless(commits, made):
         return set()
     own = makers(pull, commits, made)
-    counted = (account for account in approvers(reviews, head=pull.head_sha) if own.isdisjoint(account.names))
-    return {account.login.casefold() for account in counted}
+    reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
+    latest = {review.reviewer: review for review in reviews if review.state in _DECIDES}
+    return {
+        review.reviewer.login.casefold()
+        for review in latest.values()
+        if review.state == "APPROVED"
+        and review.commit == pull.head_sha
+        and review.reviewer.human
+        and review.association in _ASSOCIATIONS
+        and review.permission in _WRITES
+        and own.isdisjoint(review.reviewer.names)
+    }
 
 
 def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.base.errors import GitError
-from coreloop.base.git.repository import Commit, FileDifference, Repository
+from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.messages import Phrase
 
 _REGULAR: Final = frozenset({"100644", "100755"})
@@ -116,7 +116,10 @@ def _no_merge_base(repository: Repository, base: str, head: str) -> str:
 def read_files(repository: Repository, old: str, new: str) -> tuple[PathChange, ...]:
     """The files that differ between two commits; a single regular file comes with its bytes."""
     differences = repository.differences(old, new)
-    return tuple(_file(repository, difference, only=len(differences) == 1) for difference in differences)
+    files = tuple(PathChange(its.path, its.modes) for its in differences)
+    if len(files) != 1 or not files[0].is_regular:
+        return files
+    return (PathChange(files[0].path, files[0].modes, *map(repository.blob, differences[0].blobs)),)
 
 
 def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
@@ -129,11 +132,3 @@ def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
     linked = differences.keys() - plain and {*differences, *repository.links(new)} - plain
     for path in sorted(path for path in linked if path.endswith(".py")):
         yield Texts(path, *(repository.followed(commit, path) or b"" for commit in (old, new)))
-
-
-def _file(repository: Repository, difference: FileDifference, *, only: bool) -> PathChange:
-    change = PathChange(difference.path, difference.modes)
-    if not (only and change.is_regular):
-        return change
-    old, new = (repository.blob(sha) for sha in difference.blobs)
-    return PathChange(difference.path, difference.modes, old, new)

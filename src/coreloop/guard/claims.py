@@ -7,8 +7,6 @@ from typing import Final
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys
 from coreloop.base.messages import Phrase
-from coreloop.base.text import printable
-from coreloop.guard.change import AddedLine
 from coreloop.guard.event import ReportedPull
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
@@ -37,12 +35,6 @@ def claims_of_commits(commits: Iterable[Commit], *, named: bool = True) -> Itera
             yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
         elif _is_title(commit.message.partition("\n")[0]) or (named and _merges_branch(commit)):
             yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])
-
-
-def claims_of_lines(added: Iterable[AddedLine]) -> Iterator[str]:
-    """Signs in the changed files: lines of coreloop's that a machine's change brings."""
-    for path in dict.fromkeys(line.path for line in added):
-        yield Phrase("coreloop's lines in {path}", path=printable(path))
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:

@@ -375,7 +375,7 @@ def _pull_event(payload: _PullPayload) -> PullRequestEvent:
         pull=replace(pull, activity=pushes),
         sender=sender,
         label=payload.label.name if payload.label is not None else None,
-        default_branch=_default_branch(payload.repository),
+        default_branch=(payload.repository or _Home()).default_branch,
     )
 
 
@@ -386,7 +386,7 @@ def _group_event(payload: _GroupPayload) -> MergeGroupEvent:
         head_sha=group.head_sha,
         base_sha=group.base_sha,
         number=queue_number(group.head_ref),
-        default_branch=_default_branch(payload.repository),
+        default_branch=(payload.repository or _Home()).default_branch,
     )
 
 
@@ -394,10 +394,6 @@ def queue_number(ref: str) -> int | None:
     """Number of the pull request that a branch of the merge queue names, or None."""
     match = _QUEUE.fullmatch(ref)
     return int(match[1]) if match else None
-
-
-def _default_branch(home: _Home | None) -> str:
-    return home.default_branch if home is not None else ""
 
 
 def _pull_request(pull: _Pull) -> ReportedPull:

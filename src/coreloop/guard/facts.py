@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coreloop.base.errors import GitError, SettingsError
-from coreloop.base.git.promotions import History, Promotion, read_history, reverted_in
+from coreloop.base.git.promotions import History, Promotion, read_history, reread, reverted_in
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
-from coreloop.descriptions.ownership import promoted_lines
+from coreloop.descriptions.own_lines import promoted_lines
 from coreloop.guard.added_lines import Lines, gained_lines, own_lines, read_added_lines
 from coreloop.guard.approval import authorships_of, machines, unaccounted
 from coreloop.guard.change import EMPTY, AddedLine, CommitRange, PathChange, read_files, read_texts
@@ -100,8 +100,7 @@ def _unknown(
     """The commits that may be anybody's; of a group those that its pull requests have, as they are there."""
     for pull in (event.pull,) if isinstance(event, PullRequestEvent) else answers.pulls:
         listed = authorships_of(pull, answers.authorships)
-        is_single = isinstance(event, PullRequestEvent)
-        shas = (commit.sha for commit in (change.commits if is_single else listed))
+        shas = (its.sha for its in (change.commits if isinstance(event, PullRequestEvent) else listed))
         yield from unaccounted(pull, shas, listed, change.commits)
 
 
@@ -211,7 +210,7 @@ def _with_signs(
     added = tuple(line for line in added if not landing.has(line))
     return replace(
         facts,
-        landed=frozenset(landing.commits(added)),
+        landed=frozenset(landing.commits(copies=not added)),
         merged=tuple(landing.trailers(keys)),
         false_reverts=tuple(landing.false_reverts(pulls)) if says_revert else (),
         added_lines=added,
@@ -236,11 +235,11 @@ class _Landing:
     change: CommitRange
     tips: set[str]
 
-    def commits(self, added: Sequence[AddedLine]) -> Iterator[str]:
-        """Commits that a protected branch has, and copies of its promotions if no line comes with them."""
-        for commit in self.change.commits:
-            if commit.sha not in self._new or (not added and self._is_copy(commit)):
-                yield commit.sha
+    def commits(self, *, copies: bool) -> Iterator[str]:
+        """Commits that a protected branch has, and those that repeat its promotions."""
+        for its in self.change.commits:
+            if its.sha not in self._new or (copies and self._is_copy(its)):
+                yield its.sha
 
     @cached_property
     def _new(self) -> set[str]:
@@ -252,18 +251,8 @@ class _Landing:
 
     def false_reverts(self, pulls: Iterable[ReportedPull]) -> Iterator[str]:
         """Sentences that make history forget a promotion whose line stays, or count one without its line."""
-        new = [its.message for its in self.change.commits if its.sha in self._new]
-        text = "\n\n".join((*new, *(pull.message for pull in pulls)))
-        log = list(self.repository.log(self.change.base))
-        known = {its.sha for its in (*log, *self.change.commits)}
-        unmerged = {sha for its in reverted_in(text) if (sha := self.repository.resolve(its))} - known
-        states = {
-            its: Phrase("not merged") for its in unmerged if promoted_keys(self.repository.message(its))
-        }
-        for its in self._said_otherwise(log, text):
-            if self._keeps(its.sha, again=its.reverted) is not its.reverted:
-                states[its.sha] = Phrase("not there again") if its.reverted else Phrase("still there")
-        for sha, state in states.items():
+        new = (its.message for its in self.change.commits if its.sha in self._new)
+        for sha, state in self._false_states("\n\n".join((*new, *(pull.message for pull in pulls)))):
             yield Phrase(
                 '"This reverts commit" in a message or the description is about the promotion {sha}, whose '
                 "line is {state}; take the sentence out, or do what it says",
@@ -271,39 +260,40 @@ class _Landing:
                 state=state,
             )
 
-    def _said_otherwise(self, log: Sequence[Commit], text: str) -> set[Promotion]:
-        """The base's promotions that history would read otherwise after a merge or squash with a text.
+    def _false_states(self, text: str) -> Iterator[tuple[str, str]]:
+        """A promotion that a text reverts is not merged, or history would read it otherwise than it is.
 
         What a protected branch has reverted counts, too, unless that branch has promoted the key again.
         """
-        merge, commits = Commit("", 0, text, (self.change.base, self.change.head)), self.change.commits
-        again = {key for its in commits if its.sha not in self._new for key in promoted_keys(its.message)}
-        before, after = (
-            {merge.promotion for merge in read_history(its).merges} for its in (log, (merge, *commits, *log))
-        )
-        return {its for its in before - after if its.key not in again}
+        base, commits = list(self.repository.log(self.change.base)), self.change.commits
+        known = {its.sha for its in (*base, *commits)}
+        for sha in set(map(self.repository.resolve, reverted_in(text))) - known:
+            if sha and promoted_keys(self.repository.message(sha)):
+                yield sha, Phrase("not merged")
+        landed = [its for its in commits if its.sha not in self._new]
+        again = set[str]().union(*(promoted_keys(its.message) for its in landed))
+        onto = Commit("", 0, "", (self.change.base, *(its.sha for its in landed)))
+        brought = reread(base, (onto, *landed))
+        merge = Commit("", 0, text, (self.change.base, self.change.head))
+        for its in reread(base, (merge, *commits)):
+            if its.key not in again and self._keeps(its, landed=its in brought) is not its.reverted:
+                yield its.sha, Phrase("not there again") if its.reverted else Phrase("still there")
 
-    def _keeps(self, sha: str, *, again: bool) -> bool:
+    def _keeps(self, promotion: Promotion, *, landed: bool) -> bool:
         """Whether a line of a promotion stands anywhere once the change is merged.
 
-        If it must be there ``again``: whether all are in their place.
+        Of a reverted one: whether all are in their place again. A revert that has ``landed`` on a protected
+        branch may come with the same line of another tool there.
         """
-        parent, change = self._parent(sha), self._changed
-        own = +self._gained(parent, sha)
-        merged = self._gained(parent, self.change.base)
-        merged.update(change)
-        if again:
-            return own <= +merged
-        standing = {line.line for line in +merged}
-        lost, gained = (Counter(line.line for line in its.elements()) for its in (-change, change))
-        return any(
-            line.line in standing and not (change[line] < 0 and lost[line.line] > gained[line.line])
-            for line in own
-        )
-
-    @cached_property
-    def _changed(self) -> Counter[AddedLine]:
-        return self._gained(self.change.merge_base, self.change.head)
+        sha, base = promotion.sha, self.change.base
+        parent, merged = self._parent(sha), self.repository.merged_tree(base, self.change.head)
+        own, there = +self._gained(parent, sha), +self._gained(parent, merged)
+        if promotion.reverted:
+            return own <= there
+        brought = self._gained(base, merged)
+        moved = {its.line for its in +brought if not (landed and self.has(its))}
+        taken = {its for its in own.keys() - there if brought[its] < 0 and its.line not in moved}
+        return not {its.line for its in own.keys() - taken}.isdisjoint(its.line for its in there)
 
     def _is_copy(self, commit: Commit) -> bool:
         """Whether a commit has exactly the patch of a promotion in effect, and no other's trailers."""
@@ -360,17 +350,15 @@ class _Landing:
         """What docstrings regain by commits that do nothing but undo a promotion, whose line is then gone."""
         own = [self._patch(its.sha) for its in self.change.commits]
         merged = self._histories[self.change.base].promotions()
-        undone = [
-            gains
-            for patch, gains in (self._patch(its.sha, undone=True) for its in merged)
-            if (patch, gains) in own
-        ]
-        return {line for gains in undone if all(map(self._is_gone, -gains)) for line in +gains}
+        undone = (self._patch(its.sha, undone=True) for its in merged)
+        gains = [its[1] for its in undone if its in own]
+        return {line for its in gains if all(map(self._is_gone, -its)) for line in +its}
 
     def _is_gone(self, line: AddedLine) -> bool:
         """Whether the change takes a line out of a docstring."""
-        head = self._lines(self.change.head, line.path)
-        return self._changed[line] < 0 and (line.qualname, line.line) not in head
+        place, path = (line.qualname, line.line), line.path
+        start, head = (self._lines(its, path) for its in (self.change.merge_base, self.change.head))
+        return place in start and place not in head
 
     def _lines(self, revision: str | None, path: str) -> Lines:
         return own_lines((self.repository.followed(revision, path) if revision else None) or b"")

@@ -10,7 +10,7 @@ from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.heading import Style
-from coreloop.descriptions.located import DocstringPlace, Located, locate
+from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate
 from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.learn.proposals.allowed_lines import is_form
 

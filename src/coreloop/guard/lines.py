@@ -1,14 +1,15 @@
 """Whether added lines are coreloop's: closed forms, declared words, and the trailers' figures."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
-from coreloop.guard.metrics import refuse_caveat, refuse_counts, refuse_guide, refuse_metrics, refuse_rate
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.declared import (
     MIN_CASES,
@@ -44,6 +45,7 @@ from coreloop.learn.proposals.statement_lines import (
     statement_key,
 )
 
+_COUNT: Final = re.compile(r"[0-9]{1,10}")
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 
 
@@ -149,7 +151,15 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             | [When() | AdvisedCalls(), GuideEvidence() as evidence]
             | [GuideEvidence() as evidence]
         ):
-            yield from refuse_guide(evidence)
+            if not evidence.questions <= evidence.requests:
+                yield Phrase(
+                    "the Evidence has more distinct questions, {questions}, than requests, {requests}",
+                    questions=evidence.questions,
+                    requests=evidence.requests,
+                )
+            yield from _refuse_part(evidence.succeeded, evidence.requests, "succeeded")
+            yield from _refuse_period(evidence.since, evidence.until)
+            yield from _refuse_shares(evidence.low, evidence.base)
             yield from refuse_metrics(guide_figures(evidence), trailers)
             yield from refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
         case _:
@@ -201,7 +211,83 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
             yield ("the docstring gains lines other than its caveat's; take them out, or promote it again")
             return
     yield from refuse_fails(fails, words)
-    yield from refuse_caveat(fails, evidence)
+    yield from _refuse_part(fails.counts.failed, fails.counts.of, "failed")
+    if not isinstance(fails, FailsSequence) and fails.otherwise is not None:
+        yield from _refuse_part(*fails.otherwise, "failed")
+    yield from _refuse_period(evidence.since, evidence.until)
+    yield from _refuse_shares(evidence.low)
     yield from refuse_metrics(caveat_figures(fails, evidence), trailers)
     counts = fails.counts
     yield from refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)
+
+
+def refuse_metrics(metrics: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
+    """Figures in the lines must be equal to the trailers'."""
+    for name, value in metrics.items():
+        if trailers[name] != value:
+            yield Phrase(
+                "the trailer {name} is {written}, but the lines say {value}",
+                name=name,
+                written=printable(trailers[name]),
+                value=value,
+            )
+
+
+def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
+    """Observed must be the sum of the Evidence, and Unique-Questions at most Observed."""
+    if trailers["Observed"] != str(observed):
+        yield Phrase(
+            "the trailer Observed is {written}, but the Evidence says {observed}",
+            written=printable(trailers["Observed"]),
+            observed=observed,
+        )
+    questions = trailers["Unique-Questions"]
+    if not _COUNT.fullmatch(questions) or int(questions) > observed:
+        yield Phrase(
+            "the trailer Unique-Questions, {questions}, is no count up to Observed, {observed}",
+            questions=printable(questions),
+            observed=observed,
+        )
+
+
+def refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str, str]) -> Iterator[str]:
+    """Success-Rate must have three decimals and agree with the counts."""
+    rate = trailers["Success-Rate"]
+    is_share = re.fullmatch(r"[01]\.\d{3}", rate, re.ASCII)
+    if not is_share or abs(float(rate) * observed - succeeded) > 0.5 + 0.0005 * observed:
+        yield Phrase(
+            "the trailer Success-Rate does not fit {succeeded} of {observed} {unit}",
+            succeeded=succeeded,
+            observed=observed,
+            unit=Phrase(unit),
+        )
+
+
+def is_day(written: str) -> bool:
+    """Whether a text is a day of the calendar, as ``2026-04-25`` or ``20260425``."""
+    try:
+        date.fromisoformat(written)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_part(count: int, of: int, what: str) -> Iterator[str]:
+    if not 0 <= count <= of:
+        yield Phrase(
+            "the lines say that {count} of {of} {what}, which is impossible",
+            count=count,
+            of=of,
+            what=Phrase(what),
+        )
+
+
+def _refuse_period(since: str, until: str) -> Iterator[str]:
+    if not is_day(since) or not is_day(until) or since > until:
+        yield Phrase("the Evidence has an impossible period, {since} to {until}", since=since, until=until)
+
+
+def _refuse_shares(*shares: str) -> Iterator[str]:
+    for share in shares:
+        if float(share) > 1:
+            yield Phrase("the Evidence has a share above 1, {share}", share=share)

@@ -12,7 +12,6 @@ from coreloop.base.text import printable
 from coreloop.guard.change import AddedLine, PathChange
 from coreloop.guard.claims import (
     claims_of_commits,
-    claims_of_lines,
     claims_of_pull,
     is_branch,
 )
@@ -104,19 +103,22 @@ def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
     """The signs that an event is about a promotion: words, or lines that a machine brings."""
     if isinstance(event, PushEvent):
         return ()
-    return (*stated_claims(event, facts), *claims_of_lines(machine_lines(event, facts)))
+    paths = dict.fromkeys(line.path for line in machine_lines(event, facts))
+    lines = (Phrase("coreloop's lines in {path}", path=printable(path)) for path in paths)
+    return (*stated_claims(event, facts), *lines)
 
 
 def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
-    """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
-    titled, named = not is_landed(facts), _is_named(_pulls(event, facts), facts)
+    """The signs in words: titles, branches, messages."""
+    pulls = _pulls(event, facts)
+    named = _is_named(pulls, facts)
     if isinstance(event, PullRequestEvent):
-        yield from claims_of_pull(event.pull, titled=titled, named=named)
+        yield from _claims_of(event.pull, facts, named=named)
     else:
-        for pull in facts.pulls:
+        for pull in pulls:
             yield from (
                 Phrase("{claim} of #{number}", claim=claim, number=pull.number)
-                for claim in claims_of_pull(pull, titled=titled, named=named)
+                for claim in _claims_of(pull, facts, named=named)
             )
     is_merging = isinstance(event, MergeGroupEvent)  # there the pull request of each merge is known
     yield from claims_of_commits(own_commits(facts), named=named or not is_merging)
@@ -130,6 +132,14 @@ def _is_named(pulls: Sequence[ReportedPull], facts: GuardFacts) -> bool:
     """Whether a promotion's branch name is a sign: not if people made it all, and no line of coreloop's."""
     by_people = pulls and not facts.machines and not facts.unknown
     return bool(facts.added_lines) or not by_people or not all(pull.author.human for pull in pulls)
+
+
+def _claims_of(pull: ReportedPull, facts: GuardFacts, *, named: bool) -> Iterator[str]:
+    """The signs of a pull request; a backport's title, and its commits' trailers, are none."""
+    landed = (its.message for its in facts.commits if its.sha in facts.landed)
+    known = [group for message in landed for group in read_promoted(message)]
+    repeats = all(group in known for group in read_promoted(pull.message))
+    return claims_of_pull(pull, titled=not (repeats and is_landed(facts)), named=named)
 
 
 def machine_lines(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> tuple[AddedLine, ...]:
@@ -229,9 +239,9 @@ def promotions_of(facts: GuardFacts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
     own = [commit for commit in own_commits(facts) if promoted_keys(commit.message)]
     marks = set[str]().union(*(marks_of(commit.sha, commit.message) for commit in own))
-    titled, named = not is_landed(facts), _is_named(facts.pulls, facts)
+    named = _is_named(facts.pulls, facts)
     for pull in facts.pulls:
-        claimed = any(claims_of_pull(pull, titled=titled, named=named))
+        claimed = any(_claims_of(pull, facts, named=named))
         if claimed or not marks.isdisjoint(marks_of(pull.head_sha, pull.message)):
             yield pull
 

@@ -23,6 +23,7 @@ from coreloop.guard.claims import is_branch
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import Event, MergeGroupEvent, PullRequestEvent, PushEvent, ReportedPull
 from coreloop.guard.labels import refuse_merging, remedies
+from coreloop.guard.lines import is_day
 from coreloop.guard.markers import (
     GuardFacts,
     claims,
@@ -36,7 +37,6 @@ from coreloop.guard.markers import (
     usable_settings,
 )
 from coreloop.guard.merge_group import group_reasons
-from coreloop.guard.metrics import is_day
 from coreloop.guard.promotion import (
     engine_of,
     lines_of,

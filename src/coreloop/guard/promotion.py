@@ -20,13 +20,12 @@ from coreloop.base.git.trailers import (
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.own_lines import docstring_bullets
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.guard.change import PathChange
 from coreloop.guard.insertion import ChangedLines, changed_lines
-from coreloop.guard.lines import refuse_groups, refuse_replaced
+from coreloop.guard.lines import is_day, refuse_groups, refuse_replaced
 from coreloop.guard.markers import GuardFacts
-from coreloop.guard.metrics import is_day
 from coreloop.learn.proposals.declared_words import Words
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")
@@ -58,8 +57,6 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
             sha=commit.sha[:12],
             phases=phases,
         )
-    if len({group["Candidate-Key"] for group in groups}) < len(groups):
-        yield Phrase("commit {sha} names a proposal twice, with different figures", sha=commit.sha[:12])
     if len({group["Target"] for group in groups}) > 1:
         yield Phrase(
             "commit {sha} is for several docstrings; a promotion changes only one", sha=commit.sha[:12]

@@ -8,22 +8,18 @@ from urllib.parse import quote
 
 import yaml
 
-from coreloop.base.errors import ForgeNotFoundError, RefusedError, WorkspaceError
+from coreloop.base.errors import ForgeError, ForgeNotFoundError, RefusedError, WorkspaceError
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.text import printable
 from coreloop.base.validation import ShapeError, shaped
 from coreloop.guard.decision import CONTEXT
 from coreloop.guard.github import connected
-from coreloop.guard.readiness import (
-    advice_for_one,
-    lone_maintainer,
-    never_green,
-    owners_errors,
-)
 
 FILE: Final = Path(".github") / "branch_protection.yml"
+_WORKFLOWS: Final = Path(".github") / "workflows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +174,8 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     wanted = read_wanted(root / FILE)
     with connected(project, environ) as api:
         before = after = differences(wanted, current := read_current(api, wanted.branch))
-        missing = _not_ready(api, root, before)
+        is_new = any(rule.rule == f"required check {CONTEXT}" for rule in before)
+        missing = never_green(api, root) if is_new else None
         if confirm and missing:
             raise RefusedError(
                 Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
@@ -189,12 +186,6 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
             after = differences(wanted, read_current(api, wanted.branch))
     notes = (*notes, *((Phrase("--confirm refuses: {missing}", missing=missing),) if missing else ()))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
-
-
-def _not_ready(api: GithubApi, root: Path, before: list[RuleDifference]) -> str | None:
-    """Why the guard's check cannot be required yet, where that is still to be done."""
-    required = f"required check {CONTEXT}"
-    return never_green(api, root) if any(rule.rule == required for rule in before) else None
 
 
 def _limits(api: GithubApi, wanted: WantedProtection) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -266,13 +257,7 @@ def _bypassing(reviews: _Reviews) -> list[str]:
 
 
 def apply(api: GithubApi, wanted: WantedProtection, current: Current) -> None:
-    """Set the wanted rules on GitHub; rules that the file does not name are not changed.
-
-    Raises
-    ------
-    ForgeError
-        The token may not administer the repository, or GitHub refuses the update.
-    """
+    """Set the wanted rules on GitHub; rules that the file does not name are not changed."""
     doing = f"protect branch {wanted.branch} of {api.repo}"
     api.put(_path(wanted.branch), protection_body(wanted, current), doing=doing)
     if current.allow_auto_merge != wanted.allow_auto_merge:
@@ -293,7 +278,11 @@ def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any
         "required_status_checks": {
             "strict": checks.strict,
             "contexts": [],  # deprecated, but still required by the API description
-            "checks": [_check_body(check) for check in (*other_checks, *wanted.required_status_checks)],
+            # without app_id GitHub takes the app that reported last; -1 allows any app
+            "checks": [
+                {"context": check.context, "app_id": -1 if check.app_id is None else check.app_id}
+                for check in (*other_checks, *wanted.required_status_checks)
+            ],
         },
         "enforce_admins": wanted.enforce_admins,
         "required_pull_request_reviews": _reviews_body(wanted, protection.required_pull_request_reviews),
@@ -302,11 +291,6 @@ def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any
         "allow_deletions": wanted.allow_deletions,
         **{name: getattr(protection, name).enabled for name in switches},
     }
-
-
-def _check_body(check: Check) -> dict[str, Any]:
-    # without app_id GitHub takes the app that reported last; -1 allows any app
-    return {"context": check.context, "app_id": -1 if check.app_id is None else check.app_id}
 
 
 def _reviews_body(wanted: WantedProtection, now: _Reviews) -> dict[str, Any]:
@@ -322,3 +306,106 @@ def _reviews_body(wanted: WantedProtection, now: _Reviews) -> dict[str, Any]:
 
 def _path(branch: str) -> str:
     return f"/branches/{quote(branch, safe='')}/protection"
+
+
+# --- what the rules rest on: a check that was green, owners who can review, someone who can approve --
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    total_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnersError:
+    line: int
+    message: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnersErrors:
+    errors: tuple[_OwnersError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rights:
+    push: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Collaborator:
+    login: str
+    type: str
+    permissions: _Rights = _Rights()
+
+
+def never_green(api: GithubApi, root: Path) -> str | None:
+    """Why the guard's check cannot be required yet, or None if it was green once."""
+    files = (path for path in sorted((root / _WORKFLOWS).glob("*.y*ml")) if path.is_file())
+    workflows = [path.name for path in files if CONTEXT.encode() in path.read_bytes()]
+    if not workflows:
+        return Phrase(
+            "no workflow in {folder} reports {context}; run dartlab-coreloop init",
+            folder=_WORKFLOWS.as_posix(),
+            context=CONTEXT,
+        )
+    if any(_was_green(api, name) for name in workflows):
+        return None
+    return Phrase(
+        "{workflows} was never green in {repo}; open a pull request, and wait for the check",
+        workflows=", ".join(workflows),
+        repo=api.repo,
+    )
+
+
+def owners_errors(api: GithubApi, branch: str) -> tuple[str, ...]:
+    """The lines of a branch's CODEOWNERS that GitHub ignores, since nobody there can review."""
+    try:
+        doing = f"read the errors of CODEOWNERS in {api.repo}"
+        answer = api.get("/codeowners/errors", doing=doing, query={"ref": branch})
+    except ForgeNotFoundError:
+        return (
+            Phrase("{branch} has no CODEOWNERS, so nobody must review the guard's own files", branch=branch),
+        )
+    except ForgeError as error:
+        return (Phrase("not checked: {error}", error=error),)
+    return tuple(
+        printable(f"{error.path}:{error.line}: {error.message.partition(chr(10))[0]}")
+        for error in answer.decoded(_OwnersErrors).errors
+    )
+
+
+def lone_maintainer(api: GithubApi) -> str | None:
+    """The only person who can push to the repository; None if there are more, or GitHub does not tell."""
+    try:
+        doing = f"list the collaborators of {api.repo}"
+        listed = tuple(api.pages("/collaborators", list[_Collaborator], doing=doing))
+    except ForgeError:
+        return None
+    people = [account.login for account in listed if account.type == "User" and account.permissions.push]
+    return people[0] if len(people) == 1 else None
+
+
+def advice_for_one(login: str, repo: str) -> str:
+    """What an approval by someone else means for a lone maintainer, and what works."""
+    return Phrase(
+        "{login} is the only person who can push to {repo}. An approval must come from someone other than "
+        "the author and the last pusher: nobody can approve what {login} pushes. Let a GitHub App open the "
+        "promotions, which {login} can approve: its number as the variable CORELOOP_APP_ID, its key as the "
+        "secret CORELOOP_APP_KEY. With enforce_admins: false in .github/branch_protection.yml, {login} as an "
+        "administrator can also merge their own pull requests, but past a red check too. Or invite a second "
+        "reviewer.",
+        login=login,
+        repo=repo,
+    )
+
+
+def _was_green(api: GithubApi, workflow: str) -> bool:
+    doing = f"read the runs of {workflow} in {api.repo}"
+    try:
+        query = {"status": "success", "per_page": "1"}
+        answer = api.get(f"/actions/workflows/{workflow}/runs", doing=doing, query=query)
+    except ForgeNotFoundError:  # GitHub does not know the workflow yet
+        return False
+    return answer.decoded(_Runs).total_count > 0

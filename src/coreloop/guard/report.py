@@ -74,7 +74,9 @@ def report_gathered(gathered: "Gathered") -> GuardReport:
 
 def report_acted(acted: "Acted") -> GuardReport:
     """The actions, and whether they were done."""
-    lines = [f"{_state(acted, index)}: {_action(action)}" for index, action in enumerate(acted.actions)]
+    done = say("done" if acted.confirmed else "would")
+    states = (say("not done") if index in acted.failed else done for index in range(len(acted.actions)))
+    lines = [f"{state}: {_action(action)}" for state, action in zip(states, acted.actions, strict=True)]
     failed = tuple(acted.failed.values())
     return GuardReport(
         lines=tuple(lines) or (say("nothing to do"),),
@@ -131,18 +133,9 @@ def _decision(decision: "GuardDecision") -> list[str]:
     )
     listed = [f"  - {say(reason)}" for reason in (*decision.reasons, *decision.waits)]
     cure = (say(_CURE),) if decision.state == "failure" else ()
-    return [line, *listed, *cure, *notes, *_about_base(decision)]
-
-
-def _about_base(decision: "GuardDecision") -> list[str]:
+    warnings = (say("warning: {warning}", warning=say(warning)) for warning in decision.warnings)
     unread = (say("not read, which changes nothing: {entry}", entry=say(entry)) for entry in decision.unread)
-    return [*(say("warning: {warning}", warning=say(warning)) for warning in decision.warnings), *unread]
-
-
-def _state(acted: "Acted", index: int) -> str:
-    if index in acted.failed:
-        return say("not done")
-    return say("done" if acted.confirmed else "would")
+    return [line, *listed, *cure, *notes, *warnings, *unread]
 
 
 def _action(action: "Action") -> str:

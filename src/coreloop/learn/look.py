@@ -82,15 +82,6 @@ class Looked:
 def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullcontext) -> Looked:
     """Read traces of any known format, and mine them; nothing is kept.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files, and folders to search.
-    now : datetime
-        With time zone.
-    watching : callable, optional
-        Adds progress callbacks to the files.
-
     Raises
     ------
     WorkspaceError

@@ -13,7 +13,7 @@ from unicodedata import normalize
 import orjson
 
 from coreloop.base.records import ToolCall
-from coreloop.observe.leaves import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
+from coreloop.observe.comparable_texts import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
 from coreloop.observe.shown_states import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
 
 QUESTION: Final = "question"

@@ -15,7 +15,7 @@ from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
 from coreloop.observe.record_parts import short_text
 from coreloop.observe.shown_states import Compared
-from coreloop.observe.version import tools_version_of
+from coreloop.observe.tools_version import tools_version_of
 
 if TYPE_CHECKING:
     from coreloop.base.project.score_rule import OutcomeRule

@@ -15,7 +15,7 @@ from coreloop.base.git.trailers import (
     read_promoted,
 )
 from coreloop.descriptions.edit import Edited
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.own_lines import docstring_bullets
 from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.figures import read_statement_evidence
 from coreloop.promote.check_statement import restored_row
@@ -136,17 +136,6 @@ def restore(
     published: PublishedBranch, repository: WritableRepository, sibling: Proposal, *, path: str
 ) -> tuple[Proposal, ...]:
     """The statements on a branch, restored from its trailers and lines.
-
-    Parameters
-    ----------
-    published : PublishedBranch
-        The branch.
-    repository : WritableRepository
-        The repository of the branch.
-    sibling : Proposal
-        Another proposal for the same docstring.
-    path : str
-        The file below the repository's root.
 
     Raises
     ------

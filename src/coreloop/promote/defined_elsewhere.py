@@ -55,17 +55,6 @@ def find_elsewhere(
 ) -> Elsewhere | None:
     """Find out whether an unchanged description lacks the docstring's first line of text.
 
-    Parameters
-    ----------
-    edited : Edited
-        The edit.
-    description : str
-        What the model receives.
-    tool : str
-        Name of the tool.
-    missing : tuple of str
-        New lines that are not in the description.
-
     Returns
     -------
     Elsewhere or None

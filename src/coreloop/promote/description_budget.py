@@ -8,6 +8,7 @@ from typing import Final
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.own_lines import symbol_of
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.equal_wordings import keys_of
@@ -82,7 +83,7 @@ def weak_lines(
 def _ranked(
     ours: Sequence[str], effects: Sequence[Effect], wasted: Mapping[str, float], tool: str, target: str
 ) -> Iterator[tuple[int, Weak]]:
-    mine = [effect for effect in effects if _symbol(effect.change.target) == _symbol(target)]
+    mine = [effect for effect in effects if symbol_of(effect.change.target) == symbol_of(target)]
     newest = {line: effect for effect in mine if effect.change.is_in_force for line in effect.change.added}
     seen = set[str]()
     for line in ours:
@@ -158,8 +159,3 @@ def _rank(effect: Effect) -> int:
     if effect.is_stale:
         return 1
     return 2 if effect.verdict is EffectVerdict.NO_EFFECT else 3
-
-
-def _symbol(target: str) -> tuple[str, str]:
-    file, _, symbol = target.partition("::")
-    return file, symbol.partition(":")[0]

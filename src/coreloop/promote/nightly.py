@@ -54,14 +54,10 @@ def open_drafts(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     path : Path
         A candidates file that is not sanitized.
     environ : mapping
         Holds the token, see `coreloop.base.github.github_forge.connect_forge`.
-    now : datetime
-        Aware.
     warn : callable
         As for `coreloop.promote.run.confirm_promotion`.
 

@@ -11,7 +11,7 @@ from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.located import DocstringPlace
+from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import SourceText, UnprovenError, read_source
 from coreloop.learn.effect.description_changes import Change

@@ -30,7 +30,7 @@ from coreloop.learn.verdicts.proposal_state import (
     returned_keys,
     states_by_key,
 )
-from coreloop.observe.verdicts import read_verdicts
+from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.description_budget import Worth, wasted_by_key
 from coreloop.promote.draft_pull_request import Done, preview, promote
@@ -310,14 +310,10 @@ def confirm_promotion(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     request : PromoteRequest
         What to promote.
     environ : mapping
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
-    now : datetime
-        Aware.
     warn : callable
         Called with problems that do not stop the promotion.
 

@@ -12,9 +12,9 @@ from coreloop.base.errors import (
     RunStoreError,
     WorkspaceError,
 )
+from coreloop.runs.active_run import Postponed, Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop
-from coreloop.runs.run import Postponed, Run
 
 _BUDGET: Final = {
     "usd": Stop("budget_exceeded", "usd"),

@@ -17,17 +17,7 @@ _CAUSES: Final = {
 
 
 def learn_lessons(store: Store, state: State, *, situation: str) -> None:
-    """Add to what the runs of a kind learnt what the newest iteration teaches; a second time changes nothing.
-
-    Parameters
-    ----------
-    store : Store
-        Of the run.
-    state : State
-        After a committed iteration.
-    situation : str
-        In which it was made.
-    """
+    """Add what the newest iteration teaches to what its kind of run learnt; a second time changes nothing."""
     if state.iteration:
         store.change_reflexion(
             state.kind,

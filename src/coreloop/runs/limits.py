@@ -90,11 +90,6 @@ class Limits(msgspec.Struct, frozen=True):
 def check_limits(limits: Limits) -> None:
     """Refuse limits that cannot hold.
 
-    Parameters
-    ----------
-    limits : Limits
-        Of a new run.
-
     Raises
     ------
     UsageError

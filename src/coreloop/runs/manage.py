@@ -51,13 +51,9 @@ def begin_run(
     ----------
     workspace : Workspace
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
-    store : Store
-        Of the workspace.
     question, kind, mode, limits, drives_itself, first, run_id, origin,
     trace_id
         As for `coreloop.runs.manage.create_run`.
-    now : datetime
-        With a zone.
 
     Returns
     -------
@@ -238,10 +234,6 @@ def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confir
 
     Parameters
     ----------
-    workspace : Workspace
-        Of the project.
-    store : Store
-        Of the workspace.
     run_id : str or None
         None for the newest.
     confirm : bool
@@ -331,8 +323,6 @@ def create_run(
 
     Parameters
     ----------
-    store : Store
-        An open store.
     question : str
         What the run is about. Resumed runs keep it.
     kind : str

@@ -18,8 +18,6 @@ def pause_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock
 
     Parameters
     ----------
-    store : Store
-        An open store.
     run_id : str
         Of a run in it.
     by : str

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Literal
 
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 
 LOGGER: Final = "coreloop.runs"
 """A program that wants the lines gives it a handler; their figures are the attribute ``facts``."""

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from coreloop.base.files import file_errors, write_private
+from coreloop.runs.active_run import Run
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
 from coreloop.runs.events import Event, IterationCommitted
@@ -27,7 +28,6 @@ from coreloop.runs.folder import (
 )
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.reflexion import Reflexion
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -82,15 +82,7 @@ def write_views(
 
 
 class Viewer:
-    """Writes the views of a run after each of its iterations.
-
-    Parameters
-    ----------
-    root : Path
-        The project's folder.
-    store : Store
-        Of the run.
-    """
+    """Writes the views of a run after each of its iterations."""
 
     def __init__(self, root: Path, store: Store) -> None:
         self._root = root

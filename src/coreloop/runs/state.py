@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.base.validation import fields_of
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.duplicates import Search
 from coreloop.runs.events import Caller, Status, Turned
@@ -230,11 +231,7 @@ def state_json(state: State) -> dict[str, Any]:
         The keys of the page on runs, then those of the run's kind.
     """
     return {
-        "run_id": state.run_id,
-        "kind": state.kind,
-        "mode": state.mode,
-        "status": state.status,
-        "stop_reason": state.stop_reason,
+        **fields_of(state, "run_id", "kind", "mode", "status", "stop_reason"),
         "question": {"original": state.question},
         "iteration": {"current": state.iteration, "max": state.limits.max_iterations},
         "metrics": {
@@ -245,13 +242,8 @@ def state_json(state: State) -> dict[str, Any]:
             "elapsed_s": round(state.elapsed_s, 3),
         },
         "limits": msgspec.to_builtins(state.limits),
-        "loop_drift": {
-            "last_action_hash": state.last_action_hash,
-            "consecutive_same_action": state.consecutive_same_action,
-            "no_new_info_count": state.no_new_info_count,
-        },
-        "sufficient": state.sufficient,
-        "confidence": state.confidence,
+        "loop_drift": fields_of(state, "last_action_hash", "consecutive_same_action", "no_new_info_count"),
+        **fields_of(state, "sufficient", "confidence"),
         "sub_questions": [
             {
                 "id": part.id,

@@ -10,7 +10,7 @@ from typing import Final
 from coreloop.sanitize.detectors import rules_for
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
 from coreloop.sanitize.detectors.signs import JOINING, signs_of
-from coreloop.sanitize.views import CACHED_CHARS
+from coreloop.sanitize.undisguised import CACHED_CHARS
 
 Span = tuple[str, int, int]
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{11,}={0,2}")

@@ -22,9 +22,9 @@ from coreloop.sanitize.compressed import (
 from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
-from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.mask_text import Numbering, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
 from coreloop.sanitize.sanitize_record import Masker, Mode
 from coreloop.sanitize.vocabulary import KnownWords
 from coreloop.sanitize.walk_record import children, scan
@@ -190,7 +190,7 @@ def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
                 _check(lines, visitor, outcome)
             else:
                 with out.open("wb") as target:
-                    _write(lines, visitor, outcome, target)
+                    target.writelines(result for _, _, result in _kept(lines, visitor, outcome))
     except DamagedError as error:
         outcome.n_lines += 1
         outcome.n_in += 1
@@ -212,7 +212,10 @@ def _visitor(task: SanitizeTask, names: Names | None) -> Finder:
     return Pseudonymizer(pseudonyms, task.vocabulary, drop=task.mode == "drop", keep_times=task.keep_times)
 
 
-def _write(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome, target: BinaryIO) -> None:
+def _kept(
+    lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome
+) -> Iterator[tuple[int, bytes, bytes]]:
+    """Count lines, and yield those that are kept: the number, the line, and the line sanitized."""
     for number, raw in enumerate(lines, 1):
         outcome.n_lines = number
         result = sanitize_line(raw, visitor)
@@ -223,24 +226,15 @@ def _write(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome, targe
             outcome.reject(number, result)
         else:
             outcome.n_out += 1
-            target.write(result)
+            yield number, raw, result
+        visitor.found.clear()
 
 
 def _check(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> None:
-    for number, raw in enumerate(lines, 1):
-        outcome.n_lines = number
-        result = sanitize_line(raw, visitor)
-        if result is None:
-            continue
-        outcome.n_in += 1
-        if isinstance(result, RejectedLine):
-            outcome.reject(number, result)
-        else:
-            outcome.n_out += 1
-            if visitor.found and len(outcome.places) < MAX_LISTED:
-                record: dict[str, Any] = orjson.loads(raw)
-                outcome.places += places_of(record, number, visitor)
-        visitor.found.clear()
+    for number, raw, _ in _kept(lines, visitor, outcome):
+        if visitor.found and len(outcome.places) < MAX_LISTED:
+            record: dict[str, Any] = orjson.loads(raw)
+            outcome.places += places_of(record, number, visitor)
 
 
 def _lines(source: BinaryIO, chunk: Chunk) -> Iterator[bytes]:

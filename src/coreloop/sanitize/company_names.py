@@ -16,7 +16,7 @@ from coreloop.base.records import encodable
 from coreloop.sanitize.apply_rules import decoded
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.detectors.rule import in_row, is_money
-from coreloop.sanitize.views import CACHED_CHARS, plain_text, readings
+from coreloop.sanitize.undisguised import CACHED_CHARS, plain_text, readings
 
 _LISTED: Final = ("kr",)
 """Countries with a public listing in ``listings/``."""

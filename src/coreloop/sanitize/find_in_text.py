@@ -16,7 +16,7 @@ from coreloop.sanitize.detectors.rule import Sign
 from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.spaced_numbers import NUMBERS, spread
 from coreloop.sanitize.step_budget import Budget, OverBudgetError
-from coreloop.sanitize.views import (
+from coreloop.sanitize.undisguised import (
     CACHED_CHARS,
     SHORT_LABEL,
     View,
@@ -88,13 +88,6 @@ class Hit(NamedTuple):
 
 def find(text: str, *, names: "Names | None" = None) -> list[PrivateData]:
     """Find private data in a text, even if disguised or encoded.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    names : Names, optional
-        Companies to find as well.
 
     Returns
     -------

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.sanitize.detectors.detection import current
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
-from coreloop.sanitize.fields import is_time
 from coreloop.sanitize.find_in_text import Hit, find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
+from coreloop.sanitize.telling_keys import is_time
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names

@@ -25,10 +25,10 @@ from coreloop.sanitize.chunks import (
 from coreloop.sanitize.company_names import companies
 from coreloop.sanitize.compressed import codec_of
 from coreloop.sanitize.detectors.detection import Detection, using
+from coreloop.sanitize.export_report import Report
 from coreloop.sanitize.exported_files import PrintableNames, RecordFiles, find_sources, io_errors, refuse_out
-from coreloop.sanitize.lines import RejectedLine
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.report import Report
+from coreloop.sanitize.sanitize_line import RejectedLine
 from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords
 
@@ -323,11 +323,6 @@ class Renumbering:
     """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance.
 
     Beyond `MAX_NUMBERED` values of a kind, the number is derived from the digest to bound memory.
-
-    Parameters
-    ----------
-    tag : str
-        The tag of the export.
     """
 
     def __init__(self, tag: str) -> None:

@@ -13,6 +13,7 @@ from coreloop.base.errors import GitError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.sanitize.company_names import has_companies
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
+from coreloop.sanitize.export_report import Report
 from coreloop.sanitize.exported_files import find_sources, is_within, refuse_out
 from coreloop.sanitize.folder import (
     Choices,
@@ -23,7 +24,6 @@ from coreloop.sanitize.folder import (
 )
 from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.pseudonyms import read_key
-from coreloop.sanitize.report import Report
 from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords, learn
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_time
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import find_in_number, find_in_value
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.mask_text import Label, canonical, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.telling_keys import cut_number_to_hour, cut_to_hour, id_field, is_time
 from coreloop.sanitize.walk_record import rewrite, scan
 
 if TYPE_CHECKING:

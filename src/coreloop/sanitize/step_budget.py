@@ -13,13 +13,7 @@ class OverBudgetError(Exception):
 
 
 class Budget:
-    """The steps that remain for a text; a step is one character of one variant that is searched.
-
-    Parameters
-    ----------
-    n_chars : int
-        Length of the text.
-    """
+    """The steps that remain for a text; a step is one character of one variant that is searched."""
 
     __slots__ = ("left",)
 

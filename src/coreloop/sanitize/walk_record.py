@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, Protocol
 
 from coreloop.sanitize.find_in_value import is_sensitive
-from coreloop.sanitize.views import short_labels
+from coreloop.sanitize.undisguised import short_labels
 
 _VALUE_KEYS: Final = frozenset(
     "".join(letters)  # in any case

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import chain, takewhile
 from typing import Final, Literal
 
-from coreloop.sanitize.views import View
+from coreloop.sanitize.undisguised import View
 
 Gaps = list[tuple[int, int]]
 Closing = Literal["joined", "pieces"]

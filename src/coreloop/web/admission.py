@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from math import ceil
 from typing import Final
 
 from coreloop.base.database import Database
 from coreloop.base.messages import Phrase
 from coreloop.base.project.service_settings import ServiceSettings
+from coreloop.runs.stores.accounts import utc_day
 from coreloop.web.problems import Problem
 
 _BURST_S: Final = 6.0
@@ -29,15 +30,7 @@ class _Bucket:
 
 
 class Admission:
-    """Counts what callers do; only the event loop's thread uses it.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-        The bounds.
-    monotonic : callable
-        Returns seconds.
-    """
+    """Counts what callers do; only the event loop's thread uses it."""
 
     def __init__(self, settings: ServiceSettings, monotonic: Callable[[], float]) -> None:
         self._settings = settings
@@ -104,7 +97,7 @@ class Spending:
     Parameters
     ----------
     database : Database
-        See `coreloop.web.tables.open_tables`.
+        See `coreloop.web.service_tables.open_tables`.
     usd_per_day : float or None
         The limit; None for none, and then nothing is counted.
     """
@@ -125,7 +118,7 @@ class Spending:
             return
         with self._database.reading():
             spent = self._database.rows(
-                "SELECT microusd FROM spending WHERE owner = ? AND day = ?", (owner, _day(now))
+                "SELECT microusd FROM spending WHERE owner = ? AND day = ?", (owner, utc_day(now))
             )
         if spent and spent[0][0] >= self._limit * _MICRO:
             raise Problem(
@@ -147,14 +140,10 @@ class Spending:
             return
         with self._database.writing():
             owners = self._database.rows("DELETE FROM owners WHERE run_id = ? RETURNING owner", (run_id,))
-            self._database.rows("DELETE FROM spending WHERE day < ?", (_day(now),))
+            self._database.rows("DELETE FROM spending WHERE day < ?", (utc_day(now),))
             for (owner,) in owners:
                 self._database.rows(
                     "INSERT INTO spending VALUES (?, ?, ?) ON CONFLICT (owner, day) "
                     "DO UPDATE SET microusd = spending.microusd + excluded.microusd",
-                    (owner, _day(now), microusd),
+                    (owner, utc_day(now), microusd),
                 )
-
-
-def _day(now: datetime) -> str:
-    return now.astimezone(UTC).date().isoformat()

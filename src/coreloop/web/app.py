@@ -16,13 +16,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from coreloop.base.errors import RunStoreError
 from coreloop.web.caller import identify
 from coreloop.web.connections import client_address
-from coreloop.web.log import log
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
 from coreloop.web.problems import Problem, problem_of, problem_response
 from coreloop.web.route import RouteEndpoint
 from coreloop.web.routes import ROUTES
 from coreloop.web.service import Service
+from coreloop.web.service_log import log
 
 _METHODS: Final = ("GET", "POST")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")

@@ -4,17 +4,11 @@ from collections.abc import Callable
 from math import inf
 from threading import Lock
 
-from coreloop.web.log import log
+from coreloop.web.service_log import log
 
 
 class Outage:
-    """What the threads of a process notice of their databases.
-
-    Parameters
-    ----------
-    monotonic : callable
-        Returns seconds.
-    """
+    """What the threads of a process notice of their databases."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic

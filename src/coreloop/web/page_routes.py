@@ -37,13 +37,7 @@ async def home(_request: Request) -> Response:
 
 
 class Pages:
-    """The ASGI application below `ROOT`.
-
-    Parameters
-    ----------
-    service : Service
-        What all routes share.
-    """
+    """The ASGI application below `ROOT`."""
 
     def __init__(self, service: Service) -> None:
         self._service = service

@@ -22,7 +22,7 @@ from coreloop.base.errors import (
 )
 from coreloop.base.messages import Phrase, text_of
 from coreloop.base.text import printable
-from coreloop.web.log import log, log_bug
+from coreloop.web.service_log import log, log_bug
 
 _MAX_CHARS: Final = 500
 _HTTP_KINDS: Final = {404: "not_found", 405: "method"}

@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.work import plan_gates
+from coreloop.answer.repair.every_job import plan_gates
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import VARIABLE as DATABASE
 from coreloop.base.postgres import wait_until_started
@@ -25,8 +25,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.web.app import build_app
 from coreloop.web.connections import ACCEPTED_AT_ONCE, BACKLOG, Connections, client_address
 from coreloop.web.keys import VARIABLE, ApiKey
-from coreloop.web.log import log, logged_to_stderr
 from coreloop.web.service import Service, open_service
+from coreloop.web.service_log import log, logged_to_stderr
 
 _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
@@ -66,8 +66,6 @@ def serve(
 
     Parameters
     ----------
-    workspace : Workspace
-        The workspace of the project.
     environ : mapping
         Keys of models and search services, and ``CORELOOP_DATABASE_URL``.
     address : ListenAddress

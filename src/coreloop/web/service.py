@@ -13,26 +13,26 @@ from typing import Final
 from starlette.concurrency import run_in_threadpool
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.work import all_handlers
+from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
 from coreloop.base.errors import RunStoreError
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey
-from coreloop.web.log import log
 from coreloop.web.metrics import Metrics
 from coreloop.web.outage import Outage
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
+from coreloop.web.service_log import log
+from coreloop.web.service_tables import open_tables
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.spans import open_spans
-from coreloop.web.tables import open_tables
 from coreloop.web.wait_for_events import RunWatch
 from coreloop.web.workers import Backlog, Workers
 
@@ -86,7 +86,7 @@ class Readiness:
             raise
         workspace = self._deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
-            require_index(workspace.index_file, now=datetime.now(UTC))
+            require_index(workspace.index_file)
 
 
 KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`
@@ -109,8 +109,6 @@ class Claims:
             Chosen by the caller.
         request : bytes
             A hash of what was asked.
-        now : datetime
-            With a zone.
 
         Raises
         ------

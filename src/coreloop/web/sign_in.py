@@ -30,7 +30,7 @@ class SignIn:
     secret : bytes
         Shared by all processes of a project.
     database : Database
-        See `coreloop.web.tables.open_tables`.
+        See `coreloop.web.service_tables.open_tables`.
     """
 
     keys: Sequence[ApiKey]

@@ -16,7 +16,7 @@ from coreloop.base.extras import needs
 from coreloop.runs import events
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from coreloop.web.log import log
+from coreloop.web.service_log import log
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

@@ -6,11 +6,11 @@ from time import monotonic
 from typing import Final
 
 from coreloop.base.errors import RunStoreError
+from coreloop.runs.active_run import Interrupted
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
-from coreloop.runs.run import Interrupted
-from coreloop.web.log import log_bug
 from coreloop.web.outage import Outage
+from coreloop.web.service_log import log_bug
 
 _IDLE_S: Final = 0.5  # chosen: a job of another process waits so long at most
 
@@ -78,15 +78,7 @@ _FRESH_S: Final = 1.0  # chosen: the queue may exceed its limit by the jobs of a
 
 
 class Backlog:
-    """The number of jobs that wait in a queue. Several threads may use it.
-
-    Parameters
-    ----------
-    queue : JobQueue
-        The queue of the project.
-    monotonic : callable
-        Returns seconds.
-    """
+    """The number of jobs that wait in a queue. Several threads may use it."""
 
     def __init__(self, queue: JobQueue, monotonic: Callable[[], float]) -> None:
         self._queue = queue

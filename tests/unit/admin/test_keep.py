@@ -17,7 +17,7 @@ from coreloop.answer.research.research_state import ASK as KIND
 from coreloop.base.errors import CoreloopError, RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.verdicts import append_verdict, read_verdicts
+from coreloop.observe.judgments import append_verdict, read_verdicts
 from coreloop.runs.jobs.queue import open_queue
 from coreloop.runs.manage import begin_run
 from coreloop.runs.stores.store import open_store
@@ -71,7 +71,7 @@ def test_a_backup_holds_runs_feedback_and_jobs_for_another_project(
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())]
     assert modes == [0o700, *[0o600] * 3]
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert [path.name for path in restore(other, folder, now=NOW, environ={})] == FILES
+    assert [path.name for path in restore(other, folder, environ={})] == FILES
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     with (
         open_store(other, environ={}) as store,
@@ -126,7 +126,7 @@ def test_what_cannot_be_restored_leaves_the_project_as_it_was(
     back_up(kept[0], folder, environ={})
     change(folder)
     with pytest.raises(CoreloopError, match=message):
-        restore(other, folder, now=NOW, environ={})
+        restore(other, folder, environ={})
     assert not other.runs_dir.exists() or list(other.runs_dir.iterdir()) == []
 
 
@@ -138,7 +138,7 @@ def test_a_restore_overwrites_nothing(kept: tuple[Workspace, str], tmp_path: Pat
     wal = workspace.runs_dir / "runs.db-wal"  # SQLite would add it to the restored file
     wal.touch()
     with pytest.raises(UsageError, match=r"runs\.db-wal: exists; .* move it away"):
-        restore(workspace, tmp_path / "copy", now=NOW, environ={})
+        restore(workspace, tmp_path / "copy", environ={})
 
 
 def test_postgres_is_left_to_its_own_tools(tmp_path: Path):
@@ -146,7 +146,7 @@ def test_postgres_is_left_to_its_own_tools(tmp_path: Path):
     with pytest.raises(UsageError, match="pg_dump --schema=coreloop"):
         back_up(workspace, tmp_path / "copy", environ=environ)
     with pytest.raises(UsageError, match="pg_restore"):
-        restore(workspace, tmp_path, now=NOW, environ=environ)
+        restore(workspace, tmp_path, environ=environ)
 
 
 def test_a_forgotten_run_leaves_no_feedback_and_no_question(kept: tuple[Workspace, str]):

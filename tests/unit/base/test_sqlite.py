@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.sqlite import Schema, reader, sqlite_errors, transaction, writer
 from rows import each_row
 
-NOW = datetime(2026, 4, 25, tzinfo=UTC)
+MADE_AT = "2026-04-25T00:00:00+00:00"
 SCRIPT = """
 CREATE TABLE jobs (
     name TEXT PRIMARY KEY  -- with ; in a comment
@@ -28,13 +27,13 @@ INSERT INTO counts VALUES (0);
 """
 
 
-def make(connection: sqlite3.Connection, _now: datetime) -> None:
+def make(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, SCRIPT)
 
 
-def add_time(connection: sqlite3.Connection, now: datetime) -> None:
+def add_time(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE jobs ADD COLUMN made_at TEXT")
-    connection.execute("UPDATE jobs SET made_at = ?", (now.isoformat(),))
+    connection.execute("UPDATE jobs SET made_at = ?", (MADE_AT,))
 
 
 def is_jobs(connection: sqlite3.Connection) -> bool:
@@ -49,7 +48,7 @@ SECOND = Schema("jobs", (make, add_time), is_jobs)
 def path(tmp_path: Path) -> Path:
     """A database of version 1 with one job."""
     database = tmp_path / "data" / "runs" / "x.db"
-    with writer(database, FIRST, now=NOW) as connection:
+    with writer(database, FIRST) as connection:
         connection.execute("INSERT INTO jobs VALUES ('a')")
     return database
 
@@ -58,7 +57,7 @@ def path(tmp_path: Path) -> Path:
 def test_a_new_database_is_private_with_any_umask(tmp_path: Path):
     before = os.umask(0)
     try:
-        with writer(tmp_path / "runs" / "x.db", FIRST, now=NOW) as connection, transaction(connection):
+        with writer(tmp_path / "runs" / "x.db", FIRST) as connection, transaction(connection):
             connection.execute("UPDATE counts SET n = 1")
             files = [tmp_path / "runs", *(tmp_path / "runs").iterdir()]
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in files}
@@ -69,41 +68,41 @@ def test_a_new_database_is_private_with_any_umask(tmp_path: Path):
 
 @pytest.mark.parametrize(("wal", "mode"), [(True, "wal"), (False, "delete")])
 def test_the_caller_chooses_the_journal(wal: bool, mode: str, tmp_path: Path):
-    with writer(tmp_path / "x.db", FIRST, now=NOW, wal=wal) as connection:
+    with writer(tmp_path / "x.db", FIRST, wal=wal) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
 
 
 def test_an_older_database_is_migrated_where_it_is_written_and_read_through_a_copy(path: Path):
     before = path.read_bytes()
-    with reader(path, SECOND, now=NOW) as connection:
-        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", NOW.isoformat())]
+    with reader(path, SECOND) as connection:
+        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", MADE_AT)]
     assert path.read_bytes() == before
-    with writer(path, SECOND, now=NOW) as connection:
+    with writer(path, SECOND) as connection:
         assert sqlite.version(connection) == 2
         assert sqlite.columns(connection, "jobs") == ["name", "made_at"]
-    with reader(path, SECOND, now=NOW) as connection:
-        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", NOW.isoformat())]
+    with reader(path, SECOND) as connection:
+        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", MADE_AT)]
 
 
 def test_a_migration_that_fails_leaves_the_older_version(path: Path):
-    def breaks(connection: sqlite3.Connection, _now: datetime) -> None:
+    def breaks(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM jobs")
         connection.execute("SELECT * FROM nowhere")
 
     broken = Schema("jobs", (make, breaks), is_jobs)
     with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(no such table: nowhere\)"):
-        writer(path, broken, now=NOW).__enter__()
-    with reader(path, FIRST, now=NOW) as connection:
+        writer(path, broken).__enter__()
+    with reader(path, FIRST) as connection:
         assert connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 1
 
 
 def test_a_newer_database_is_refused_and_left_alone(path: Path):
-    with writer(path, SECOND, now=NOW):
+    with writer(path, SECOND):
         pass
     before = path.read_bytes()
     for opened in (reader, writer):
         with pytest.raises(WorkspaceError, match=r"x\.db: has schema version 2; upgrade coreloop"):
-            opened(path, FIRST, now=NOW).__enter__()
+            opened(path, FIRST).__enter__()
     assert path.read_bytes() == before
 
 
@@ -114,7 +113,7 @@ def test_another_kind_of_database_is_refused_and_left_alone(tmp_path: Path):
     before = path.read_bytes()
     for opened in (reader, writer):
         with pytest.raises(WorkspaceError, match=r"x\.db: is not a jobs database; name another file"):
-            opened(path, FIRST, now=NOW).__enter__()
+            opened(path, FIRST).__enter__()
     assert path.read_bytes() == before
 
 
@@ -128,7 +127,7 @@ from coreloop.base.sqlite import transaction, writer
 from test_sqlite import FIRST
 print("ready", flush=True)
 sys.stdin.readline()
-with writer(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
+with writer(Path(sys.argv[1]), FIRST) as connection:
     for _ in range(100):
         with transaction(connection):
             (n,) = connection.execute("SELECT n FROM counts").fetchone()
@@ -157,9 +156,9 @@ def unwritable(path: Path) -> Iterator[None]:
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs file modes")
 def test_a_database_that_nobody_can_write_is_read_without_a_file_beside_it(tmp_path: Path):
     path = tmp_path / "data" / "jobs.db"
-    with writer(path, FIRST, now=NOW) as connection:
+    with writer(path, FIRST) as connection:
         connection.execute("UPDATE counts SET n = 7")
-    with unwritable(path), reader(path, FIRST, now=NOW) as connection:
+    with unwritable(path), reader(path, FIRST) as connection:
         assert connection.execute("SELECT n FROM counts").fetchone()[0] == 7
     assert [file.name for file in path.parent.iterdir()] == ["jobs.db"]
 
@@ -167,7 +166,7 @@ def test_a_database_that_nobody_can_write_is_read_without_a_file_beside_it(tmp_p
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs file modes")
 def test_changes_that_only_a_writer_can_read_are_not_passed_over(tmp_path: Path):
     path = tmp_path / "data" / "jobs.db"
-    with writer(path, FIRST, now=NOW) as connection:
+    with writer(path, FIRST) as connection:
         connection.execute("UPDATE counts SET n = 7")
         copy = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     other = tmp_path / "other" / "jobs.db"
@@ -177,7 +176,7 @@ def test_changes_that_only_a_writer_can_read_are_not_passed_over(tmp_path: Path)
     with (
         unwritable(other),
         pytest.raises(WorkspaceError, match="allow writing to it and to its folder"),
-        reader(other, FIRST, now=NOW),
+        reader(other, FIRST),
     ):
         pass
 
@@ -206,30 +205,30 @@ def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
         process.stdin.flush()
     assert [process.communicate(timeout=60)[1] for process in processes] == [None] * 3
     assert [process.returncode for process in processes] == [0] * 3
-    with reader(path, FIRST, now=NOW) as connection:
+    with reader(path, FIRST) as connection:
         assert [row[0] for row in connection.execute("SELECT n FROM counts")] == [300]
 
 
 def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(path: Path):
-    with writer(path, FIRST, now=NOW) as connection:
+    with writer(path, FIRST) as connection:
         with pytest.raises(ZeroDivisionError), transaction(connection):
             connection.executemany("INSERT INTO jobs VALUES (?)", ((1 / n,) for n in (1, 0)))
         with transaction(connection):
             connection.execute("INSERT INTO jobs VALUES ('b')")
-    with reader(path, FIRST, now=NOW) as connection:
+    with reader(path, FIRST) as connection:
         assert [row[0] for row in connection.execute("SELECT name FROM jobs")] == ["a", "b"]
 
 
 def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    with writer(tmp_path / "other.db", FIRST, now=NOW):
+    with writer(tmp_path / "other.db", FIRST):
         pass
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
     with (
         closing(sqlite.connect(path)) as source,
         closing(sqlite.connect(tmp_path / "other.db")) as target,
-        writer(tmp_path / "other.db", FIRST, now=NOW) as other,
+        writer(tmp_path / "other.db", FIRST) as other,
         transaction(other),
         pytest.raises(WorkspaceError, match=r"other\.db: another process .* for 0 s; run this again"),
     ):
@@ -238,7 +237,7 @@ def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
 
 def test_any_name_is_quoted(path: Path):
     name = 'a "b"; DROP TABLE jobs; --'
-    with writer(path, FIRST, now=NOW) as connection:
+    with writer(path, FIRST) as connection:
         connection.execute(f"CREATE TABLE {sqlite.quoted_name(name)} (x)")
         assert name in sqlite.tables(connection)
 

@@ -20,6 +20,7 @@ from rows import each_row, slow_after
 
 Command = Callable[..., Result]
 WORK = "echo $CORELOOP_ITERATION >> tasks"
+UNREACHED = ["--until", "false"]
 COMMAND = [sys.executable, "-m", "coreloop", "runs"]
 
 
@@ -65,6 +66,23 @@ def test_json_is_all_of_stdout(runs: Command):
 )
 def test_the_exit_code_says_whether_the_goal_was_missed(words: list[str], code: int, runs: Command):
     assert runs("start", *words).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("name", "goal", "code"),
+    slow_after(1, [(name, goal, len(goal) // 2) for goal in (UNREACHED, []) for name in ("stop", "pause")]),
+)
+def test_a_run_that_a_person_ends_before_its_goal_exits_with_1(
+    name: str, goal: list[str], code: int, tmp_path: Path
+):
+    (tmp_path / "wait").touch()
+    script = f"{WORK}; while test -e wait; do sleep 0.02; done"
+    driver = started(tmp_path, "--max-iterations", "2", *goal, "--", "sh", "-c", script)
+    done = subprocess.run([*COMMAND, name], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "wait").unlink()
+    _, errors = driver.communicate(timeout=60)
+    assert driver.returncode == code, errors
 
 
 @pytest.mark.parametrize(

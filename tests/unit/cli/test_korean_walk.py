@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,34 +52,51 @@ SHOWN = [
 ]
 
 
-def run(folder: Path, *words: str, language: str) -> tuple[str, str]:
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG"))}
-    own = {"LANG": language, "COLUMNS": "300", "CLAUDECODE": "", "CLAUDE_CODE_SESSION_ID": ""}
-    days = [path.name[:10] for path in sorted(folder.glob("data/audit/candidates/*.json"))]
-    done = subprocess.run(
-        [sys.executable, "-m", "coreloop", *(word.format(day=days[-1] if days else "") for word in words)],
-        cwd=folder,
-        env=plain | own,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 3, done.stderr
-    return done.stdout, done.stderr
+ENGLISH = "C.UTF-8"
+Run = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def run(entry_point: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command and give its output and errors; English is said in this process, which speaks it."""
+    for name in [name for name in os.environ if name.startswith(("LC_", "LANG"))]:
+        monkeypatch.delenv(name)
+    own = {"COLUMNS": "300", "CLAUDECODE": "", "CLAUDE_CODE_SESSION_ID": ""}
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+
+    def run(folder: Path, *words: str, language: str) -> tuple[str, str]:
+        days = [path.name[:10] for path in sorted(folder.glob("data/audit/candidates/*.json"))]
+        words = tuple(word.format(day=days[-1] if days else "") for word in words)
+        monkeypatch.setenv("LANG", language)
+        if language != ENGLISH:
+            command = [sys.executable, "-m", "coreloop", *words]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            code, out, errors = done.returncode, done.stdout, done.stderr
+        else:
+            code, out, errors = entry_point(folder, *words)
+        assert code != 3, errors
+        return out, errors
+
+    return run
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("walk")
-    run(folder, "demo", "--out", "demo", language="C")
-    run(folder / "demo", "ask", "Are refunds made?", language="C")
-    run(folder / "demo", "mine", language="C")  # fills the store: its figures say what was read anew
+    coreloop = [sys.executable, "-m", "coreloop"]
+    subprocess.run([*coreloop, "demo", "--out", "demo"], cwd=folder, check=True, capture_output=True)
+    for words in (
+        ("ask", "Are refunds made?"),
+        ("mine",),
+    ):  # the store is filled: figures say what was read anew
+        subprocess.run([*coreloop, *words], cwd=folder / "demo", check=False, capture_output=True)
     return folder / "demo"
 
 
 @pytest.mark.parametrize("command", SHOWN, ids=" ".join)
-def test_each_language_speaks_for_itself(project: Path, command: tuple[str, ...]):
-    english = "".join(run(project, *command, language="C.UTF-8"))
+def test_each_language_speaks_for_itself(project: Path, command: tuple[str, ...], run: Run):
+    english = "".join(run(project, *command, language=ENGLISH))
     assert not HANGUL.search(english)
     korean = "".join(run(project, *command, language="ko_KR.UTF-8"))
     assert HANGUL.search(korean)
@@ -86,13 +104,13 @@ def test_each_language_speaks_for_itself(project: Path, command: tuple[str, ...]
 
 
 @pytest.mark.parametrize("command", READING, ids=" ".join)
-def test_programs_read_the_same_in_both_languages(project: Path, command: tuple[str, ...]):
-    english, _ = run(project, *command, "--json", language="C.UTF-8")
+def test_programs_read_the_same_in_both_languages(project: Path, command: tuple[str, ...], run: Run):
+    english, _ = run(project, *command, "--json", language=ENGLISH)
     assert english == run(project, *command, "--json", language="ko_KR.UTF-8")[0]
     assert english
 
 
-def test_the_korean_demo_speaks_korean_wherever_it_runs(tmp_path: Path):
+def test_the_korean_demo_speaks_korean_wherever_it_runs(tmp_path: Path, run: Run):
     shown, errors = run(tmp_path, "demo", "--korean", "--out", "demo", language="C")
     assert "language: ko\n" in (tmp_path / "demo" / "coreloop.yaml").read_text("utf-8")
     said = NOT_OURS.sub("", shown + errors)

@@ -14,11 +14,11 @@ from click.testing import CliRunner, Result
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import Amount
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import begin_run, create_run
-from coreloop.runs.run import Run, work_on
 from coreloop.runs.run_files import Viewer, session_folder
 from coreloop.runs.stores.store import open_store
 

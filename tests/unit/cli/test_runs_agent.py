@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import work_on
 from coreloop.runs.manage import create_run
-from coreloop.runs.run import work_on
 from coreloop.runs.stores.store import open_store
 from terminals import typed
 

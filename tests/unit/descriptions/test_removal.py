@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.messages import text_of
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
-from coreloop.descriptions.located import DocstringPlace
+from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import UnprovenError, read_source
 from rows import each_row

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.descriptions.names import KNOWN_NAMES, name_key
+from coreloop.descriptions.section_names import KNOWN_NAMES, name_key
 from coreloop.descriptions.sections import scan
 from rows import each_row
 

@@ -1,6 +1,7 @@
 """Whose approval counts, on a pull request and in the queue. No file, no git."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 
@@ -113,17 +114,22 @@ def test_an_approval_counts_only_where_it_is_known_who_made_each_commit():
 
 ANYWHERE = ["opened", "edited", "labeled", "unlabeled", "synchronize", "reopened", "ready_for_review"]
 ANYWHERE += ["auto_merge_disabled", "submitted", "dismissed", "converted_to_draft"]
+EVENTS = [event(action, draft=draft) for action in ANYWHERE for draft in (True, False)]
 
 
 @pytest.mark.parametrize("reviews", slow_after(5, NOT_APPROVED))
 def test_no_promotion_is_green_without_another_human(reviews):
-    for action in ANYWHERE:
-        for draft in (True, False):
-            assert_waits(judged(event(action, draft=draft), reviews=reviews))
+    for happened in EVENTS:
+        assert_waits(judged(happened, reviews=reviews))
 
 
+@each_row("happened, approved", zip(EVENTS, cycle(APPROVED), strict=False))
+def test_a_promotion_that_another_human_approved_goes_on(happened, approved):
+    assert judged(happened, reviews=approved.values[0]).passes
+
+
+@pytest.mark.slow
+@each_row("happened", EVENTS)
 @each_row("reviews", APPROVED)
-def test_a_promotion_that_another_human_approved_goes_on(reviews):
-    for action in ANYWHERE:
-        for draft in (True, False):
-            assert judged(event(action, draft=draft), reviews=reviews).passes
+def test_any_approval_counts_at_any_event(happened, reviews):
+    assert judged(happened, reviews=reviews).passes

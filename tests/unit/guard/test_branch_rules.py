@@ -7,8 +7,8 @@ import pytest
 
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.urllib_transport import UrllibTransport
-from coreloop.guard.branch_rules import read_base_rules
 from coreloop.guard.decision import CONTEXT, BaseRules
+from coreloop.guard.github import read_base_rules
 from coreloop.guard.protection import FILE, apply, read_current, read_wanted
 from github_stand_in import Fault, GithubStandIn, Reply
 

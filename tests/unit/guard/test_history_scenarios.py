@@ -142,7 +142,7 @@ IN_A_CLASS = b"class Tools:\n" + PROMOTED.partition(b"\n\n\n")[2].replace(b"def"
 )
 
 
-def said(bench: Bench, sha: str, source: bytes = OTHER_SOURCE + b"x = 1\n", path: str = OTHER_FILE) -> None:
+def said(bench: Bench, sha: str, source: bytes = b"x = 1\n", path: str = "other.py") -> None:
     """A machine's other work that says that it reverts a commit."""
     bench.start("work", "main")
     bench.write(source, f"fix: x\n\nThis reverts commit {sha}.", path)
@@ -162,6 +162,12 @@ def revert_before_the_merge(bench: Bench) -> None:
     """Other work that says that it reverts an open promotion, which may be merged first"""
     bench.promote()
     said(bench, bench.git("rev-parse", BRANCH))
+
+
+def revert_of_another_branch(bench: Bench) -> None:
+    """Other work that says that it reverts a commit of another branch, which is no promotion"""
+    bench.start("side")
+    said(bench, bench.write(b"y = 1\n", "feat: y", "side.py"))
 
 
 def false_revert_after_a_move(bench: Bench) -> None:
@@ -200,6 +206,57 @@ def false_revert_of_another(bench: Bench) -> None:
     bench.git("switch", "--quiet", "main")
     bench.write(other, "docs: show", OTHER_FILE)
     said(bench, renamed(bench), OTHER_SOURCE, OTHER_FILE)
+
+
+def false_revert_by_the_same_deletion(bench: Bench) -> None:
+    """A machine's commit that deletes a tool where main has moved it from, and says so"""
+    bench.git("branch", "work")
+    sha = bench.land()
+    bench.git("switch", "--quiet", "work")
+    bench.git("reset", "--quiet", "--hard", sha)
+    rest = b'"""Tools."""\n'
+    bench.write(rest, f"refactor: move\n\nThis reverts commit {sha}.")
+    bench.git("switch", "--quiet", "main")
+    bench.write(PROMOTED, "refactor: copy", MOVED)
+    bench.write(rest, "refactor: move")
+    bench.push()
+    bench.git("switch", "--quiet", "work")
+    bench.call(author=APP)
+
+
+def false_revert_by_a_change_of_place(bench: Bench) -> None:
+    """A machine's commit that moves the line to another tool, takes out that of a third, and says so"""
+    third = b'def third():\n    """Third.\n\n    - First: show\n    """\n'
+    bench.git("switch", "--quiet", "main")
+    bench.write(third, "docs: third", "third.py")
+    sha = bench.land()
+    said(bench, sha, third.replace(b"    - First: show\n", b""), "third.py")
+    bench.write(SOURCE, "docs: drop it")
+    bench.write(third, "docs: keep it", "fourth.py")
+
+
+def false_revert_in_a_release(bench: Bench) -> None:
+    """A machine's release merge that brings the tool's new name, and whose description says so"""
+    sha = bench.land()
+    bench.git("branch", "release")
+    bench.write(RENAMED, "refactor: rename")
+    bench.push()
+    bench.base = "release"
+    bench.start("up")
+    bench.call(author=APP, body=f"This reverts commit {sha}.")
+
+
+def release_with_another(bench: Bench) -> None:
+    """A release merge with a promotion's revert, and the same line of another tool"""
+    other = OTHER_SOURCE.replace(b"Shows a company.", b"Shows a company.\n\n    - First: show\n    ")
+    sha = bench.land()
+    bench.git("branch", "release")
+    bench.git("revert", "--no-edit", sha)
+    bench.write(other, "docs: show", OTHER_FILE)
+    bench.push()
+    bench.base = "release"
+    bench.start("up")
+    bench.call()
 
 
 def revert_beside_another(bench: Bench) -> None:
@@ -299,9 +356,20 @@ HISTORY = (
     *(subject_of_an_index, header_as_a_paragraph, template_of_trailers, promotion_without_a_key),
     *(false_revert, false_revert_of_a_person, false_revert_in_the_description, false_revert_from_before),
     *(revert_that_is_one, revert_after_removal, false_revert_of_a_revert, revert_of_a_revert),
-    *(revert_before_the_merge, false_revert_after_a_move, false_revert_after_a_rename),
+    *(
+        revert_before_the_merge,
+        revert_of_another_branch,
+        false_revert_after_a_move,
+        false_revert_after_a_rename,
+    ),
     *(revert_after_a_rename, false_revert_in_a_class, false_revert_of_other_words, false_revert_by_a_rename),
-    *(false_revert_of_another, revert_beside_another, false_revert_of_a_revert_beside_another),
+    *(false_revert_of_another, false_revert_by_the_same_deletion, false_revert_by_a_change_of_place),
+    *(
+        false_revert_in_a_release,
+        release_with_another,
+        revert_beside_another,
+        false_revert_of_a_revert_beside_another,
+    ),
     *(revert_taken_back, reapplied_in_a_release, revert_of_a_release),
     *(revert_of_a_release_without_its_change,),
     *(revert_in_a_release, backport_of_a_merge, backport_of_a_merge_and_more, backport_of_a_reverted_merge),

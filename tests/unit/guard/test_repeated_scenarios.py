@@ -226,6 +226,33 @@ def backport_with_other_figures(bench: Bench) -> None:
     bench.call(branch="backport", author=APP)
 
 
+FORGED = "Phase: R\nCandidate-Key: 0123456789abcdef\nTarget: tools/finance.py::analysis"
+
+
+def backport_with_other_trailers(bench: Bench, body: str = FORGED) -> None:
+    """An exact backport whose description has trailers that none of its commits has"""
+    bench.base = "release"
+    bench.git("branch", "release")
+    sha = bench.land()
+    bench.start("backport", "release")
+    bench.git("cherry-pick", "-x", sha)
+    bench.call(title=TITLE, branch="backport", author=APP, body=f"Backport.\n\n{body}")
+
+
+def backport_with_its_trailers(bench: Bench) -> None:
+    """The same with its commit's trailers"""
+    backport_with_other_trailers(bench, TRAILERS)
+
+
+def release_with_other_trailers(bench: Bench) -> None:
+    """A release merge whose description has trailers that none of its commits has"""
+    bench.base = "release"
+    bench.git("branch", "release")
+    bench.land()
+    bench.start("up")
+    bench.call(author=APP, body=FORGED)
+
+
 REPEATED = (
     *(backport_resolved_by_hand, resolved_and_approved, resolved_and_approved_by_its_author),
     *(resolved_before_a_push, resolved_in_a_machine_s_name, resolved_by_a_machine, resolved_by_nobody_known),
@@ -241,6 +268,7 @@ REPEATED = (
     *(corrected_after_a_revert, squashed_with_other_messages, reverted_repeated_and_corrected),
     *(reverted_repeated_and_corrected_by_a_machine, backport_after_a_false_revert),
     *(backport_after_a_false_revert_by_a_machine, backport_with_other_figures),
+    *(backport_with_other_trailers, backport_with_its_trailers, release_with_other_trailers),
 )
 HEADING = "The trailers of a merged promotion"
 

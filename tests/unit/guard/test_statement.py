@@ -307,7 +307,7 @@ def test_several_statements_are_one_commit():
             f"{message_of(BOTH[0])}\n"
             + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
             BOTH[:1],
-            "names a proposal twice, with different figures",
+            "no added line is that of the proposal",
         ),
         (
             message_of(*BOTH)[::-1].replace("::analysis"[::-1], "::show"[::-1], 1)[::-1],

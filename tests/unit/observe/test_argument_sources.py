@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, argument_sources, collector, dropped, session_sources
 from coreloop.observe.argument_sources import Sources
+from coreloop.observe.comparable_texts import is_compared, is_name
 from coreloop.observe.failed_results import DEFAULT, failure_of
-from coreloop.observe.leaves import is_compared, is_name
 from coreloop.observe.session_sources import SESSIONS, SessionSources
 
 

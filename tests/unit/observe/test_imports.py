@@ -39,14 +39,14 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.drops",
         "coreloop.observe.failed_results",
         "coreloop.observe.journal",
-        "coreloop.observe.leaves",
+        "coreloop.observe.comparable_texts",
         "coreloop.observe.log_settings",
         "coreloop.observe.record_parts",
         "coreloop.observe.shown_states",
         "coreloop.observe.session_sources",
         "coreloop.observe.argument_sources",
         "coreloop.observe.tally",
-        "coreloop.observe.version",
+        "coreloop.observe.tools_version",
         "coreloop.base.records",
     }
 

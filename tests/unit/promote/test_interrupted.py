@@ -18,7 +18,7 @@ import pytest
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.runs.active_run import work_on
 from coreloop.runs.amounts import NOTHING
 from coreloop.runs.events import Settled, StepCommitted, spent
 from coreloop.runs.fold import Folding
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
-from coreloop.runs.run import work_on
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from running import AT_MOST, calls_in, comparable, new_run, python, research, store_at
@@ -27,7 +27,7 @@ KILLED = """
 import json, os, sys
 from pathlib import Path
 from coreloop.runs.iteration_loop import drive
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from coreloop.runs.state import State
 from running import Failpoint, research, store_at
 

@@ -9,13 +9,13 @@ import pytest
 
 from coreloop.base.errors import RunEndedError, WorkspaceError
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import Event
 from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
-from coreloop.runs.run import Run, work_on
 from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
 from coreloop.runs.state import KindState, State, state_json
 from coreloop.runs.stores.sqlite import sqlite_store

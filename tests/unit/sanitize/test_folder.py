@@ -16,9 +16,9 @@ import pytest
 from bounded import given_up
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.sanitize import chunks, folder
+from coreloop.sanitize.export_report import Report
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.pseudonyms import read_key
-from coreloop.sanitize.report import Report
 from logs import line, record, write_log
 from rows import slow_after
 
@@ -131,7 +131,7 @@ def test_every_broken_file_is_accounted_for(source: Path, tmp_path: Path):
 
 def test_a_line_too_long_for_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chunks, "MAX_LINE_BYTES", 5000)
-    monkeypatch.setattr("coreloop.sanitize.lines.MAX_LINE_BYTES", 5000)
+    monkeypatch.setattr("coreloop.sanitize.sanitize_line.MAX_LINE_BYTES", 5000)
     path = write_log(tmp_path / "a.jsonl", [record(), record(question="x" * 9000), record()])
     report = sanitize_dir(path, tmp_path / "out", MASK)
     assert (report.n_in, report.n_out, report.n_rejected) == (3, 2, 1)

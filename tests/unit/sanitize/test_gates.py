@@ -13,7 +13,7 @@ from coreloop.sanitize.apply_rules import encoded, matches, may_be_encoded
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.signs import JOINING, closed_signs, signs_of
 from coreloop.sanitize.find_in_text import Hit, find_hits
-from coreloop.sanitize.views import readings
+from coreloop.sanitize.undisguised import readings
 from coreloop.sanitize.without_spaces import Closed, closings
 from planted import planted_records
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from coreloop.base.project.settings import CategoryRule, Settings
 from coreloop.base.records import OverrideCall, Record, RecordedJudgment, ToolCall
-from coreloop.sanitize.fields import is_identifying
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import sanitize_record
+from coreloop.sanitize.telling_keys import is_identifying
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, is_model, is_version, learn
 from logs import call, record, write_log
 from rows import each_row

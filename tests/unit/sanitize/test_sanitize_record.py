@@ -16,8 +16,8 @@ from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.learn.pattern.find import find_candidates
-from coreloop.learn.refine.find import find_counterexamples
+from coreloop.learn.pattern.find_candidates import find_candidates
+from coreloop.learn.refine.find_failures import find_counterexamples
 from coreloop.observe.reading.failure_signals import template
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import Finder

@@ -26,7 +26,7 @@ def test_restarts_under_load_fail_no_request_but_with_503_and_lose_or_double_not
     tmp_path: Path, version: str
 ):
     with running_server(version) as server:
-        outcome = restarted_under_load(tmp_path, server, seconds=6.0, clients=4, away_s=1.0, lease_s=LEASE_S)
+        outcome = restarted_under_load(tmp_path, server, seconds=3.0, clients=4, away_s=1.0, lease_s=LEASE_S)
     assert outcome.problems == {}
     assert outcome.statuses[503] > 0
     assert outcome.statuses[200] == len(outcome.records) > 0

@@ -22,8 +22,6 @@ class Setup:
         Has default settings if coreloop.yaml is invalid.
     refused : SettingsError or None
         The error in coreloop.yaml.
-    now : datetime
-        Aware.
     environ : mapping
         May contain a token for GitHub.
     """

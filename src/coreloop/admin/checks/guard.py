@@ -259,7 +259,7 @@ def check_owners(root: Path) -> Diagnosis:
 
 def check_owners_on_github(api: GithubApi, branch: str) -> Iterator[Diagnosis]:
     """What GitHub finds wrong with a branch's CODEOWNERS, such as an owner who cannot review."""
-    from coreloop.guard.readiness import owners_errors  # only needed with a token
+    from coreloop.guard.protection import owners_errors  # only needed with a token
 
     for error in owners_errors(api, branch):
         todo = "give the owner write access, or name another; then push CODEOWNERS"

@@ -81,8 +81,6 @@ def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tu
     ----------
     start : Path
         A folder of the project; it may be empty.
-    now : datetime
-        Aware.
     environ : mapping
         ``CORELOOP_…`` overrides, and a token in GITHUB_TOKEN or GH_TOKEN.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import getitem
 
-from coreloop.admin.demo.plan import DemoRequest, FromResult, PlannedStep
+from coreloop.admin.demo.planned_request import DemoRequest, FromResult, PlannedStep
 from coreloop.admin.demo.prose import Result
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.observe import AuditCollector

@@ -11,7 +11,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.effect.day_counts import DayCount, tally
 from coreloop.learn.effect.descriptions_by_day import BEFORE_DAYS
 from coreloop.learn.effect.estimate import DailyEstimates
-from coreloop.learn.effect.failures import named_failure
+from coreloop.learn.effect.named_failure import named_failure
 from coreloop.learn.effect.tool_days import Log, read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
 from coreloop.learn.facts.counting import mine_settings

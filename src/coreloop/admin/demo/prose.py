@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from coreloop.admin.demo.plan import Closing, Language
+from coreloop.admin.demo.planned_request import Closing, Language
 
 Result: TypeAlias = Any
 """The result of a tool: an object, or a list of objects."""

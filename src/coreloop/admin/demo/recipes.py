@@ -9,7 +9,7 @@ from typing import Self
 
 import msgspec
 
-from coreloop.admin.demo.plan import Closing, FromResult, PlannedStep, Subject
+from coreloop.admin.demo.planned_request import Closing, FromResult, PlannedStep, Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 
 from coreloop.admin.demo.agent import answer
 from coreloop.admin.demo.effect import SimulatedEffect, simulate_effect
-from coreloop.admin.demo.plan import DemoRequest, PlannedStep
+from coreloop.admin.demo.planned_request import DemoRequest, PlannedStep
 from coreloop.admin.demo.promoting import Promoted, promote_statement
 from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario

@@ -9,7 +9,7 @@ from typing import Final, Self
 
 import msgspec
 
-from coreloop.admin.demo.plan import Language, Subject
+from coreloop.admin.demo.planned_request import Language, Subject
 from coreloop.admin.demo.prose import Prose
 from coreloop.admin.demo.recipes import Recipe, Recipes
 from coreloop.admin.demo.subjects import Subjects

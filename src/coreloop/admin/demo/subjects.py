@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 
-from coreloop.admin.demo.plan import Subject
+from coreloop.admin.demo.planned_request import Subject
 from coreloop.admin.demo.recipes import Recipe
 
 

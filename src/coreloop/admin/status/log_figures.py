@@ -14,7 +14,7 @@ from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import fisher_exact
 from coreloop.learn.mine.window import Window, count_calls, count_patterns, merge
-from coreloop.learn.pattern.find import find_candidates
+from coreloop.learn.pattern.find_candidates import find_candidates
 
 MIN_CALLS: Final = 20
 """Calls that the day and its past need: 20 points of 20 calls are four failures."""
@@ -131,15 +131,7 @@ def window(today: date) -> Days:
 
 
 def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
-    """Compute the figures of the log.
-
-    Parameters
-    ----------
-    files : sequence of FileFacts
-        The facts of all files.
-    today : date
-        The day in UTC.
-    """
+    """Compute the figures of the log."""
     days = window(today)
     counts = _count_days(files)
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]

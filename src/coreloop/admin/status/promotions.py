@@ -57,19 +57,6 @@ def read_promotions(
 ) -> Promotions:
     """Read the merged and the open promotions of a base branch, without fetching.
 
-    Parameters
-    ----------
-    repository : Repository
-        The project's.
-    base : str
-        Name of the base branch.
-    pulls : iterable of PullRequest
-        Open pull requests of coreloop, as far as the forge is known.
-    project : Path
-        The project's folder.
-    now : datetime
-        Timezone-aware.
-
     Raises
     ------
     GitError

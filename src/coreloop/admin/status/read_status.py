@@ -33,7 +33,7 @@ from coreloop.learn.verdicts.proposal_state import (
     settled_keys,
 )
 from coreloop.observe.dropped_file import read_dropped
-from coreloop.observe.verdicts import read_verdicts
+from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
 from coreloop.promote.reach_log import read_reaches
 
@@ -50,19 +50,6 @@ def read_status(
     watch: Watch = UNWATCHED,
 ) -> Status:
     """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    now : datetime
-        Timezone-aware.
-    environ : mapping
-        May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
-    mining : MiningOptions
-        Which records, and how they are mined.
-    watch : Watch, optional
-        Callbacks that report the progress of mining.
 
     Raises
     ------

@@ -12,8 +12,8 @@ from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.insertion import refuse_change
-from coreloop.descriptions.shape import Loss, lost_sections
+from coreloop.descriptions.lost_sections import Loss, lost_sections
+from coreloop.descriptions.one_insertion import refuse_change
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.insertion import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form
@@ -77,8 +77,6 @@ def read_stability(
         The history of the base branch.
     folder : PurePosixPath
         The project's folder, relative to the repository; targets are relative to it.
-    now : datetime
-        Timezone-aware.
     """
     # A commit with several candidates counts once.
     landed = {merge.landing: merge for merge in history.merges}
@@ -152,8 +150,6 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
         Reverts are dated by when they reached the branch.
     newest : sequence of Weighed
         The newest `CLEAN_MERGES` merges, newest first.
-    now : datetime
-        Timezone-aware.
     """
     in_a_row = sum(1 for _ in takewhile(lambda weighed: weighed.reason is None, newest))
     since = now - timedelta(days=QUIET_DAYS)

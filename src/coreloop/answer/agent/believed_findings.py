@@ -20,10 +20,10 @@ from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import in_one_word
 from coreloop.answer.models.question_parts import is_korean, search_words
 from coreloop.answer.models.ranking import word_letters
-from coreloop.answer.research.apply_reflection import weight_of
+from coreloop.answer.research.apply_reflection import sourced_text, weight_of
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
-from coreloop.answer.research.findings import UNCERTAIN, Finding, SourcedText, Unsupported, merged, rated
+from coreloop.answer.research.findings import UNCERTAIN, Finding, Unsupported, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, ranked, with_evidence
 from coreloop.answer.research.research_state import (
     CONTRADICTED,
@@ -40,8 +40,8 @@ from coreloop.answer.research.research_state import (
 from coreloop.base.language.words import stems
 from coreloop.base.messages import Phrase, in_language_of
 from coreloop.runs import events as happened
+from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
 from coreloop.runs.agent.json_input import wrong_field
-from coreloop.runs.agent.report import AgentReport, Learnt, answered_parts
 from coreloop.runs.drift import Turn
 from coreloop.runs.events import Reported, Turned
 from coreloop.runs.state import State
@@ -370,7 +370,7 @@ def _for_parts(one: Judged, knowledge: Knowledge, at: datetime) -> Iterator[Repo
 def _contradictions(knowledge: Knowledge, findings: list[Finding], at: datetime) -> Iterator[Reported]:
     """Compare the believed findings, and mark those that cannot both be true."""
     recent = [finding for finding in findings if finding.confidence][-_COMPARED:]
-    pairs = contradictions([_sourced(finding, knowledge) for finding in recent])
+    pairs = contradictions([sourced_text(finding, knowledge) for finding in recent])
     if pairs == knowledge.contradictions_found:
         return
     yield happened.Noted(at=at, name=CONTRADICTED, data=msgspec.to_builtins(pairs))
@@ -379,12 +379,6 @@ def _contradictions(knowledge: Knowledge, findings: list[Finding], at: datetime)
         if finding.text in texts:
             marked = rated(finding, checked_evidence(finding, knowledge), is_contradicted=True)
             yield happened.Noted(at=at, name=FOUND, data=msgspec.to_builtins(marked))
-
-
-def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
-    sources = (knowledge.source(number) for number in finding.sources)
-    dates = [read.source.published for read in sources if read and read.source.published]
-    return SourcedText(finding.text, finding.sources, max(dates, default=None))
 
 
 def _hypotheses(

@@ -7,9 +7,9 @@ from datetime import datetime
 from coreloop.answer.agent.agent_state import Unbelieved, agent_knowledge
 from coreloop.answer.agent.believed_findings import believe
 from coreloop.answer.agent.read import stored_sources
+from coreloop.runs.agent.agent_report import AgentReport
 from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.next_step import situation
-from coreloop.runs.agent.report import AgentReport
 from coreloop.runs.clock import Clock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Reported

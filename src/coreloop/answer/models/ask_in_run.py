@@ -9,8 +9,8 @@ from coreloop.answer.models.contracts import Contract
 from coreloop.answer.models.ladder import Ladder, ModelCall, all_failed
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError, RunError, UsageError
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.run import Run
 
 T = TypeVar("T", bound=Contract)
 _VALUE: Final = "value"
@@ -36,8 +36,6 @@ def ask_in_run(
     ----------
     run : Run
         That this process works on.
-    ladder : Ladder
-        The models.
     messages, schema, limits
         See `coreloop.answer.models.model.Model.complete`.
     key : str
@@ -50,7 +48,7 @@ def ask_in_run(
     ModelError
         No model gave a usable reply.
     BudgetError, RunEndedError
-        As `coreloop.runs.run.Run.step`: the call was not made.
+        As `coreloop.runs.active_run.Run.step`: the call was not made.
     UsageError
         A model has no price, and the run no limit of tokens.
     RunError

@@ -103,11 +103,6 @@ class Ladder:
         return self._models[0]
 
     @property
-    def is_priced(self) -> bool:
-        """Whether every model has a price, for `coreloop.runs.manage.create_run`."""
-        return all(model.most((), CallLimits()).microusd is not None for model in self._models)
-
-    @property
     def rest(self) -> "Ladder | None":
         """The models after the first; None if there are none."""
         return Ladder(self._models[1:], paces=self._paces) if self._models[1:] else None

@@ -23,8 +23,8 @@ from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
+from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
-from coreloop.observe.verdicts import append_verdict
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
@@ -109,8 +109,6 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
 
     Parameters
     ----------
-    deps : Deps
-        Queue and tables.
     message_id : str
         Id of an answer, or of another request that has a record.
     value : {"up", "down"} or float
@@ -208,17 +206,7 @@ def mending_job(deps: Deps, message_id: str) -> Job:
 
 
 def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
-    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
-
-    Parameters
-    ----------
-    deps : Deps
-        Tables and store.
-    message_id : str
-        Of the rejected answer.
-    seconds : float
-        The longest wait.
-    """
+    """Wait for a better answer to a rejected one; at the end of the time, say how far it is."""
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")

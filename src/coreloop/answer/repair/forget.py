@@ -8,7 +8,7 @@ from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.research_state import ASK
 from coreloop.base.project.workspace import Workspace
-from coreloop.observe.verdicts import USER, HumanVerdict, VerdictLetter, take_back_verdict
+from coreloop.observe.judgments import USER, HumanVerdict, VerdictLetter, take_back_verdict
 from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.state import State
 

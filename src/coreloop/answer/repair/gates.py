@@ -54,19 +54,12 @@ class GateReading:
 def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     """Measure both gates, keep the day's snapshots, and let a fall become a signal and jobs.
 
-    Parameters
-    ----------
-    deps : Deps
-        Index, store, queue and tables.
-    now : datetime
-        In UTC.
-
     Raises
     ------
     WorkspaceError
         There is no index, or it cannot be read.
     """
-    coverage = read_coverage(deps.workspace, now=now)
+    coverage = read_coverage(deps.workspace)
     measured: list[tuple[Snapshot, Sequence[str]]] = [
         _coverage(coverage, now),
         _io(deps, coverage, now),
@@ -91,9 +84,7 @@ def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str
 def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
     """Functions of files that are stale count as not good: what the index says of them may be wrong."""
     stale = {file.location for file in coverage.pending}
-    functions = [
-        function for function in read_functions(deps.workspace.index_file, now=now) if function.is_public
-    ]
+    functions = [function for function in read_functions(deps.workspace.index_file) if function.is_public]
     lacking = [
         function.location
         for function in functions

@@ -29,17 +29,6 @@ def question_key(question: str) -> str:
 def evidence_of_file(root: Path, location: str, question: str, *, now: datetime) -> list[Evidence]:
     """Return what a file says about a question: its best passage, and of Python its best symbol.
 
-    Parameters
-    ----------
-    root : Path
-        Of the project.
-    location : str
-        Of the file, see `coreloop.answer.search.source.Source`.
-    question : str
-        Text of a user: only compared.
-    now : datetime
-        With a time zone.
-
     Returns
     -------
     list of Evidence

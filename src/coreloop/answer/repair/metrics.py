@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.tables import AnswerRow, Feedback
 from coreloop.runs.jobs.job import QueueMetrics
+from coreloop.runs.stores.accounts import utc_day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +94,13 @@ def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:
     """Count by day what happened in so many days, the newest first; days without anything are left out."""
     since = now - timedelta(days=days)
     rows, ratings = deps.tables.answers(since=since), deps.tables.feedback_since(since)
-    seen = {_day(row.ended_at) for row in rows} | {_day(rating.created_at) for rating in ratings}
+    seen = {utc_day(row.ended_at) for row in rows} | {utc_day(rating.created_at) for rating in ratings}
     return [_metrics_of(day, rows, ratings) for day in sorted(seen, reverse=True)]
 
 
 def _metrics_of(day: str, rows: Sequence[AnswerRow], ratings: Sequence[Feedback]) -> DayMetrics:
-    ended = [row for row in rows if _day(row.ended_at) == day]
-    given = [rating for rating in ratings if _day(rating.created_at) == day]
+    ended = [row for row in rows if utc_day(row.ended_at) == day]
+    given = [rating for rating in ratings if utc_day(rating.created_at) == day]
     supported = sum(row.is_supported for row in ended)
     return DayMetrics(
         day=day,
@@ -109,10 +110,6 @@ def _metrics_of(day: str, rows: Sequence[AnswerRow], ratings: Sequence[Feedback]
         feedback=dict(Counter(rating.kind for rating in given)),
         notice_s=_notice_s(given, rows),
     )
-
-
-def _day(moment: datetime) -> str:
-    return moment.astimezone(UTC).date().isoformat()
 
 
 def _evidence(rows: Iterable[AnswerRow]) -> dict[str, int]:

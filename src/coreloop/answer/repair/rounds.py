@@ -23,10 +23,10 @@ from coreloop.answer.repair.actions import (
     actions_for,
     jobs_for,
 )
-from coreloop.answer.repair.handlers import job_handlers
 from coreloop.answer.repair.injected_evidence import question_key
+from coreloop.answer.repair.job_handlers import job_handlers
+from coreloop.answer.repair.repair_targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.repair.signals import Reason
-from coreloop.answer.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.find_symbols import find_fields
@@ -34,10 +34,10 @@ from coreloop.answer.search.index.pending import read_coverage
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.work import work_on_jobs
-from coreloop.runs.run import Run
 
 REPAIR: Final = "repair"
 """Name of the steps."""
@@ -48,17 +48,6 @@ USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hou
 
 def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """Do what answers a signal, in the next round that has something to do.
-
-    Parameters
-    ----------
-    run : Run
-        In an iteration.
-    deps : Deps
-        Queue and tables.
-    reason : str
-        Of the signal.
-    found : SearchResult
-        What the answer was given.
 
     Returns
     -------
@@ -108,7 +97,7 @@ def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:
 def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     root = deps.workspace.root.resolve()
     # what the settings name was read before the question; a repair looks in the rest of the project
-    pending = read_coverage(deps.workspace, now=datetime.now(UTC), starts=[root]).pending
+    pending = read_coverage(deps.workspace, starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(run.state.question, stale, root)
     files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
@@ -132,9 +121,8 @@ def _read_before(run: Run, root: Path) -> Iterator[Target]:
 
 def _spoken_of(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that fit what symbols say of themselves."""
-    now = datetime.now(UTC)
     for symbol in symbols:
-        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits(), now=now)
+        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits())
 
 
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:

@@ -54,17 +54,7 @@ class Signal:
 
 
 def envelope(signal: Signal, *, trace_id: str, now: datetime) -> dict[str, Any]:
-    """Wrap a signal for the event store and other programs, as plain values of an `Envelope`.
-
-    Parameters
-    ----------
-    signal : Signal
-        The payload.
-    trace_id : str
-        Of the run that the signal is about.
-    now : datetime
-        With a time zone.
-    """
+    """Wrap a signal for the event store and other programs, as plain values of an `Envelope`."""
     key, payload = new_ulid(now, token_bytes(10)), msgspec.to_builtins(signal)
     message = Envelope(id=key, type=TYPE, timestamp=now, trace_id=trace_id, payload=payload)
     whole: dict[str, Any] = msgspec.to_builtins(message)

@@ -24,7 +24,7 @@ from coreloop.answer.repair.tables import (
     Status,
     Suggestion,
 )
-from coreloop.base.database import Database, sqlite_database
+from coreloop.base.database import Database, sqlite_database, stamp
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
@@ -57,7 +57,7 @@ class RepairStore:
         """Add a row."""
         values = (
             *(feedback.id, feedback.chat_id, feedback.message_id, feedback.kind),
-            *(feedback.reason, feedback.mended_by, _stamp(feedback.created_at)),
+            *(feedback.reason, feedback.mended_by, stamp(feedback.created_at)),
         )
         self._write("INSERT INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
@@ -68,7 +68,7 @@ class RepairStore:
 
     def feedback_since(self, moment: datetime) -> list[Feedback]:
         """Return what people said since a time, in order."""
-        rows = self._read("SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", (_stamp(moment),))
+        rows = self._read("SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", (stamp(moment),))
         return [_row(Feedback, row) for row in rows]
 
     def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
@@ -96,7 +96,7 @@ class RepairStore:
             )
             self._database.rows(
                 "INSERT INTO knowledge_gaps VALUES (?, ?, ?, ?, ?, 1, ?, NULL, NULL)",
-                (gap.id, topic, file, symbol, reason, _stamp(now)),
+                (gap.id, topic, file, symbol, reason, stamp(now)),
             )
             return gap
 
@@ -113,7 +113,7 @@ class RepairStore:
         rows = self._write(
             "UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE topic = ? AND closed_at IS NULL "
             "RETURNING id",
-            (_stamp(now), by, topic),
+            (stamp(now), by, topic),
         )
         return len(rows)
 
@@ -128,7 +128,7 @@ class RepairStore:
         rows = self._write(
             "UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE id = ? AND closed_at IS NULL "
             "RETURNING id",
-            (_stamp(now), by, gap_id),
+            (stamp(now), by, gap_id),
         )
         if not rows:
             raise UsageError(
@@ -143,7 +143,7 @@ class RepairStore:
             self._database.rows(
                 "INSERT INTO fix_suggestions VALUES (?, ?, ?, ?, 'pending', ?, NULL) "
                 "ON CONFLICT (action, target, details) DO NOTHING",
-                (_new_id(now), action, target, text, _stamp(now)),
+                (_new_id(now), action, target, text, stamp(now)),
             )
             rows = self._database.rows(
                 "SELECT * FROM fix_suggestions WHERE action = ? AND target = ? AND details = ?",
@@ -187,12 +187,12 @@ class RepairStore:
             rows = self._database.rows(
                 "UPDATE fix_suggestions SET status = ?, decided_at = ? WHERE id = ? AND status = 'pending' "
                 "RETURNING id",
-                (status, _stamp(now), suggestion_id),
+                (status, stamp(now), suggestion_id),
             )
             if rows and link is not None:
                 self._database.rows(
                     "INSERT INTO links VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    (link.code_symbol, link.schema_ref, _stamp(now)),
+                    (link.code_symbol, link.schema_ref, stamp(now)),
                 )
         if not rows:
             raise UsageError(
@@ -209,7 +209,7 @@ class RepairStore:
         """Put evidence before a question; what the same place said before is replaced."""
         values = (
             *(evidence.question, evidence.kind, evidence.location, evidence.symbol),
-            *(evidence.content, evidence.content_hash, _stamp(evidence.created_at)),
+            *(evidence.content, evidence.content_hash, stamp(evidence.created_at)),
         )
         self._write(
             "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?) "
@@ -235,7 +235,7 @@ class RepairStore:
             for kind, value in rows:
                 self._database.rows(
                     "INSERT INTO rejections VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    tuple(map(_storable, (topic, kind, value, reason, _stamp(now)))),
+                    tuple(map(_storable, (topic, kind, value, reason, stamp(now)))),
                 )
 
     def accept(self, topic: str) -> None:
@@ -306,7 +306,7 @@ class RepairStore:
     def keep_answer(self, row: AnswerRow) -> None:
         """Keep an ended answer; a second time changes nothing."""
         values = (
-            *(row.run_id, row.session_id, _stamp(row.ended_at), int(row.is_supported)),
+            *(row.run_id, row.session_id, stamp(row.ended_at), int(row.is_supported)),
             *(row.repairs, row.mends, json.dumps(row.found, sort_keys=True)),
         )
         self._write(
@@ -319,7 +319,7 @@ class RepairStore:
 
     def answers(self, *, since: datetime) -> list[AnswerRow]:
         """Return the answers that ended since a time, in order."""
-        rows = self._read("SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", (_stamp(since),))
+        rows = self._read("SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", (stamp(since),))
         return [_answer(row) for row in rows]
 
     def forget_answer(self, run_id: str, question: str) -> None:
@@ -341,7 +341,7 @@ class RepairStore:
         with self._database.writing():
             for table, column in _KEPT.items():
                 rows = self._database.rows(
-                    f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", (_stamp(moment),)
+                    f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", (stamp(moment),)
                 )
                 removed += len(rows)
         if removed:
@@ -361,20 +361,7 @@ class RepairStore:
 def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
     """Open the tables of a workspace; they are created if necessary.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        Of the project.
-    environ : mapping
-        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the tables are in the
-        SQLite file ``repair.db`` in `Workspace.runs_dir`.
-
-    Raises
-    ------
-    RunStoreError
-        The database cannot be used.
-    MissingExtraError
-        Postgres needs an extra.
+    They are in Postgres or in the file ``repair.db``, as for `coreloop.runs.stores.store.open_store`.
     """
     if address := environ.get("CORELOOP_DATABASE_URL"):
         from coreloop.base.postgres import postgres_database
@@ -399,10 +386,6 @@ def _new_id(now: datetime) -> str:
 def _storable(value: Any) -> Any:
     """Leave out what a database cannot hold: NUL and lone surrogates."""
     return encodable(value).replace("\0", "") if isinstance(value, str) else value
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _row(kind: type[T], row: Sequence[Any]) -> T:

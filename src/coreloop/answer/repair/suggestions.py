@@ -28,7 +28,7 @@ def apply_suggestion(
             action=suggestion.action,
         )
     link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"])
-    status: Status = "applied" if _exists(workspace.index_file, link, now) else "failed"
+    status: Status = "applied" if _exists(workspace.index_file, link) else "failed"
     tables.decide(suggestion_id, status, now=now, link=link if status == "applied" else None)
     return tables.suggestion(suggestion_id)
 
@@ -45,9 +45,9 @@ def reject_suggestion(tables: RepairStore, suggestion_id: str, *, now: datetime)
     return tables.suggestion(suggestion_id)
 
 
-def _exists(index: Path, link: Link, now: datetime) -> bool:
+def _exists(index: Path, link: Link) -> bool:
     """Whether the index still has both ends of a link."""
     location, _, name = link.code_symbol.partition("::")
     schema, _, place = link.schema_ref.partition("#")
     ends = ((location, name), (schema, f"#{place}"))
-    return all(entry_named(index, file, entry, now=now) is not None for file, entry in ends)
+    return all(entry_named(index, file, entry) is not None for file, entry in ends)

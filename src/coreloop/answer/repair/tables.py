@@ -1,6 +1,5 @@
 """The tables of repair, and their rows."""
 
-import sqlite3
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final, Literal
@@ -115,19 +114,7 @@ Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, FIRST)
-
-
-def _add_rejections(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, SECOND)
-
-
-def _is_own(connection: sqlite3.Connection) -> bool:
-    return set(sqlite.tables(connection)) >= _TABLES
-
-
-REPAIR: Final = sqlite.Schema("repair", (_create, _add_rejections), _is_own)
+REPAIR: Final = sqlite.Schema("repair", (FIRST, SECOND), sqlite.with_tables(_TABLES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

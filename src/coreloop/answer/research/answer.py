@@ -293,7 +293,7 @@ def answer_from(state: State, attempt: Attempt) -> Attempt:
     return replace(
         attempt,
         verdict="says so" if best else "nothing said so",
-        sentences=tuple(f"{finding.text} {_marks(finding.sources)}" for finding in best),
+        sentences=tuple(f"{finding.text} {citation_marks(finding.sources)}" for finding in best),
         cited=tuple(read for number in dict.fromkeys(numbers) if (read := knowledge.source(number))),
         differing=tuple(pairs),
     )
@@ -317,10 +317,11 @@ def contradiction_line(pair: Contradiction) -> str:
 
 def _side(side: SourcedText) -> str:
     published = f" ({side.published})" if side.published else ""
-    return f"{side.text} {_marks(side.sources)}{published}"
+    return f"{side.text} {citation_marks(side.sources)}{published}"
 
 
-def _marks(numbers: Sequence[int]) -> str:
+def citation_marks(numbers: Sequence[int]) -> str:
+    """Return ``[1][3]``."""
     return "".join(f"[{number}]" for number in numbers)
 
 

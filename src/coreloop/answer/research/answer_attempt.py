@@ -25,7 +25,7 @@ from coreloop.answer.research.verify import UNCITED, CheckedAnswer, check_answer
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import ModelError
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 
 _MAX_REASONS: Final = 3
 """Failed searches that an answer names."""

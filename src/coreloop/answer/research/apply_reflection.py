@@ -22,7 +22,7 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.verify import check_findings, evidence_of, without_citations
 from coreloop.runs import events
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
 
 _COMPARED: Final = 60
@@ -98,7 +98,7 @@ def _compare_findings(run: Run) -> None:
     """Look for contradictions among the findings, and mark those that have one."""
     knowledge = knowledge_of(run.state)
     recent = knowledge.findings[-_COMPARED:]
-    found = contradictions([_sourced(finding, knowledge) for finding in recent])
+    found = contradictions([sourced_text(finding, knowledge) for finding in recent])
     if found == knowledge.contradictions_found:
         return
     run.record(events.Noted, name=CONTRADICTED, data=msgspec.to_builtins(found))
@@ -109,7 +109,8 @@ def _compare_findings(run: Run) -> None:
             run.record(events.Noted, name=FOUND, data=msgspec.to_builtins(marked))
 
 
-def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
+def sourced_text(finding: Finding, knowledge: Knowledge) -> SourcedText:
+    """Return a finding with the newest date of its sources."""
     sources = (knowledge.source(number) for number in finding.sources)
     dates = [read.source.published for read in sources if read and read.source.published]
     return SourcedText(finding.text, finding.sources, max(dates, default=None))

@@ -16,9 +16,9 @@ from coreloop.answer.models.prompt import Material, NumberedSource, user_message
 from coreloop.answer.research.memory import Memory
 from coreloop.answer.research.research_state import UNUSED, Knowledge, ReadSource
 from coreloop.base.errors import ModelError
+from coreloop.runs.active_run import Run
 from coreloop.runs.decide import seconds_left
 from coreloop.runs.events import Noted
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 T = TypeVar("T", bound=Contract)

@@ -48,11 +48,11 @@ from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
+from coreloop.runs.active_run import Run
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.phases import phase
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 

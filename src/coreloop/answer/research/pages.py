@@ -16,9 +16,9 @@ from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Outcome
-from coreloop.runs.run import Run
 
 PAGE: Final = "page"
 """Name of the steps."""

@@ -32,7 +32,7 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.rewording import own_words
 from coreloop.runs import events
-from coreloop.runs.run import Run
+from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
 
 TOOLS: Final = {

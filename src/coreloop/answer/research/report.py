@@ -9,7 +9,7 @@ import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.question_parts import is_korean
-from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
+from coreloop.answer.research.answer import citation_marks, cited_sources, contradiction_line, respond
 from coreloop.answer.research.changed_sources import ChangedSource, changed_line
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
@@ -95,8 +95,6 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         Of the research.
     form : str
         A key of `REPORTS`.
-    path : Path
-        The file.
     changed : sequence of ChangedSource
         Cited files that changed since they were read.
 
@@ -122,7 +120,7 @@ def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterato
     yield from _filled(
         "Findings",
         [
-            f"{finding.tag} {finding.text} {_numbers(finding.sources)}".rstrip()
+            f"{finding.tag} {finding.text} {citation_marks(finding.sources)}".rstrip()
             for finding in knowledge.findings
         ],
     )
@@ -173,10 +171,6 @@ def _unsaid(knowledge: Knowledge) -> Iterator[str]:
 def _filled(heading: str, entries: list[str]) -> Iterator[tuple[str, list[str]]]:
     if entries:
         yield heading, entries
-
-
-def _numbers(numbers: tuple[int, ...]) -> str:
-    return "".join(f"[{number}]" for number in numbers)
 
 
 def _source(read: ReadSource) -> str:

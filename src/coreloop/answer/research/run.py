@@ -23,11 +23,11 @@ from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limit
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.observe.journal import remove_days
+from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.manage import begin_run
-from coreloop.runs.run import Run, work_on
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.ulid import new_ulid
 

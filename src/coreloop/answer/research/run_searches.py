@@ -27,9 +27,9 @@ from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.runs import events
+from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.duplicates import QueryHistory
-from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
 SEARCH: Final = "search"

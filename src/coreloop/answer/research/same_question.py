@@ -17,7 +17,7 @@ from coreloop.answer.research.earlier_researches import sessions_of
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import read_query
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from coreloop.runs.state import TERMINAL
 from coreloop.runs.stores.accounts import RunRow
 

@@ -7,15 +7,7 @@ from pathlib import Path
 
 
 class Blobs:
-    """``git cat-file --batch`` of a repository, started at the first read.
-
-    Parameters
-    ----------
-    root : Path
-        Top of the work tree.
-    environ : mapping
-        The process's environment.
-    """
+    """``git cat-file --batch`` of a repository, started at the first read."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root

@@ -144,6 +144,13 @@ def read_history(commits: Iterable[Commit]) -> History:
     )
 
 
+def reread(commits: Iterable[Commit], newer: Iterable[Commit]) -> set[Promotion]:
+    """The promotions that newer commits revert or bring back, as they were before."""
+    log = tuple(commits)
+    before, after = ({merge.promotion for merge in read_history(its).merges} for its in (log, (*newer, *log)))
+    return before - after
+
+
 def reverted_in(message: str) -> tuple[str, ...]:
     """The commits, or their beginnings, that a message says it reverts."""
     return tuple(_REVERTS.findall(message))

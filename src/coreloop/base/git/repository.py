@@ -202,6 +202,10 @@ class Repository:
         """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
         return self._git("merge-base", "--end-of-options", left, right, ok={0, 1, 128}) or None
 
+    def merged_tree(self, base: str, head: str) -> str:
+        """The tree that a merge of two commits gives, with marks where they conflict; needs git 2.38."""
+        return self._git("merge-tree", "--write-tree", base, head, ok={0, 1}).partition("\n")[0]
+
     def differences(self, old: str, new: str) -> list[FileDifference]:
         """The files that differ between two commits; a rename is a deletion and an addition."""
         command = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)

@@ -25,11 +25,6 @@ def find_framework(root: Path) -> str | None:
 
     Reads pyproject.toml (dependencies, optional dependencies and groups, also Poetry's), requirements*.txt
     and setup.cfg. Unreadable files are skipped, since the result is only a proposal.
-
-    Parameters
-    ----------
-    root : Path
-        The repository's root.
     """
     dependencies = {
         re.sub(r"[-_.]+", "-", match["name"]).lower()

@@ -14,8 +14,8 @@ from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
 from coreloop.descriptions.argument import Arguments
 from coreloop.descriptions.documents import DOCUMENTS, described_tools
-from coreloop.descriptions.located import docstring_node
-from coreloop.descriptions.ownership import docstring_bullets
+from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
@@ -108,8 +108,6 @@ def read_ledger(
         added, so that a promotion is a row even if its tool is never called.
     folder : PurePosixPath
         The project's folder below the repository's root.
-    now : datetime
-        Aware.
     """
     commits = list(repository.log(base))
     history = read_history(commits)
@@ -173,7 +171,7 @@ class _Reader:
             return
         old, new = (self._texts(blob, file.path) for blob in file.blobs)
         for tool, target in tools:
-            name = _symbol(target)[1]
+            name = symbol_of(target)[1]
             if name in old and name in new and old[name] != new[name]:
                 yield self._change(file, tool, target)
 
@@ -193,11 +191,11 @@ class _Reader:
             pull_request=_number(commit.message),
             is_revert=place in self._history.revert_places or _REVERTS.search(commit.message) is not None,
         )
-        then = (file.path.removeprefix(self._prefix), _symbol(target)[1])
+        then = (file.path.removeprefix(self._prefix), symbol_of(target)[1])
         merges = [
             merge.promotion
             for merge in self._history.merges
-            if merge.landing == sha and _symbol(merge.promotion.target) in {then, _symbol(target)}
+            if merge.landing == sha and symbol_of(merge.promotion.target) in {then, symbol_of(target)}
         ]
         return replace(
             change,
@@ -208,11 +206,11 @@ class _Reader:
 
 
 def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, str]:
-    known = {_symbol(target) for target in targets.values()}
+    known = {symbol_of(target) for target in targets.values()}
     promoted = {
-        _symbol(merge.promotion.target): merge.promotion.target
+        symbol_of(merge.promotion.target): merge.promotion.target
         for merge in history.merges
-        if merge.promotion.target.partition("::")[2] and _symbol(merge.promotion.target) not in known
+        if merge.promotion.target.partition("::")[2] and symbol_of(merge.promotion.target) not in known
     }
     # a name of the log keeps its own target
     return {symbol[1].rpartition(".")[2]: target for symbol, target in promoted.items()} | dict(targets)
@@ -270,12 +268,6 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
 def _number(message: str) -> int | None:
     match = _PULL_REQUEST.search(message)
     return int(match[1] or match[2]) if match else None
-
-
-def _symbol(target: str) -> tuple[str, str]:
-    """File and name, without a line, which may have moved."""
-    file, _, symbol = target.partition("::")
-    return file, symbol.partition(":")[0]
 
 
 def _first_parents(commits: Sequence[Commit]) -> list[Commit]:

@@ -12,8 +12,8 @@ from coreloop.learn.effect.day_counts import DayCount, Stratum, Tally, tally
 from coreloop.learn.effect.description_changes import Change, Ledger
 from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates
-from coreloop.learn.effect.failures import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
+from coreloop.learn.effect.named_failure import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import (
     HORIZON_DAYS,

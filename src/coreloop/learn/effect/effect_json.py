@@ -2,51 +2,32 @@
 
 from typing import Any
 
+from coreloop.base.validation import fields_of
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.verdict import Look
 
 
 def effect_facts(effect: Effect) -> dict[str, Any]:
     """The facts of a change; shares are 0 to 1, days are UTC."""
     change, look = effect.change, effect.look
-    estimate = look.estimate if look is not None else None
     return {
-        "tool": change.tool,
-        "target": change.target,
-        "sha": change.sha,
-        "merged_at": change.merged_at,
-        "pull_request": change.pull_request,
-        "ids": change.ids,
+        **fields_of(change, "tool", "target", "sha", "merged_at", "pull_request", "ids"),
         "by": "coreloop" if change.is_ours else "revert" if change.is_revert else "human",
-        "reverted": change.reverted,
-        "added": change.added,
-        "removed": change.removed,
-        "verdict": effect.verdict,
-        "decided_on": effect.decided_on,
-        "reason": effect.reason,
-        "more_calls": effect.more_calls,
-        "is_given_up": effect.is_given_up,
-        "is_stale": effect.is_stale,
-        "has_returned": effect.has_returned,
-        "todo": effect.todo,
+        **fields_of(change, "reverted", "added", "removed"),
+        **fields_of(effect, "verdict", "decided_on", "reason", "more_calls", "is_given_up", "is_stale"),
+        **fields_of(effect, "has_returned", "todo"),
         "counts": "named failure" if effect.lines else "all failures",
-        "since": effect.since,
-        "until": effect.until,
-        "figures": None
-        if estimate is None or look is None
-        else {
-            "day": look.day,
-            "before": estimate.before,
-            "expected": estimate.expected,
-            "after": estimate.after,
-            "difference": estimate.difference,
-            "low": look.low,
-            "high": look.high,
-            "n_before": estimate.n_before,
-            "n_after": estimate.n_after,
-            "days_before": estimate.days_before,
-            "days_after": estimate.days_after,
-            "n_controls": estimate.n_controls,
-        },
-        "guardrails": effect.guardrails,
-        "notes": effect.notes,
+        **fields_of(effect, "since", "until"),
+        "figures": None if look is None else _figures(look),
+        **fields_of(effect, "guardrails", "notes"),
+    }
+
+
+def _figures(look: Look) -> dict[str, Any]:
+    estimate = look.estimate
+    return {
+        "day": look.day,
+        **fields_of(estimate, "before", "expected", "after", "difference"),
+        **fields_of(look, "low", "high"),
+        **fields_of(estimate, "n_before", "n_after", "days_before", "days_after", "n_controls"),
     }

@@ -75,15 +75,6 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     change any more is kept in ``data/audit/effects.json``, so that later runs read only records
     of the last `_READ_DAYS`; the file is safe to delete.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    now : datetime
-        Aware.
-    files : sequence of FileFacts, optional
-        The facts of its records, where the caller has opened them.
-
     Raises
     ------
     GitError

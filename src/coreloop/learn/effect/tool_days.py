@@ -10,7 +10,14 @@ import polars as pl
 
 from coreloop.base.date_range import Days
 from coreloop.learn.effect.day_counts import DayCount, Stratum
-from coreloop.learn.effect.failures import CALL, EVERY_DAY, NamedFailure, ToolCalls, WindowCalls, whole_window
+from coreloop.learn.effect.named_failure import (
+    CALL,
+    EVERY_DAY,
+    NamedFailure,
+    ToolCalls,
+    WindowCalls,
+    whole_window,
+)
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts

@@ -108,22 +108,7 @@ def _read_into(
     calls_of, groups = columns.calls, columns.groups
     add_record = columns.records.extend
     labels: set[str] = set()
-    for offset, raw in lines:
-        try:
-            plain = decode_plain(raw)
-            ts_us = microseconds(plain.ts)
-            fields: CountedFields = plain
-            calls: Sequence[CallFields] = plain.tool_calls or ()
-            is_plain = True
-        except NOT_PLAIN:
-            ts_us = None
-        if ts_us is None:
-            line = decode_line(raw, offset)
-            if isinstance(line, Skipped):
-                oddities.skip(line.reason, offset)
-                continue
-            fields, calls, ts_us, is_plain = line.fields, line.calls, line.ts_us, False
-            oddities.read_as_absent(line.absent, offset)
+    for offset, fields, calls, ts_us, is_plain in _decoded(lines, oddities):
         label = fields.category_hash
         if label not in labels:
             label = _category(fields, reading.categories)
@@ -169,6 +154,27 @@ def _read_into(
                 fields.cost_usd,
             )
         )
+
+
+def _decoded(
+    lines: Iterable[tuple[int, bytes]], oddities: Oddities
+) -> Iterator[tuple[int, CountedFields, Sequence[CallFields], int, bool]]:
+    """Yield the offset, the fields, the calls and the time of each record, and whether it is well-formed."""
+    for offset, raw in lines:
+        try:
+            plain = decode_plain(raw)
+            ts_us = microseconds(plain.ts)
+        except NOT_PLAIN:
+            ts_us = None
+        if ts_us is not None:
+            yield offset, plain, plain.tool_calls or (), ts_us, True
+            continue
+        line = decode_line(raw, offset)
+        if isinstance(line, Skipped):
+            oddities.skip(line.reason, offset)
+            continue
+        oddities.read_as_absent(line.absent, offset)
+        yield offset, line.fields, line.calls, line.ts_us, False
 
 
 def _text(raw: msgspec.Raw) -> str | None:

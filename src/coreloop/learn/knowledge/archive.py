@@ -19,7 +19,7 @@ from coreloop.base.sqlite import (
     tables,
     use_wal,
 )
-from coreloop.learn.knowledge.schema import KNOWLEDGE
+from coreloop.learn.knowledge.schema import knowledge_schema
 
 
 def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:
@@ -74,8 +74,6 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
         The database to replace; created if absent.
     folder : Path
         Folder of the snapshot of the present state.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------
@@ -95,7 +93,7 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
     if database.exists() and archive.samefile(database):
         raise UsageError("the archive is the database itself; name a file in its _archive folder")
     with sqlite_errors(archive), closing(connect(archive)) as copy:
-        check_schema(copy, archive, KNOWLEDGE)
+        check_schema(copy, archive, knowledge_schema(now))
         if not tables(copy):
             raise WorkspaceError("is empty: there is nothing to restore", path=archive)
         _refuse_damage(copy, archive)

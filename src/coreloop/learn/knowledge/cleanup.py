@@ -31,7 +31,7 @@ from coreloop.base.sqlite import (
 )
 from coreloop.learn.knowledge.archive import snapshot
 from coreloop.learn.knowledge.playbook import IS_GOOD
-from coreloop.learn.knowledge.schema import KNOWLEDGE, hashed, utc_text
+from coreloop.learn.knowledge.schema import VERSION, hashed, knowledge_schema, utc_text
 from coreloop.learn.knowledge.store import reading
 
 RETENTION_DAYS: Final = 30  # as the specification has it
@@ -168,8 +168,6 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
         The existing audit notes.
     archive_dir : Path
         Folder of the snapshot.
-    now : datetime
-        Timezone-aware.
 
     Raises
     ------
@@ -178,16 +176,17 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     """
     if not database.exists():
         raise WorkspaceError("does not exist: there is nothing to clean", path=database)
+    schema = knowledge_schema(now)
     with sqlite_errors(database), closing(connect(database)) as connection:
-        check_schema(connection, database, KNOWLEDGE)
+        check_schema(connection, database, schema)
         use_wal(connection)
         with transaction(connection):
-            check_schema(connection, database, KNOWLEDGE)
+            check_schema(connection, database, schema)
             _add_functions(connection, notes, now)
             # No other process can write now, so the snapshot is exactly the state before the rules.
             idle = _is_idle(connection)
             archive = None if idle else snapshot(database, archive_dir, "pre-cleanup", now=now)
-            migrate(connection, KNOWLEDGE, now=now)
+            migrate(connection, schema)
             effects = tuple(_apply(connection))
             connection.execute("DELETE FROM clear_questions")
             connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))
@@ -197,7 +196,7 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
 
 def _is_idle(connection: sqlite3.Connection) -> bool:
     """Whether neither a migration nor a rule would change anything."""
-    if version(connection) < KNOWLEDGE.version:
+    if version(connection) < VERSION:
         return False
     questions = connection.execute("SELECT count(*) FROM clear_questions").fetchone()[0]
     return not questions and not any(effect.rows for effect in _count(connection))

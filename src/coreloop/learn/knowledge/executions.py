@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 from coreloop.base.records import hash_question
@@ -53,32 +53,12 @@ class Execution:
 
 
 def record_execution(connection: sqlite3.Connection, execution: Execution, *, now: datetime) -> None:
-    """Store an answered request without its question.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Of `coreloop.learn.knowledge.store.writing`.
-    execution : Execution
-        The request.
-    now : datetime
-        Timezone-aware.
-    """
-    values = {
-        "stock_code": execution.stock_code,
+    """Store an answered request without its question."""
+    values = asdict(execution) | {
         "question_hash": hash_question(execution.question),
-        "question_type": execution.question_type,
-        "mode": execution.mode,
-        "result_summary": execution.result_summary,
-        "grade": execution.grade,
-        "key_metrics": execution.key_metrics,
-        "duration_s": execution.duration_s,
-        "rounds": execution.rounds,
-        "has_error": execution.has_error,
-        "provider": execution.provider,
-        "model": execution.model,
         "created_at": utc_text(now),
     }
+    del values["question"]
     row = storable(values)
     names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
     connection.execute(f"INSERT INTO executions ({names}) VALUES ({marks})", row)

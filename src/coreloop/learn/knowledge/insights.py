@@ -3,7 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -137,8 +137,6 @@ def save_live(
         Its source and gate are set to ``live`` and ``auto-extracted``.
     answer_chars, grade
         As in `refuse_live`.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------
@@ -223,21 +221,7 @@ def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: date
 
 
 def _values(insight: Insight) -> dict[str, Any]:
-    return storable(
-        {
-            "stock_code": insight.stock_code,
-            "narrative": insight.narrative,
-            "strengths": insight.strengths,
-            "weaknesses": insight.weaknesses,
-            "sector": insight.sector,
-            "source": insight.source,
-            "key_metrics": insight.key_metrics,
-            "data_as_of": insight.data_as_of,
-            "evidence_ref": insight.evidence_ref,
-            "quality_gate": insight.quality_gate,
-            "expires_at": insight.expires_at,
-        }
-    )
+    return {name: value for name, value in storable(asdict(insight)).items() if name != "created_at"}
 
 
 def _insight(row: sqlite3.Row) -> Insight:

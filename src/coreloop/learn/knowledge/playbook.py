@@ -99,8 +99,6 @@ def merge_bullet(
         Counts to add, at least 0.
     source : str
         Its author; an existing bullet keeps its first source.
-    now : datetime
-        Timezone-aware.
 
     Raises
     ------

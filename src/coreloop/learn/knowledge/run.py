@@ -125,19 +125,6 @@ def clean_up(
 ) -> PlannedCleanup | Cleaned:
     """Clean a database; without ``confirm``, only count the effects.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        Its archive receives the snapshot.
-    database : Path
-        Of this or an older schema.
-    notes : Notes
-        Of `project_notes`.
-    confirm : bool
-        Change the database.
-    now : datetime
-        Timezone-aware.
-
     Raises
     ------
     WorkspaceError
@@ -151,13 +138,6 @@ def clean_up(
 
 def backfill_blog(request: BackfillRequest, *, now: datetime) -> Backfill:
     """Store the ``ai:`` blocks of blog posts as insights; without ``confirm``, only compare.
-
-    Parameters
-    ----------
-    request : BackfillRequest
-        The blog and the database.
-    now : datetime
-        Timezone-aware.
 
     Returns
     -------

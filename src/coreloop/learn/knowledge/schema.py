@@ -2,9 +2,10 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from coreloop.base.records import hash_question
@@ -119,9 +120,12 @@ def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
         connection.execute(f"DROP TABLE old_{table}")
 
 
-MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection, datetime], None], ...]] = (_create_or_adopt,)
-KNOWLEDGE: Final = Schema("knowledge", MIGRATIONS, is_knowledge)
-VERSION: Final = KNOWLEDGE.version
+def knowledge_schema(now: datetime) -> Schema:
+    """Return the schema; rows whose time is not recorded get this one when they are migrated."""
+    return Schema("knowledge", (partial(_create_or_adopt, now=now),), is_knowledge)
+
+
+VERSION: Final = knowledge_schema(datetime.max).version
 
 
 def _copy(connection: sqlite3.Connection, table: str) -> str:

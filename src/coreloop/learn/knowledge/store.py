@@ -11,7 +11,7 @@ from typing import Any, Final
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.records import encodable
-from coreloop.learn.knowledge.schema import KNOWLEDGE
+from coreloop.learn.knowledge.schema import knowledge_schema
 
 _ABSENT: Final = "does not exist; `backfill-blog --confirm` creates it"
 
@@ -29,7 +29,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise WorkspaceError(_ABSENT, path=path)
-    with sqlite.reader(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
+    with sqlite.reader(path, knowledge_schema(datetime.now(UTC))) as connection:
         yield connection
 
 
@@ -45,7 +45,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
         The file is not a knowledge database, has a newer version or is not writable, or another process has
         been writing for longer than `coreloop.base.sqlite.BUSY_TIMEOUT_S`.
     """
-    with sqlite.writer(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
+    with sqlite.writer(path, knowledge_schema(datetime.now(UTC))) as connection:
         yield connection
 
 

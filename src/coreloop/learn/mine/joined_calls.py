@@ -95,13 +95,6 @@ def find_sessions(batches: Iterable[tuple[Facts, MineSettings]], texts_of: _Text
     midnight UTC a new request begins, so that a day counts alike whichever days are read with it. Calls of
     one session that are in several files are joined; one that is recorded later lengthens its request.
 
-    Parameters
-    ----------
-    batches : iterable of (Facts, MineSettings)
-        Of the window's files, with ``file``.
-    texts_of : callable
-        `coreloop.learn.mine.window.Window.texts_of`.
-
     Returns
     -------
     Sessions or None

@@ -22,8 +22,8 @@ from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.observe.case_keys import known_case_key
+from coreloop.observe.judgments import HumanVerdicts, read_verdicts
 from coreloop.observe.reading.remote import Folder
-from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +146,6 @@ def open_mining(
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     options : MiningOptions
         Where and how to mine.
     min_chunk_len : int, optional

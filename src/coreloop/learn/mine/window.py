@@ -346,13 +346,6 @@ def draw_number() -> pl.Expr:
 def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     """Compare each pattern without a category with the patterns that begin with the same tool.
 
-    Parameters
-    ----------
-    window : Window
-        Of the patterns.
-    patterns : polars.DataFrame
-        From `count_patterns`.
-
     Returns
     -------
     polars.DataFrame

@@ -15,7 +15,7 @@ from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_ke
 from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
 from coreloop.learn.proposals.statements import MAX_Q, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.wordings import Language
+from coreloop.learn.statements.line_sentences import Language
 
 _WEAK: Final = "weak: "
 

@@ -23,7 +23,7 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, merge
 from coreloop.learn.pattern.document import candidates_markdown, redact_candidate, redact_note
 from coreloop.learn.pattern.draft import draft_candidate
-from coreloop.learn.pattern.find import CandidateSearch, find_candidates
+from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile, Note
 from coreloop.learn.proposals.proposal_files import CANDIDATES, Numbered, new_keys, write_night
 from coreloop.learn.proposals.vocabulary import Vocabulary

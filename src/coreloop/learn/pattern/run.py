@@ -91,17 +91,6 @@ def run_pattern(
 ) -> PatternResult:
     """Find tool sequences that keep succeeding, and write the candidates of the day.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : PatternRequest
-        Options.
-    now : datetime
-        With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
-
     Raises
     ------
     WorkspaceError

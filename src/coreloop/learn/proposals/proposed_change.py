@@ -43,17 +43,7 @@ class DocstringChange:
 def change_of(
     workspace: Workspace, suggested: SuggestedAppend | None, refused: str | None
 ) -> DocstringChange:
-    """Edit the docstring in the working tree, in memory.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    suggested : SuggestedAppend or None
-        The proposed text and its target.
-    refused : str or None
-        Why there is no text.
-    """
+    """Edit the docstring in the working tree, in memory."""
     if suggested is None:
         return DocstringChange(problem=refused or "no text was drafted")
     if suggested.target_file is None or suggested.target_symbol is None:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from coreloop.base.error_classes import CLASSES
 from coreloop.learn.proposals.step import Step
-from coreloop.learn.statements.wordings import CALL, NO_CATEGORY, OF_CATEGORY, ON_KEYWORDS, Language
+from coreloop.learn.statements.line_sentences import CALL, NO_CATEGORY, OF_CATEGORY, ON_KEYWORDS, Language
 
 ELIDED: Final = "…"
 """Placeholder for arguments that are not named."""

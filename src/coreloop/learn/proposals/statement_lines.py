@@ -12,7 +12,7 @@ from typing import Final
 
 from coreloop.base.error_classes import CLASSES
 from coreloop.base.text import FILLERS
-from coreloop.learn.statements.wordings import (
+from coreloop.learn.statements.line_sentences import (
     BOTH,
     CONDITIONS,
     FAILS,

@@ -26,8 +26,8 @@ from coreloop.learn.proposals.statements import NearStatement, Statement
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
-from coreloop.learn.refine.find import CounterexampleSearch, find_counterexamples
-from coreloop.learn.statements.errors import error_table
+from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
+from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
@@ -64,18 +64,19 @@ def refine(
     min_failures: int,
     excluded: Collection[str] = (),
     known: frozenset[str] = frozenset(),
+    rejected: frozenset[str] = frozenset(),
     merges: Mapping[str, datetime] = MappingProxyType({}),
 ) -> Refined:
     """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
 
-    ``merges`` are as in `coreloop.learn.proposals.statement_draft.draft_statements`.
+    ``merges`` and ``rejected`` are as in `coreloop.learn.statements.search.search_tools`.
     """
     window = merge(files, days)
     search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
     logged = logged_names(called_tools(window), root=workspace.root, configured=workspace.settings.tools)
     log = read_log(window, logged)
     words = _vocabulary(search, log, workspace)
-    tools = search_tools(log, words, merges)
+    tools = search_tools(log, words, merges, rejected)
     found = to_statements(tools, log, language=workspace.settings.language)
     places = {entry.statement.key: entry.places for entry in found}
     statements, unproposed = draft_statements(

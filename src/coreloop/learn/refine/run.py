@@ -13,7 +13,7 @@ from coreloop.learn.proposals.counterexamples import CounterexamplesFile
 from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
-from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
+from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +75,6 @@ def run_refine(
 ) -> RefineResult:
     """Find failures that repeat, and write the counterexamples of the day.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : RefineRequest
-        Options.
-    now : datetime
-        With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
-
     Raises
     ------
     UsageError
@@ -99,13 +88,15 @@ def run_refine(
     gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
     chunk_len = request.min_chunk_len
     with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
+        states = kept_states(workspace, mined.judgments)
         refined = refine(
             mined.files,
             request.days,
             workspace=workspace,
             min_failures=gates.min_failures,
             excluded=excluded,
-            known=settled_keys(kept_states(workspace, mined.judgments)),
+            known=settled_keys(states),
+            rejected=rejected_keys(states),
             merges=mined.merges(),
         )
         if request.sanitized:  # near misses may hold users' values

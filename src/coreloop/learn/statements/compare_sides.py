@@ -55,13 +55,6 @@ class NumberedCalls:
 def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
     """Test whether calls that deviate from a line fail more, with one success rate a case and side.
 
-    Parameters
-    ----------
-    calls : NumberedCalls
-        All calls of a tool.
-    follow, deviate : int
-        Sets of calls.
-
     Returns
     -------
     float or None

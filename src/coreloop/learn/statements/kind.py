@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
+from coreloop.learn.proposals.counterexamples import SECTION
+from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.statement_draft import MergedLine, merged_lines
 from coreloop.learn.proposals.statement_lines import Advice
 from coreloop.learn.proposals.statements import StatementKind
@@ -61,6 +63,8 @@ class Known:
         Names of all tools, to read the paths of sources.
     merged : tuple of MergedLine
         Promoted lines of its description.
+    is_rejected : callable
+        Whether a maintainer rejected a line.
     """
 
     texts: Mapping[int, str]
@@ -68,14 +72,16 @@ class Known:
     numbers: frozenset[float]
     tools: frozenset[str]
     merged: tuple[MergedLine, ...] = ()
+    is_rejected: Callable[[Advice], bool] = lambda line: False
 
 
 def known_of(
     words: Vocabulary,
     tool: str,
     merges: Mapping[str, datetime] = MappingProxyType({}),
+    rejected: frozenset[str] = frozenset(),
 ) -> Known:
-    """What a tool's source declares; ``merges`` are as in `coreloop.learn.refine.propose.refine`."""
+    """What a tool's source declares; ``merges`` and ``rejected`` are as in `~.search.search_tools`."""
     defined = words.tool(tool)
     lag = timedelta(days=words.settings.effect.deploy_lag_days)
     return Known(
@@ -84,6 +90,7 @@ def known_of(
         numbers=defined.numbers if defined is not None else frozenset(),
         tools=frozenset(words.tools),
         merged=merged_lines(tool, defined, merges, lag=lag) if defined is not None else (),
+        is_rejected=lambda line: not rejected.isdisjoint(keys_of(tool, str(line), SECTION)),
     )
 
 

@@ -20,10 +20,10 @@ from coreloop.learn.proposals.statements import (
     too_few,
 )
 from coreloop.learn.statements.compare_sides import NumberedCalls
+from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places
-from coreloop.learn.statements.wordings import Language
 
 MAX_LINES: Final = 3
 """Lines of a tool: more were never all true on four logs, and a model reads them at every call."""

@@ -45,6 +45,8 @@ _NAMED: Final = "no word such as null"
 _MAX_ROUNDS: Final = 5  # a round explains one cause, and at most three lines are said
 _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
+_SPELLING: Final = frozenset({"written", "prefix"})
+"""How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
 _CLEAR: Final = 0.5  # chosen: a smaller gap with one or two cases is mostly chance
 
 
@@ -103,7 +105,10 @@ class ToolSearch:
 
 
 def search_tools(
-    log: CaseLog, words: Vocabulary, merges: Mapping[str, datetime] = MappingProxyType({})
+    log: CaseLog,
+    words: Vocabulary,
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+    rejected: frozenset[str] = frozenset(),
 ) -> list[ToolSearch]:
     """Search the lines of every tool that fails in at least three cases.
 
@@ -116,6 +121,8 @@ def search_tools(
     merges : mapping of str to datetime, optional
         When each promoted key was merged: evidence on such a line is what came since, and calls that it
         explains are evidence on no other.
+    rejected : frozenset of str, optional
+        Keys of lines that were rejected: their subjects are not said, and their calls are left to others.
 
     Returns
     -------
@@ -128,7 +135,7 @@ def search_tools(
             if not (call.ok or call.retry):
                 failing[call.tool].add(request.case)
     tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
-    searches = [search_tool(log, tool, known_of(words, tool, merges)) for tool in tools]
+    searches = [search_tool(log, tool, known_of(words, tool, merges, rejected)) for tool in tools]
     q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
     if len(log.days) < MIN_DAYS:  # the last days have to agree
         searches = [replace(search, said=()) for search in searches]
@@ -160,8 +167,13 @@ def search_tool(log: CaseLog, tool: str, known: Known) -> ToolSearch:
         tested += [found for found in first if found is not None]
         few += [lacking for found in hypotheses if (lacking := _lacking(calls, found))]
         rest = _step_down(calls, hypotheses, rest, said)
+        if kinds is _DIRECT and any(found.line.form in _SPELLING for found in said):
+            sources = _hypotheses(search, (SOURCE,), known, (1 << calls.n) - 1)
+            fields = [found for found in sources if _comes_from_field(places, found)]
+            said[:] = [_by_source(calls, found, fields) for found in said]
+            tested += said
     accepted = {found.line: found for found in said}
-    tested = [accepted.get(found.line, found) for found in tested]
+    tested = [accepted.get(line, found) for line, found in {found.line: found for found in tested}.items()]
     return replace(search, tested=tuple(tested), said=tuple(said), few=tuple(few))
 
 
@@ -184,7 +196,9 @@ def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
     since, n = last_third(log), len(places)
     strata = [
         [request.day for request in requests],
-        *([getattr(request, name) for request in requests] for name in ("model", "template", "owner")),
+        *([getattr(request, name) for request in requests] for name in ("model", "template")),
+        # who is unknown is nobody else: one wrong value may leave a request without any identifier
+        [request.owner or ~request.case for request in requests] if any(r.owner for r in requests) else [],
     ]
     return NumberedCalls(
         n,
@@ -239,6 +253,34 @@ def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothe
     return min(good, key=lambda found: (found.rank, _errors(calls, found), found.p_value))
 
 
+def _comes_from_field(places: Sequence[CallPlace], found: LineHypothesis) -> bool:
+    """Whether most values that deviate from a source are another field of a result, such as a name."""
+    values = [
+        places[number].call.values[slot(found.line, "argument")] for number in iter_places(found.deviate)
+    ]
+    return 2 * sum(value.sources not in {None, ()} for value in values) > len(values)
+
+
+def _by_source(
+    calls: NumberedCalls, found: LineHypothesis, sources: Sequence[LineHypothesis]
+) -> LineHypothesis:
+    """A line, or the source that explains as much of what it says by how a value is written."""
+    if found.line.form not in _SPELLING:
+        return found
+    of_argument = [source for source in sources if source.line.argument() == found.line.argument()]
+    tested = [_tested(calls, source, found.deviate | found.follow) for source in of_argument]
+    limit = AS_GOOD * _errors(calls, found) + 1
+    fitting = [
+        source
+        for source in tested
+        if source is not None
+        and source.p_value <= MAX_Q
+        and _overlap(calls, source, found) >= _ALIKE
+        and _errors(calls, source) <= limit
+    ]
+    return min(fitting, key=lambda source: source.p_value, default=found)
+
+
 def _errors(calls: NumberedCalls, found: LineHypothesis) -> int:
     """Calls about which a line is wrong."""
     return (found.deviate & calls.good).bit_count() + (found.follow & ~calls.good).bit_count()
@@ -255,7 +297,11 @@ def _hypotheses(
     """A hypothesis for each pair of sides, said by the best reason."""
     by_sides: dict[tuple[int, int], LineHypothesis] = {}
     for kind in kinds:
-        for found in _of_kind(search, kind, known, rest):
+        of_kind = list(_of_kind(search, kind, known, rest))
+        rejected = {found.line.subject() for found in of_kind if known.is_rejected(found.line)}
+        for found in of_kind:
+            if found.line.subject() in rejected:
+                continue
             sides = found.deviate, found.follow
             before = by_sides.get(sides)
             if before is None or found.rank < before.rank:

@@ -8,7 +8,7 @@ from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import read_proposed
-from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter, append_verdict
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter, append_verdict
 
 LOOK_BACK: Final = timedelta(days=180)
 """Pull requests opened before are not read; older proposals lie outside of every window."""

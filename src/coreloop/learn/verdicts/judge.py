@@ -17,8 +17,8 @@ from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.proposal_files import ProposalsFile, read_every_night
 from coreloop.learn.proposals.statement_document import statement_line
 from coreloop.learn.proposals.statements import Statement
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, append_verdict
 from coreloop.observe.reading.decode import RecordLine, find_record
-from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,6 @@ def judge(
     verdict : VerdictLetter
     cause, by : str or None, str
         The reason, and the person who judges.
-    now : datetime
-        With a time zone.
 
     Raises
     ------

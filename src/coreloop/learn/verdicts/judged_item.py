@@ -22,7 +22,7 @@ from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.document import title
 from coreloop.learn.verdicts.judge import find_request, key_of
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, kept_states, states_by_key
-from coreloop.observe.verdicts import HumanVerdict, read_verdicts
+from coreloop.observe.judgments import HumanVerdict, read_verdicts
 
 Entry = Statement | Candidate | Counterexample
 

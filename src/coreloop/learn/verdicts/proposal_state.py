@@ -16,7 +16,7 @@ from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
-from coreloop.observe.verdicts import USER, HumanVerdict, HumanVerdicts
+from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 
 
 class ProposalState(StrEnum):
@@ -266,6 +266,11 @@ def _counted_as(standpoint: Standpoint) -> str:
 def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     """Keys that are not proposed again: open, merged, rejected, retired or reverted, and not reopened."""
     return frozenset(one.key for one in standpoints if one.state not in UNDECIDED)
+
+
+def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
+    """Keys that a maintainer rejected: something else explains what they are about."""
+    return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
 
 
 def returned_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:

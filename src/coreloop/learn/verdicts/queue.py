@@ -17,12 +17,12 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.joined_calls import NO_QUESTION
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
-from coreloop.learn.pattern.find import find_candidates
+from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.verdicts.judge import damaged_files
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, pending, project_states
+from coreloop.observe.judgments import HumanVerdicts, read_verdicts
 from coreloop.observe.reading.decode import RecordLine
-from coreloop.observe.verdicts import HumanVerdicts, read_verdicts
 
 MOST_MISSING: Final = 2
 """Most successes that a pattern near the gate may lack."""
@@ -76,8 +76,6 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     now : datetime
         Aware; the window is the 30 days before it.
     watch : Watch, optional

@@ -36,8 +36,9 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
     from agents.run import get_default_agent_runner, set_default_agent_runner
 
     runner = get_default_agent_runner()
-    before = runner.before if isinstance(runner, _classes()[0]) else runner
-    set_default_agent_runner(_classes()[0](before, Requests(data_dir)))
+    recording = _runner_class()
+    before = runner.before if isinstance(runner, recording) else runner
+    set_default_agent_runner(recording(before, Requests(data_dir)))
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -69,7 +70,7 @@ class _Run:
     def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         from agents import RunConfig
 
-        _, hooks = _classes()
+        hooks = _hooks_class()
         config = given.get("run_config") or RunConfig()
         if isinstance(config, Mapping):
             config = RunConfig(**config)
@@ -139,9 +140,8 @@ class _Run:
 
 
 @cache
-def _classes() -> tuple[Any, Any]:
-    """The runner and the hooks, made where the framework is imported."""
-    from agents import RunHooks
+def _runner_class() -> Any:
+    """The runner, made where the framework is imported."""
     from agents.run import AgentRunner
 
     class RecordingRunner(AgentRunner):  # type: ignore[misc, unused-ignore]
@@ -183,10 +183,18 @@ def _classes() -> tuple[Any, Any]:
                 task.add_done_callback(lambda done: run.end(result, _error_of(done)))
             return result
 
+    return RecordingRunner
+
+
+@cache
+def _hooks_class() -> Any:
+    """The hooks, made where the framework is imported."""
+    from agents import RunHooks
+
     class Hooks(RunHooks):  # type: ignore[misc, type-arg, unused-ignore]
         def __init__(self, run: _Run, own: Any) -> None:
             self._run, self._own = run, own or RunHooks()
-            for name in dir(RunHooks):  # hooks that a later release adds
+            for name in dir(RunHooks):  # hooks that are not recorded, also those that a later release adds
                 if name.startswith("on_") and name not in Hooks.__dict__:
                     setattr(self, name, getattr(self._own, name))
 
@@ -197,12 +205,6 @@ def _classes() -> tuple[Any, Any]:
         async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
             replied(self._run, agent, response)
             await self._own.on_llm_end(context, agent, response)
-
-        async def on_agent_start(self, context: Any, agent: Any) -> None:
-            await self._own.on_agent_start(context, agent)
-
-        async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
-            await self._own.on_agent_end(context, agent, output)
 
         async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
             handed_over(self._run, from_agent, to_agent)
@@ -216,7 +218,7 @@ def _classes() -> tuple[Any, Any]:
             finished(self._run, context, result)
             await self._own.on_tool_end(context, agent, tool, result)
 
-    return RecordingRunner, Hooks
+    return Hooks
 
 
 def asking(run: _Run, agent: Any, input_items: Any) -> None:

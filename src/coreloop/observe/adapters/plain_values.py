@@ -8,7 +8,7 @@ import orjson
 
 from coreloop.base.record_lines import text_of
 from coreloop.observe.argument_sources import MAX_CHARS
-from coreloop.observe.leaves import is_name
+from coreloop.observe.comparable_texts import is_name
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 _MAX_REASONS: Final = 8

@@ -62,11 +62,6 @@ class LooseRecord(msgspec.Struct):
 def read_loosely(raw: bytes) -> LooseRecord | str:
     """Read as much of a line as possible, or give the reason to skip it.
 
-    Parameters
-    ----------
-    raw : bytes
-        The line.
-
     Returns
     -------
     LooseRecord or str

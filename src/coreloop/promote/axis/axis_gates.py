@@ -111,17 +111,6 @@ def make_case(
 ) -> AxisCase:
     """Read and weigh the history of the base branch; nothing is fetched or written.
 
-    Parameters
-    ----------
-    repository : Repository
-        The project's.
-    workspace : Workspace
-        Has the base branch, the tools and the folder of targets.
-    request : AxisRequest
-        Engine, axis and thresholds.
-    now : datetime
-        Aware.
-
     Raises
     ------
     UsageError

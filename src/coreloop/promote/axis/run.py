@@ -36,15 +36,6 @@ class AxisResult:
 def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetime) -> AxisResult:
     """Weigh the history of an axis and, if every gate is passed, write the document.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : AxisRequest
-        Engine, axis and thresholds.
-    now : datetime
-        Aware; its day names the section.
-
     Raises
     ------
     UsageError

@@ -9,7 +9,7 @@ from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.ownership import docstring_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.learn.proposals.equal_wordings import wordings_of
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.commits import WritableRepository

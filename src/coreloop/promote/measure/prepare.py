@@ -15,7 +15,7 @@ from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.effect.failures import NamedFailure, named_failure
+from coreloop.learn.effect.named_failure import NamedFailure, named_failure
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.measure.ask_agent import AgentCaller
@@ -189,8 +189,6 @@ def prepare(
         The project, the lines, and how much is asked.
     environ : mapping of str to str
         Holds the model's key.
-    now : datetime
-        Aware.
 
     Yields
     ------

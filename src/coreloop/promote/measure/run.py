@@ -75,8 +75,6 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     ----------
     prepared : Prepared
         See `prepare`.
-    now : datetime
-        Aware.
     on_progress : callable
         Called after each context with the number of contexts that are done.
 

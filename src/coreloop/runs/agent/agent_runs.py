@@ -8,8 +8,8 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
+from coreloop.runs.agent.agent_report import AgentReport, Believe, report_events
 from coreloop.runs.agent.next_step import situation, spent_today
-from coreloop.runs.agent.report import AgentReport, Believe, report_events
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import waiting_file
 from coreloop.runs.clock import Clock, SystemClock
@@ -42,14 +42,12 @@ def record_report(
 
     Parameters
     ----------
-    store : Store
-        An open store.
     run_id : str
         Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
     report : AgentReport
-        Of `coreloop.runs.agent.report.read_report`.
+        Of `coreloop.runs.agent.agent_report.read_report`.
     believe : callable or None
-        Checks the findings, see `coreloop.runs.agent.report.report_events`.
+        Checks the findings, see `coreloop.runs.agent.agent_report.report_events`.
     clock : Clock or None
         None for the machine's.
 

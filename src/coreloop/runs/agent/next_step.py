@@ -40,17 +40,7 @@ _REPORT: Final = {
 
 
 def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict[str, Any]:
-    """Build what an agent must know before its next iteration, as JSON.
-
-    Parameters
-    ----------
-    store : Store
-        For what earlier runs learnt.
-    state : State
-        Of the run.
-    clock : Clock or None
-        None for the machine's.
-    """
+    """Build what an agent must know before its next iteration, as JSON."""
     now = (clock or SystemClock()).now()
     decision = decide(state, now, Outlook(today=spent_today(store, state, now)))
     done = [search.query for search in state.search_history if search.worked]

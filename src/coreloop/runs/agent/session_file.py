@@ -86,11 +86,6 @@ def run_of_session(root: Path, session: str) -> str | None:
 def session_line(state: State) -> bytes:
     """Build the content of the file.
 
-    Parameters
-    ----------
-    state : State
-        After a commit.
-
     Returns
     -------
     bytes

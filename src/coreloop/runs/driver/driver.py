@@ -16,6 +16,7 @@ from coreloop.base.messages import Phrase, say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
+from coreloop.runs.active_run import Postponed, Run, open_held
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
 from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
@@ -33,7 +34,6 @@ from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.person_or_agent import RUN, mark_of
-from coreloop.runs.run import Postponed, Run, open_held
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -57,17 +57,6 @@ class IterationFailedError(Exception):
 
 def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console) -> State:
     """Drive a run with its plan until it stops; also one whose driver was killed.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Of the project.
-    store : Store
-        Of the workspace.
-    run_id : str
-        A driven run.
-    console : Console
-        For people.
 
     Returns
     -------

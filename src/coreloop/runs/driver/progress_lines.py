@@ -28,17 +28,7 @@ _STATUSES: Final = {
 
 
 def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop) -> str:
-    """Build the line of a committed iteration.
-
-    Parameters
-    ----------
-    state : State
-        After the commit.
-    done : dict
-        The result of the iteration's step.
-    decision : Continue or Stop
-        What comes next.
-    """
+    """Build the line of a committed iteration."""
     findings = sum(len(part.findings) for part in state.sub_questions)
     parts = [
         say("iteration {number}/{most}", number=state.iteration, most=state.limits.max_iterations),

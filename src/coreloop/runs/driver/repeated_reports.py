@@ -14,13 +14,7 @@ _WHEN: Final = frozenset({"at", "iteration"})
 
 
 class News:
-    """Listens to the reports of a run.
-
-    Parameters
-    ----------
-    store : Store
-        Of the run.
-    """
+    """Listens to the reports of a run."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

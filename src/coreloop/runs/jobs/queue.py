@@ -17,20 +17,7 @@ FILE_NAME: Final = "jobs.db"
 def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[JobQueue]:
     """Open the queue of a workspace; it is created if necessary.
 
-    Parameters
-    ----------
-    workspace : Workspace
-        Of the project.
-    environ : mapping
-        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the queue is the SQLite
-        file ``jobs.db`` in `Workspace.runs_dir`.
-
-    Raises
-    ------
-    RunStoreError
-        The database cannot be used.
-    MissingExtraError
-        Postgres needs an extra.
+    It is in Postgres or in the file ``jobs.db``, as for `coreloop.runs.stores.store.open_store`.
     """
     if address := environ.get("CORELOOP_DATABASE_URL"):
         with postgres_queue(address) as queue:

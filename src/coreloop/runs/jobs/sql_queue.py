@@ -1,16 +1,15 @@
 """The queue of jobs in a database: in a SQLite file for one machine, in Postgres for several."""
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final
 
 from coreloop.base import sqlite
-from coreloop.base.database import Database, sqlite_database
+from coreloop.base.database import Database, sqlite_database, stamp
 from coreloop.base.postgres import postgres_database
 from coreloop.runs.jobs.job import (
     LEASE_S,
@@ -75,15 +74,7 @@ UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id
 """Those who take at once skip each other's rows, and none waits."""
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _FIRST)
-
-
-def _is_own(connection: sqlite3.Connection) -> bool:
-    return "jobs" in sqlite.tables(connection)
-
-
-JOBS: Final = sqlite.Schema("jobs", (_create,), _is_own)
+JOBS: Final = sqlite.Schema("jobs", (_FIRST,), sqlite.with_tables({"jobs"}))
 
 
 class JobQueue:
@@ -116,7 +107,7 @@ class JobQueue:
         now, key = self._database.now(), storable(key)
         row = (
             *(new_ulid(now, token_bytes(10)), name, as_json(payload), key or None, priority),
-            *(max_attempts, _stamp(now), _stamp(run_at or now)),
+            *(max_attempts, stamp(now), stamp(run_at or now)),
         )
         with self._database.writing():
             added = self._rows(_PUT.format(_COLUMNS, _COLUMNS), row)
@@ -149,8 +140,8 @@ class JobQueue:
         taking = _TAKE.format(marks, self._database.take_row, _COLUMNS)
         with self._database.writing():
             now = self._database.now()
-            self._database.rows(_RECOVER.format(self._database.take_row), (_stamp(now), STALLED, _stamp(now)))
-            found = self._rows(taking, (self._lease_end(now), _stamp(now), *values))
+            self._database.rows(_RECOVER.format(self._database.take_row), (stamp(now), STALLED, stamp(now)))
+            found = self._rows(taking, (self._lease_end(now), stamp(now), *values))
         return found[0] if found else None
 
     def extend_lease(self, job: Job) -> bool:
@@ -159,7 +150,7 @@ class JobQueue:
 
     def finish(self, job: Job, result: Any) -> bool:
         """Commit a job; False, and nothing is stored, if another process has taken it over."""
-        values = (_stamp(self._database.now()), as_json(result))
+        values = (stamp(self._database.now()), as_json(result))
         changes = "status = 'done', finished_at = ?, result = ?, error = ''"
         return bool(self._change(job, changes, values))
 
@@ -173,13 +164,13 @@ class JobQueue:
             )
         else:
             changes, timestamp = "status = 'dead', finished_at = ?", now
-        self._change(job, f"{changes}, error = ?", (_stamp(timestamp), storable(error)))
+        self._change(job, f"{changes}, error = ?", (stamp(timestamp), storable(error)))
         return self.get(job.id)
 
     def release(self, job: Job) -> None:
         """Give a job back that was not done: its process stops. The attempt does not count."""
         changes = "status = 'queued', attempts = attempts - 1, run_at = ?"
-        self._change(job, changes, (_stamp(self._database.now()),))
+        self._change(job, changes, (stamp(self._database.now()),))
 
     def retry(self, job_id: str) -> Job:
         """Queue a dead or cancelled job again, with `MAX_ATTEMPTS` more attempts.
@@ -194,7 +185,7 @@ class JobQueue:
             found = self._rows(
                 "UPDATE jobs SET status = 'queued', max_attempts = attempts + ?, run_at = ?, "
                 "finished_at = NULL WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING {}",
-                (MAX_ATTEMPTS, _stamp(self._database.now()), job.id),
+                (MAX_ATTEMPTS, stamp(self._database.now()), job.id),
             )
         if not found:
             raise cannot_retry(job)
@@ -213,7 +204,7 @@ class JobQueue:
             found = self._rows(
                 "UPDATE jobs SET status = 'cancelled', finished_at = ? WHERE id = ? AND status = 'queued' "
                 "RETURNING {}",
-                (_stamp(self._database.now()), job.id),
+                (stamp(self._database.now()), job.id),
             )
         if not found:
             raise cannot_cancel(job)
@@ -221,7 +212,7 @@ class JobQueue:
 
     def metrics(self) -> QueueMetrics:
         """Count."""
-        hour = _stamp(self._database.now() - timedelta(hours=1))
+        hour = stamp(self._database.now() - timedelta(hours=1))
         with self._database.reading():
             counts = self._database.rows("SELECT status, count(*) FROM jobs GROUP BY status")
             ((retried,),) = self._database.rows("SELECT count(*) FROM jobs WHERE attempts > 1")
@@ -240,14 +231,14 @@ class JobQueue:
         """Remove jobs that finished before a time; returns how many."""
         with self._database.writing():
             removed = self._database.rows(
-                "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(timestamp),)
+                "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (stamp(timestamp),)
             )
         if removed:
             self._database.erase("jobs")
         return len(removed)
 
     def _lease_end(self, now: datetime) -> str:
-        return _stamp(now + timedelta(seconds=self.lease_s))
+        return stamp(now + timedelta(seconds=self.lease_s))
 
     def _change(self, job: Job, changes: str, values: tuple[Any, ...]) -> list[Any]:
         """Change a job in its attempt; returns no row if the attempt was given up."""
@@ -305,10 +296,6 @@ def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:
 def backoff(attempts: int) -> float:
     """Return the seconds until the next attempt: 2, 8, 32, 128, 512, then always 600."""
     return _WAITS_S[min(attempts, len(_WAITS_S)) - 1]
-
-
-def _stamp(timestamp: datetime) -> str:
-    return timestamp.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _moment(text: str) -> datetime:

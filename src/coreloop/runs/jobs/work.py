@@ -11,9 +11,9 @@ from threading import Event, Thread
 from typing import Any, Final, Literal
 
 from coreloop.base.errors import RunStoreError
+from coreloop.runs.active_run import described
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
-from coreloop.runs.run import described
 
 Handler = Callable[[Job], Any]
 Outcome = Literal["done", "failed", "lost"]
@@ -133,17 +133,6 @@ def work_on_jobs(
     wait_s: float = WAIT_S,
 ) -> list[Job]:
     """Do some jobs now, once each, and wait for those that another process is doing.
-
-    Parameters
-    ----------
-    queue : JobQueue
-        That has the jobs.
-    handlers : mapping of str to callable
-        As for `work`.
-    ids : collection of str
-        Of the jobs.
-    wait_s : float
-        The longest wait for other processes.
 
     Returns
     -------

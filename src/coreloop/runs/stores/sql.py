@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 from zlib import crc32
 
-from coreloop.base.database import Database
+from coreloop.base.database import Database, stamp
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
@@ -109,7 +109,7 @@ class Store(ABC):
             is_new = self._database.rows(
                 "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?, ?, ?) "
                 "ON CONFLICT (run_id) DO NOTHING RETURNING run_id",
-                (created.run_id, created.kind, _stamp(created.at), created.parent, created.origin),
+                (created.run_id, created.kind, stamp(created.at), created.parent, created.origin),
             )
             if is_new:
                 self._insert(created.run_id, [created, *events], after=0)
@@ -210,7 +210,7 @@ class Store(ABC):
         """List the runs without an event since a time."""
         with self._database.reading():
             rows = self._database.rows(
-                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (_stamp(timestamp),)
+                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (stamp(timestamp),)
             )
         return [run_id for (run_id,) in rows]
 
@@ -306,7 +306,7 @@ class Store(ABC):
             "iteration": state.iteration,
             "microusd": state.spent.microusd,
             "tokens": state.spent.tokens,
-            "updated_at": _stamp(at),
+            "updated_at": stamp(at),
             "parent": state.parent,
             "origin": state.origin,
             "reservations": {(name, days.get(name), rest) for name, rest in state.reservations.items()},
@@ -334,7 +334,7 @@ class Store(ABC):
             self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
         self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
-            (after + len(events), _stamp(events[-1].at), run_id),
+            (after + len(events), stamp(events[-1].at), run_id),
         )
 
     def _account(self, run_id: str, events: Sequence[Event], per_day: int | None) -> None:
@@ -433,10 +433,6 @@ def checksum(*values: Any) -> int:
 
 def _digest(key: str) -> bytes:
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
-
-
-def _stamp(timestamp: datetime) -> str:
-    return timestamp.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _decoded(run_id: str, version: int, data: bytes) -> Event:

@@ -1,9 +1,7 @@
 """The store of runs in a SQLite file: one machine, several processes."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,20 +11,7 @@ from coreloop.runs.stores.run_lock import held_file
 from coreloop.runs.stores.schema import FIRST, SECOND, TABLES
 from coreloop.runs.stores.sql import Store
 
-
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, FIRST)
-
-
-def _extend(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, SECOND)
-
-
-def _is_own(connection: sqlite3.Connection) -> bool:
-    return set(sqlite.tables(connection)) >= TABLES
-
-
-RUNS: Final = sqlite.Schema("runs", (_create, _extend), _is_own)
+RUNS: Final = sqlite.Schema("runs", (FIRST, SECOND), sqlite.with_tables(TABLES))
 
 
 class SqliteStore(Store):

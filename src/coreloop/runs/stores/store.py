@@ -26,8 +26,6 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
 
     Parameters
     ----------
-    workspace : Workspace
-        Of the project.
     environ : mapping
         ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the store is the SQLite
         file ``runs.db`` in `Workspace.runs_dir`.

@@ -8,32 +8,8 @@ from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_o
 
 _SPANISH: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 _ITALIAN_ODD: Final = (
-    1,
-    0,
-    5,
-    7,
-    9,
-    13,
-    15,
-    17,
-    19,
-    21,
-    2,
-    4,
-    18,
-    20,
-    11,
-    3,
-    6,
-    8,
-    12,
-    14,
-    16,
-    10,
-    22,
-    25,
-    24,
-    23,
+    *(1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20),
+    *(11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23),
 )
 DUTCH: Final = r"(?i)(?<![a-z])bsn(?![a-z])|burgerservice|sofi"
 

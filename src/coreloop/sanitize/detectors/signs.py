@@ -88,15 +88,7 @@ def signs_of(text: str, *, among: int = ~0) -> int:
 
 
 def closed_signs(text: str, compact: str) -> int:
-    """Return the bits of `Sign` that a text can show after any white space is removed; 0 for most texts.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    compact : str
-        The text without white space.
-    """
+    """Return the bits of `Sign` that a text can show after any white space is removed; 0 for most texts."""
     return _markers_in(compact, ~0, before=text)
 
 

@@ -7,7 +7,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.verdicts.judge import read_proposed
 from coreloop.learn.verdicts.proposal_state import GitPromotions, Standpoint, read_promoted, read_states
-from coreloop.observe.verdicts import read_verdicts
+from coreloop.observe.judgments import read_verdicts
 from coreloop.web.pages.page_data import PageSource
 
 

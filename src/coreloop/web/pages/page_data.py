@@ -21,8 +21,6 @@ class PageSource:
 
     Attributes
     ----------
-    workspace : Workspace
-        The project.
     environ : mapping
         Tokens for the state of pull requests.
     runs : Store

@@ -15,7 +15,7 @@ from coreloop.learn.verdicts.judge import judge, judge_name
 from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.learn.verdicts.queue import Waiting as Queued
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.observe.verdicts import (
+from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
     VerdictLetter,

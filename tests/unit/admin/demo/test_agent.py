@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import yaml
 
-from coreloop.admin.demo.plan import DemoRequest, FromResult, PlannedStep
+from coreloop.admin.demo.planned_request import DemoRequest, FromResult, PlannedStep
 from coreloop.admin.demo.run import scripted_requests
 from coreloop.admin.demo.scenario import FINLAB, HELPDESK, Noun
 from coreloop.base.categories import Categories

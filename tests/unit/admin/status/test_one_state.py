@@ -13,7 +13,7 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.proposals.proposal_files import entries_counted, read_candidates
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import open_source
 from logs import call, record, write_log

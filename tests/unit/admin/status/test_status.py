@@ -8,7 +8,7 @@ import pytest
 from coreloop.admin.status.status import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.proposal_state import GitPromotions, pending, read_states
-from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 BB = frozenset({"bb"})

@@ -14,10 +14,10 @@ from coreloop.admin.backup import back_up, check
 from coreloop.base.errors import RunStoreError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.cli.main import main
+from coreloop.runs.active_run import work_on
 from coreloop.runs.amounts import Amount
 from coreloop.runs.events import Reserved
 from coreloop.runs.reflexion import Reflexion
-from coreloop.runs.run import work_on
 from coreloop.runs.stores.store import open_store
 from running import MOMENT, new_run
 

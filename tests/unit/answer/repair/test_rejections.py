@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
-from coreloop.answer.repair.work import all_handlers
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work_on_jobs

@@ -13,10 +13,10 @@ from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
 from coreloop.base.errors import ModelError
+from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import StepFailed
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.manage import create_run
-from coreloop.runs.run import Run, work_on
 from coreloop.runs.stores.store import Store
 from model_stand_in import ModelStandIn, answers, hangs, model_stand_in, streams
 from researching import stand_in_model

@@ -18,6 +18,7 @@ from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
 from researching import counted_deps, project
 from running import calls_in, python
+from weekly import WEEKLY
 
 QUESTION = "How long is the Han river? When was the Banpo bridge opened? Who painted the Mona Lisa?"
 REQUEST = Request(tier="standard", wishes=LimitOverrides(max_iters=3, max_execution_time_s=600))
@@ -121,12 +122,9 @@ def appends_of(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_a_killed_research_ends_as_if_it_was_not_killed(tmp_path: Path):
-    """Killed before and after the plan, in and after the searches, in the reflection."""
-    check_kills(tmp_path, [(3, True), (3, False), (5, True), (6, False), (9, False)])
-
-
-@pytest.mark.slow
-def test_a_research_killed_at_any_step_ends_as_if_it_was_not_killed(tmp_path: Path):
+    """Killed before and after the plan, in and after the searches, in the reflection; weekly at any step."""
     number = appends_of(tmp_path / "counted")
     points = [(place, is_before) for place in range(2, number) for is_before in (True, False)]
-    check_kills(tmp_path / "killed", points)
+    few = [(3, True), (3, False), (5, True), (6, False), (9, False)]
+    assert set(few) < set(points)
+    check_kills(tmp_path / "killed", points if WEEKLY else few)

@@ -14,8 +14,8 @@ from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.same_question import LikeSessions, find_like, like_sessions
 from coreloop.cli.choose_session import choose_session
+from coreloop.runs.active_run import work_on
 from coreloop.runs.events import StepCommitted
-from coreloop.runs.run import work_on
 from model_stand_in import ModelStandIn, model_stand_in, streams
 from researching import deps_in, project
 

@@ -23,6 +23,7 @@ from coreloop.learn.knowledge.archive import restore, snapshot
 from coreloop.learn.knowledge.cleanup import Notes, clean
 from coreloop.learn.knowledge.store import writing
 from old_knowledge import execution, insight, make_old, rows_of
+from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 TABLES = ("executions", "insights", "playbook", "skills", "meta")
@@ -97,7 +98,7 @@ def test_killing_a_restore_at_any_time_leaves_the_old_or_the_new_state(tmp_path:
     duration_s = time.perf_counter() - started
     states = []
     chance = random.Random(7)
-    for n in range(12):
+    for n in range(12 if WEEKLY else 4):
         database = tmp_path / str(n) / "x.db"
         database.parent.mkdir()
         shutil.copy(source, database)

@@ -26,6 +26,7 @@ from coreloop.learn.knowledge.insights import all_insights
 from coreloop.learn.knowledge.schema import VERSION, utc_text
 from coreloop.learn.knowledge.store import writing
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
+from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 SECONDS = NOW.timestamp()
@@ -425,7 +426,7 @@ def test_ctrl_c_leaves_the_old_or_the_new_state(tmp_path: Path):
     source = _big(tmp_path / "source.db", 3_000)
     codes = []
     chance = random.Random(7)
-    for n in range(8):
+    for n in range(8 if WEEKLY else 3):
         database = tmp_path / str(n) / "data" / "ai" / "knowledge" / "dartlab_knowledge.db"
         database.parent.mkdir(parents=True)
         database.write_bytes(source.read_bytes())
@@ -459,7 +460,7 @@ def test_killing_a_cleanup_at_any_time_leaves_the_old_or_the_new_state(tmp_path:
     duration_s = time.perf_counter() - started
     states = []
     chance = random.Random(7)
-    for n in range(16):
+    for n in range(16 if WEEKLY else 5):
         database = tmp_path / str(n) / "x.db"
         database.parent.mkdir()
         database.write_bytes(source.read_bytes())

@@ -110,6 +110,7 @@ def test_a_scheduler_that_does_not_answer_is_an_error(tmp_path: Path, monkeypatc
         list(Executor(scheduler="tcp://127.0.0.1:9").run([task]))
 
 
+@pytest.mark.slow
 def test_an_invalid_address_is_an_error(tmp_path: Path):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     task = CountTask(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")

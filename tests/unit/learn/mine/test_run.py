@@ -17,7 +17,7 @@ from coreloop.learn.pattern.run import PatternRequest, run_pattern
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import read_queue
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from logs import failed, record, write_log
 from rows import slow_after
 

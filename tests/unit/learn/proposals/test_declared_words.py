@@ -1,7 +1,6 @@
 """The words of the base: what the docstring's file has, and what it uses of other files."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.learn.proposals.declared import refuse_words
 from coreloop.learn.proposals.declared_words import BaseNames, Words
-from promoting import make_project
+from promoting import Project, copy_project, hush_git
 
 TOOLS = "from shop.backend import Priority\n\ndef open_ticket(priority):\n    return Priority(priority)\n"
 ENUM = 'from enum import Enum\n\nclass Priority(Enum):\n    LOW = "low"\n    TOP = "top"\n'
@@ -22,12 +21,14 @@ FILES = {
 }
 
 
-@pytest.fixture
-def names(tmp_path: Path, quiet_git: None) -> Iterator[BaseNames]:
-    project = make_project(tmp_path)
-    project.commit(FILES)
-    with Repository(project.root) as repository:
-        yield BaseNames(repository, project.git("rev-parse", "HEAD"), Settings())
+@pytest.fixture(scope="module")
+def names(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BaseNames]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hush_git(monkeypatch)
+        project = copy_project(first_project, tmp_path_factory.mktemp("names"))
+        project.commit(FILES)
+        with Repository(project.root) as repository:
+            yield BaseNames(repository, project.git("rev-parse", "HEAD"), Settings())
 
 
 @pytest.mark.parametrize(

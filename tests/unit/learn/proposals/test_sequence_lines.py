@@ -20,7 +20,7 @@ from coreloop.learn.proposals.sequence_lines import (
     parse_line,
 )
 from coreloop.learn.proposals.step import Step
-from coreloop.learn.statements.wordings import LANGUAGES
+from coreloop.learn.statements.line_sentences import LANGUAGES
 from rows import each_row
 
 ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))

@@ -22,7 +22,7 @@ from coreloop.learn.proposals.statement_lines import (
     joined,
     parse_advice,
 )
-from coreloop.learn.statements.wordings import SHAPES, WORDINGS
+from coreloop.learn.statements.line_sentences import SHAPES, WORDINGS
 from rows import each_row
 
 WRITTEN = [

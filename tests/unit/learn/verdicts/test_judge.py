@@ -16,7 +16,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import Proposed, judge, read_proposed
-from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, read_verdicts
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from logs import record, write_log
 from promoting import KEY, counterexample, statement, write_candidates
 from promoting import candidate as a_candidate

@@ -18,8 +18,8 @@ from coreloop.learn.verdicts.proposal_state import (
     pending,
     read_states,
 )
-from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts
-from coreloop.observe.verdicts import VerdictLetter as Judged
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts
+from coreloop.observe.judgments import VerdictLetter as Judged
 
 AT = datetime(2026, 4, 25, tzinfo=UTC)
 ENTRY = Proposed("ce-2026-04-25-001", "k", date(2026, 4, 25))

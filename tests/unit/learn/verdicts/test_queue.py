@@ -15,7 +15,7 @@ from coreloop.learn.proposals.candidates import SECTION, candidate_key
 from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.proposal_state import GitPromotions, read_states
 from coreloop.learn.verdicts.queue import Waiting, WaitingKind, find_waiting
-from coreloop.observe.verdicts import HumanVerdict, HumanVerdicts, VerdictLetter
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter
 from logs import call, failed, record, repeated, word, write_log
 
 TODAY = date(2026, 4, 26)

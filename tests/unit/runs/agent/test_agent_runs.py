@@ -10,9 +10,8 @@ import pytest
 
 from coreloop.base.errors import RunEndedError, UsageError
 from coreloop.runs import events as happened
-from coreloop.runs.agent.agent_runs import attach, close_if_over, record_report, waive
-from coreloop.runs.agent.next_step import next_step
-from coreloop.runs.agent.report import (
+from coreloop.runs.active_run import work_on
+from coreloop.runs.agent.agent_report import (
     AgentReport,
     Learnt,
     Query,
@@ -21,12 +20,13 @@ from coreloop.runs.agent.report import (
     Waiver,
     read_report,
 )
+from coreloop.runs.agent.agent_runs import attach, close_if_over, record_report, waive
+from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import pause_run, resume_run
-from coreloop.runs.run import work_on
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
 from running import MOMENT, SetClock, new_run, python, store_at
@@ -249,7 +249,7 @@ def test_a_report_between_a_drivers_events_gives_the_state_that_the_store_has(st
 
 DRIVER = """
 import os, signal, sys
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from running import store_at
 with store_at(sys.argv[1]) as store, work_on(store, sys.argv[2]):
     print("holds", flush=True)
@@ -276,7 +276,7 @@ def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: st
 MANY = """
 import sys
 from coreloop.runs.agent.agent_runs import record_report
-from coreloop.runs.agent.report import AgentReport, ReportedUsage
+from coreloop.runs.agent.agent_report import AgentReport, ReportedUsage
 from running import store_at
 with store_at(sys.argv[1]) as store:
     for _ in range(10):
@@ -298,7 +298,7 @@ def test_reports_of_several_processes_are_counted_once_each(tmp_path: Path):
 KILLED = """
 import sys
 from coreloop.runs.agent.agent_runs import record_report
-from coreloop.runs.agent.report import read_report
+from coreloop.runs.agent.agent_report import read_report
 from running import Failpoint, store_at
 with store_at(sys.argv[1]) as store:
     failing = Failpoint(store, int(sys.argv[2]), is_before=sys.argv[3] == "before")

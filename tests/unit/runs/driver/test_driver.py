@@ -208,11 +208,9 @@ def test_a_run_that_nothing_limits_is_refused(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_100_mb_neither_fill_the_disk_nor_the_screen(tmp_path: Path):
+def test_10_mb_neither_fill_the_disk_nor_the_screen(tmp_path: Path):
     lines: list[str] = []
-    flood = (
-        f"{WORK}; yes 'a line of a flood' | head -c 100000000; echo; echo '{{\"usd\": 0.5}}'; echo the end"
-    )
+    flood = f"{WORK}; yes 'a line of a flood' | head -c 10000000; echo; echo '{{\"usd\": 0.5}}'; echo the end"
     run_id = begin(tmp_path, flood, max_iterations=1)
     state = go_on(tmp_path, run_id, lines)
     kept = output_file(session_folder(tmp_path, run_id), 1).read_bytes()

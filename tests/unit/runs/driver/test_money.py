@@ -19,6 +19,7 @@ from coreloop.runs.events import Reserved
 from coreloop.runs.limits import Limits
 from coreloop.runs.stores.store import open_store
 from driving import begin, go_on, is_alive, state_at
+from weekly import WEEKLY
 
 RUNS = [sys.executable, "-m", "coreloop", "runs"]
 WORK = "echo $CORELOOP_ITERATION >> tasks"
@@ -239,7 +240,7 @@ def booked_and_reported(project: Path, seed: int, price: float | None) -> tuple[
     return row.spent.microusd, reported
 
 
-TRIALS = int(os.environ.get("CORELOOP_KILLS", "6"))
+TRIALS = int(os.environ.get("CORELOOP_KILLS", "6" if WEEKLY else "2"))
 
 
 @pytest.mark.slow

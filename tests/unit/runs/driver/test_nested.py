@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.manage import begin_run
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from coreloop.runs.stores.store import open_store
 import os
 workspace = open_workspace(Path.cwd())

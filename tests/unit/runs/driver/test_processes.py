@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import Limits
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from running import SetClock, new_run, research, store_at
 with store_at(sys.argv[1]) as store:
     for _ in range(int(sys.argv[2])):
@@ -59,7 +59,7 @@ import sys
 from pathlib import Path
 from coreloop.base.errors import RunBusyError, RunEndedError
 from coreloop.runs.iteration_loop import drive
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from running import research, store_at
 with store_at(sys.argv[1]) as store:
     print("ready", flush=True)
@@ -105,7 +105,7 @@ import os, random, signal, sys
 from coreloop.base.errors import BudgetError
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits
-from coreloop.runs.run import work_on
+from coreloop.runs.active_run import work_on
 from running import SetClock, new_run, store_at
 made = 0
 with store_at(sys.argv[1]) as store:

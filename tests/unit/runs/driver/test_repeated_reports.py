@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
+from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.agent.agent_runs import record_report
-from coreloop.runs.agent.report import read_report
 from coreloop.runs.clock import SystemClock
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.events import IterationCommitted

@@ -11,8 +11,8 @@ from coreloop.base.errors import MissingExtraError, RunBusyError, RunStoreError
 from coreloop.base.extras import install_line
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
+from coreloop.runs.active_run import work_on
 from coreloop.runs.amounts import NOTHING
-from coreloop.runs.run import work_on
 from coreloop.runs.stores.postgres import postgres_store
 from coreloop.runs.stores.store import open_store
 from rows import each_row

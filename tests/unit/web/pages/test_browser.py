@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from browsing import SCREENS, chromium, needs_chromium, visit
 from coreloop.base.project.workspace import open_workspace
-from coreloop.observe.verdicts import HumanVerdict, VerdictLetter, append_verdict, read_verdicts
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, append_verdict, read_verdicts
 from coreloop.web.pages.page_data import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, record, write_log

@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.render import translate

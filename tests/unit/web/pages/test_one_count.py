@@ -9,7 +9,7 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import WaitingKind, read_queue
-from coreloop.observe.verdicts import VerdictLetter
+from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health

@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.verdicts import VerdictLetter, read_verdicts
+from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import Difference, MeasureVerdict
 from coreloop.web.pages.frame import Frame

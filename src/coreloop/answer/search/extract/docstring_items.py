@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from coreloop.descriptions.heading import DocLine, DocstringSection
-from coreloop.descriptions.names import name_key
+from coreloop.descriptions.section_names import name_key
 from coreloop.descriptions.sections import Layout, scan
 
 Kind = Literal["parameter", "returns", "field"]

@@ -24,15 +24,7 @@ _PLAIN_NAMES: Final = frozenset({"readme", "license", "copying", "notice", "auth
 
 
 def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | None:
-    """Return the function that reads a file of this name; None if files of this kind are not read.
-
-    Parameters
-    ----------
-    location : str
-        See `coreloop.answer.search.source.Source`.
-    schemas : collection of str
-        Locations of declared schemas.
-    """
+    """Return the function that reads a file of this name; None if files of this kind are not read."""
     if location in schemas:
         return extract_schema
     name = location.rpartition("/")[2].lower()

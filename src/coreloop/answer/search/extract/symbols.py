@@ -15,15 +15,7 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 
 
 def symbol_entry(name: str, node: Symbol) -> Entry:
-    """Describe a symbol in paragraphs that each say what they are about.
-
-    Parameters
-    ----------
-    name : str
-        Qualified in its module, such as ``Order.total``.
-    node : ast.ClassDef, ast.FunctionDef or ast.AsyncFunctionDef
-        Of the symbol.
-    """
+    """Describe a symbol in paragraphs that each say what they are about."""
     docstring = ast.get_docstring(node) or ""
     said = read_docstring(docstring) if docstring else Described()
     if isinstance(node, ast.ClassDef):

@@ -30,19 +30,13 @@ _LOOKED_AT: Final = 50  # chosen: several times what is shown, since those that 
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 
 
-def find_symbols(path: Path, query: str, limits: SearchLimits, *, now: datetime) -> list[Source]:
+def find_symbols(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     """Return the symbols that fit a question best; those that it names come first.
 
     Parameters
     ----------
-    path : Path
-        The index.
     query : str
         Text of a user: every text is accepted, and none is an error.
-    limits : SearchLimits
-        Results and time.
-    now : datetime
-        With a time zone; for an index of an older version.
 
     Returns
     -------
@@ -57,17 +51,17 @@ def find_symbols(path: Path, query: str, limits: SearchLimits, *, now: datetime)
     SearchTimeoutError
         The time is up.
     """
-    return _find(path, query, limits, is_schema=False, now=now)
+    return _find(path, query, limits, is_schema=False)
 
 
-def find_fields(path: Path, query: str, limits: SearchLimits, *, now: datetime) -> list[Source]:
+def find_fields(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     """Return the parts of declared schemas that fit a question best, as `find_symbols` does."""
-    return _find(path, query, limits, is_schema=True, now=now)
+    return _find(path, query, limits, is_schema=True)
 
 
-def entry_named(path: Path, location: str, name: str, *, now: datetime) -> Source | None:
+def entry_named(path: Path, location: str, name: str) -> Source | None:
     """Return an entry of a file by its name, or None."""
-    with reading(path, now=now) as connection:
+    with reading(path) as connection:
         row = connection.execute(
             f"{_COLUMNS} WHERE documents.path = ? AND entries.name = ?", (location, name)
         ).fetchone()
@@ -84,7 +78,7 @@ class IndexedFunction:
     is_documented: bool
 
 
-def read_functions(path: Path, *, now: datetime) -> list[IndexedFunction]:
+def read_functions(path: Path) -> list[IndexedFunction]:
     """Return all functions that the index has, by file and line.
 
     Raises
@@ -97,7 +91,7 @@ def read_functions(path: Path, *, now: datetime) -> list[IndexedFunction]:
         FROM entries JOIN documents ON documents.id = entries.document_id
         WHERE entries.kind = 'function' ORDER BY documents.path, entries.line
     """
-    with reading(path, now=now) as connection:
+    with reading(path) as connection:
         return [
             IndexedFunction(location, name, bool(public), bool(documented))
             for location, name, public, documented in connection.execute(statement)
@@ -111,9 +105,9 @@ def is_named(source: Source, query: str) -> bool:
     return name in called or re.split(r"[./#]", name)[-1] in called
 
 
-def _find(path: Path, query: str, limits: SearchLimits, *, is_schema: bool, now: datetime) -> list[Source]:
+def _find(path: Path, query: str, limits: SearchLimits, *, is_schema: bool) -> list[Source]:
     expression = match_expression(query)
-    with reading(path, now=now) as connection:
+    with reading(path) as connection:
         if expression is None:
             return []
         with bounded(connection, limits.timeout_s):

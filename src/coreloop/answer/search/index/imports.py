@@ -1,7 +1,6 @@
 """The import graph of a project: which of its files a Python file imports."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from coreloop.answer.search.extract.document import Document
@@ -11,22 +10,10 @@ from coreloop.answer.search.index.tree import MAX_FILE_BYTES
 from coreloop.base.files import open_regular
 
 
-def indexed_imports(path: Path, location: str, root: Path, *, now: datetime) -> list[str]:
-    """Return the locations of the project's files that an indexed file imports.
-
-    Parameters
-    ----------
-    path : Path
-        The index.
-    location : str
-        Of the file, see `coreloop.answer.search.source.Source`.
-    root : Path
-        The project, absolute and resolved.
-    now : datetime
-        With a time zone; for an index of an older version.
-    """
+def indexed_imports(path: Path, location: str, root: Path) -> list[str]:
+    """Return the locations of the project's files that an indexed file imports."""
     statement = "SELECT module FROM imports JOIN documents ON documents.id = document_id WHERE path = ?"
-    with reading(path, now=now) as connection:
+    with reading(path) as connection:
         modules = [row[0] for row in connection.execute(statement, (location,))]
     return list(_locations(modules, location, root))
 

@@ -1,7 +1,6 @@
 """The local index as a provider."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from coreloop.answer.search.index.search_index import search_index
@@ -11,13 +10,7 @@ from coreloop.base.errors import SearchTimeoutError, WorkspaceError
 
 @dataclass(frozen=True, slots=True)
 class IndexProvider:
-    """Searches the files that ``dartlab-coreloop index`` has read; several threads may share it.
-
-    Parameters
-    ----------
-    path : Path
-        The index, see `coreloop.base.project.workspace.Workspace.index_file`.
-    """
+    """Searches the files that ``dartlab-coreloop index`` has read; several threads may share it."""
 
     path: Path
     name: str = "index"
@@ -25,7 +18,7 @@ class IndexProvider:
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
-            sources = search_index(self.path, query, limits, now=datetime.now(UTC))
+            sources = search_index(self.path, query, limits)
         except SearchTimeoutError as error:
             return Failed(str(error))
         except WorkspaceError as error:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -52,15 +51,11 @@ class Coverage:
     elsewhere: tuple[PendingFile, ...] = ()
 
 
-def read_coverage(workspace: Workspace, *, now: datetime, starts: Sequence[Path] | None = None) -> Coverage:
+def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None) -> Coverage:
     """Compare files with the index, by size and time; files that have no text are left out.
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
-    now : datetime
-        With a time zone; for an index of an older version.
     starts : sequence of Path or None
         Files and folders that should be indexed; None for the setting ``search: paths``.
 
@@ -69,7 +64,7 @@ def read_coverage(workspace: Workspace, *, now: datetime, starts: Sequence[Path]
     WorkspaceError
         There is no index, or it cannot be read.
     """
-    with reading(workspace.index_file, now=now) as connection:
+    with reading(workspace.index_file) as connection:
         known, unread = known_files(connection), unread_files(connection)
     fresh, pending, seen = 0, {}, set[str]()
     for file in _files(workspace, workspace.search_paths if starts is None else starts):
@@ -87,24 +82,20 @@ def read_coverage(workspace: Workspace, *, now: datetime, starts: Sequence[Path]
     return Coverage(fresh, tuple(pending.values()), tuple(file for file in others if file is not None))
 
 
-def stale_files(workspace: Workspace, locations: Collection[str], *, now: datetime) -> list[PendingFile]:
+def stale_files(workspace: Workspace, locations: Collection[str]) -> list[PendingFile]:
     """Return those of some files whose content is not the indexed one.
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     locations : collection of str
         Of passages that were found; what the index does not have is left out.
-    now : datetime
-        With a time zone; for an index of an older version.
 
     Raises
     ------
     WorkspaceError
         There is no index, or it cannot be read.
     """
-    with reading(workspace.index_file, now=now) as connection:
+    with reading(workspace.index_file) as connection:
         known = known_files(connection, only=locations)
     compared = (_compared(workspace.root / location, known[location]) for location in sorted(known))
     return [file for file in compared if file is not None]

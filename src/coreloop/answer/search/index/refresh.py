@@ -41,8 +41,6 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     ----------
     workspace : Workspace
         The project, whose files below the setting ``search: paths`` should be indexed.
-    now : datetime
-        With a time zone.
 
     Returns
     -------
@@ -59,7 +57,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     if not workspace.index_file.exists():
         index_paths(workspace, starts, now=now)
         return ""
-    coverage = read_coverage(workspace, now=now)
+    coverage = read_coverage(workspace)
     changed = [*coverage.pending, *coverage.elsewhere]
     if not changed:
         return ""
@@ -99,7 +97,7 @@ def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now:
         The time is up.
     """
     note = refresh_index(workspace, now=now)
-    return FoundFresh(tuple(search_index(workspace.index_file, query, limits, now=now)), note)
+    return FoundFresh(tuple(search_index(workspace.index_file, query, limits)), note)
 
 
 def _read_beside(workspace: Workspace, starts: Sequence[Path], now: datetime) -> None:

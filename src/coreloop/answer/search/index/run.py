@@ -35,12 +35,8 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
 
     Parameters
     ----------
-    workspace : Workspace
-        The project.
     paths : sequence of Path
         Files or folders, absolute; they may be outside of the project.
-    now : datetime
-        With a time zone.
 
     Raises
     ------
@@ -50,7 +46,7 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     root, file = workspace.root.resolve(), workspace.index_file
     data_dir = (root / workspace.settings.data_dir).resolve()
     starts = [path.resolve() for path in paths]
-    with locked(file.parent), writing(file, now=now) as connection:
+    with locked(file.parent), writing(file) as connection:
         schemas = workspace.schemas
         report = update_index(connection, starts, root=root, data_dir=data_dir, now=now, schemas=schemas)
         if report.counts["added"] or report.counts["changed"]:
@@ -105,8 +101,6 @@ def update_index(
         Absolute and resolved.
     root, data_dir : Path
         The project and its data folder, which is ignored unless a start is in it.
-    now : datetime
-        With a time zone.
     schemas : collection of str
         Locations of declared schemas.
 

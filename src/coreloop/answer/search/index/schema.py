@@ -1,7 +1,5 @@
 """Tables of the index."""
 
-import sqlite3
-from datetime import datetime
 from typing import Final
 
 from coreloop.base import sqlite
@@ -92,24 +90,4 @@ UPDATE documents SET mtime_ns = -1, hash = '' WHERE type = 'python';
 _TABLES: Final = frozenset({"documents", "passages", "passage_words"})
 
 
-def _create(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _FIRST)
-
-
-def _add_entries(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _SECOND)
-
-
-def _add_dates(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _THIRD)
-
-
-def _name_arguments(connection: sqlite3.Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _FOURTH)
-
-
-def _is_own(connection: sqlite3.Connection) -> bool:
-    return set(sqlite.tables(connection)) >= _TABLES
-
-
-INDEX: Final = sqlite.Schema("index", (_create, _add_entries, _add_dates, _name_arguments), _is_own)
+INDEX: Final = sqlite.Schema("index", (_FIRST, _SECOND, _THIRD, _FOURTH), sqlite.with_tables(_TABLES))

@@ -31,19 +31,13 @@ _BEST: Final = f"""
 _STEPS_BETWEEN_LOOKS: Final = 10_000  # of SQLite's machine: a millisecond or less between looks at the clock
 
 
-def search_index(path: Path, query: str, limits: SearchLimits, *, now: datetime) -> list[Source]:
+def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     """Return the passages that fit a query best; an empty list if none has any of its words.
 
     Parameters
     ----------
-    path : Path
-        The index.
     query : str
         Text of a user: every text is accepted, and none is an error.
-    limits : SearchLimits
-        Results and time.
-    now : datetime
-        With a time zone; for an index of an older version.
 
     Raises
     ------
@@ -53,7 +47,7 @@ def search_index(path: Path, query: str, limits: SearchLimits, *, now: datetime)
         The time is up.
     """
     expression = match_expression(query)
-    with reading(path, now=now) as connection:
+    with reading(path) as connection:
         if expression is None:
             return []
         with bounded(connection, limits.timeout_s):

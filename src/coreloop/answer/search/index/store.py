@@ -70,7 +70,7 @@ class UnreadFile:
 
 
 @contextmanager
-def reading(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open an index for searching; its file is not changed.
 
     Raises
@@ -80,11 +80,11 @@ def reading(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise WorkspaceError(NO_INDEX, path=path)
-    with _with_remedy(path), sqlite.reader(path, INDEX, now=now) as connection:
+    with _with_remedy(path), sqlite.reader(path, INDEX) as connection:
         yield connection
 
 
-def require_index(path: Path, *, now: datetime) -> None:
+def require_index(path: Path) -> None:
     """Refuse an index that cannot be searched, before any work is done.
 
     Raises
@@ -92,12 +92,12 @@ def require_index(path: Path, *, now: datetime) -> None:
     WorkspaceError
         As `reading`.
     """
-    with reading(path, now=now):
+    with reading(path):
         pass
 
 
 @contextmanager
-def writing(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
     """Open an index for changes; it is created or migrated if necessary. Searches go on.
 
     Raises
@@ -105,7 +105,7 @@ def writing(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
     WorkspaceError
         The file is not an index, has a newer version, or cannot be written.
     """
-    with _with_remedy(path), sqlite.writer(path, INDEX, now=now) as connection:
+    with _with_remedy(path), sqlite.writer(path, INDEX) as connection:
         connection.execute(
             "PRAGMA synchronous = NORMAL"
         )  # a power failure may lose the last commits, no more

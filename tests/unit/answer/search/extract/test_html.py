@@ -4,6 +4,7 @@ from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.html import extract_html
 from linear import assert_linear
 from rows import each_row
+from weekly import WEEKLY
 
 PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
 <style>p { color: red }</style><script>var hidden = "1 < 2";</script></head>
@@ -60,7 +61,8 @@ def extract(page: str) -> None:
 @pytest.mark.slow
 @each_row("page", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_take_linear_time(page: str):
-    assert_linear(extract, lambda size: page[:size], sizes=(len(page) // 10, len(page)))
+    largest = [len(page)] if WEEKLY else []
+    assert_linear(extract, lambda size: page[:size], sizes=(len(page) // 100, len(page) // 10, *largest))
 
 
 def test_an_attribute_may_contain_a_sign():

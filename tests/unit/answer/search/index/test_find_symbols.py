@@ -48,9 +48,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def symbols(workspace: Workspace, query: str) -> list[str]:
-    return [
-        one.title for one in find_symbols(workspace.index_file, query, SearchLimits(max_results=3), now=NOW)
-    ]
+    return [one.title for one in find_symbols(workspace.index_file, query, SearchLimits(max_results=3))]
 
 
 def test_a_symbol_is_found_by_its_name_and_its_words(workspace: Workspace):
@@ -63,17 +61,17 @@ def test_a_symbol_is_found_by_its_name_and_its_words(workspace: Workspace):
 
 def test_a_symbol_that_is_named_comes_first(workspace: Workspace):
     assert symbols(workspace, "order order order add_tax")[0] == "add_tax"
-    (source, *_) = find_symbols(workspace.index_file, "add_tax", SearchLimits(), now=NOW)
+    (source, *_) = find_symbols(workspace.index_file, "add_tax", SearchLimits())
     assert is_named(source, "what is Add_Tax?")
     assert not is_named(source, "what is add?")
     assert (source.type, source.location, source.line) == ("symbol", "src/shop/tax.py", 1)
 
 
 def test_columns_are_found(workspace: Workspace):
-    (source,) = find_fields(workspace.index_file, "합계", SearchLimits(), now=NOW)
+    (source,) = find_fields(workspace.index_file, "합계", SearchLimits())
     assert (source.type, source.title, source.location) == ("schema", "#orders.total", "tables.sql")
-    assert entry_named(workspace.index_file, "tables.sql", "#orders.total", now=NOW) == source
-    assert entry_named(workspace.index_file, "tables.sql", "#orders.x", now=NOW) is None
+    assert entry_named(workspace.index_file, "tables.sql", "#orders.total") == source
+    assert entry_named(workspace.index_file, "tables.sql", "#orders.x") is None
 
 
 @pytest.mark.parametrize("name", ["./api/tables.sql", "api//tables.sql"])
@@ -90,23 +88,21 @@ def test_imports_are_resolved_in_the_project(workspace: Workspace):
     expected = ["src/shop/money.py", "src/shop/__init__.py", "src/shop/tax.py"]
     root = workspace.root.resolve()
     assert read_imports("src/shop/orders.py", root) == expected
-    assert sorted(indexed_imports(workspace.index_file, "src/shop/orders.py", root, now=NOW)) == sorted(
-        expected
-    )
+    assert sorted(indexed_imports(workspace.index_file, "src/shop/orders.py", root)) == sorted(expected)
     assert read_imports("docs/a.md", root) == []
     assert read_imports("absent.py", root) == []
 
 
 def test_functions_are_listed_with_what_they_document(workspace: Workspace):
-    found = {one.name: one.is_documented for one in read_functions(workspace.index_file, now=NOW)}
+    found = {one.name: one.is_documented for one in read_functions(workspace.index_file)}
     assert found == {"order_total": True, "round_money": False, "add_tax": False}
 
 
 def test_new_and_changed_files_are_pending(workspace: Workspace):
-    assert read_coverage(workspace, now=NOW).pending == ()
+    assert read_coverage(workspace).pending == ()
     (workspace.root / "docs" / "a.md").write_text("# Orders\n\nAn order has two totals.\n", encoding="utf-8")
     (workspace.root / "docs" / "새 문서.md").write_text("# 새 문서\n", encoding="utf-8")
-    found = read_coverage(workspace, now=NOW)
+    found = read_coverage(workspace)
     assert [(one.location, one.reason) for one in found.pending] == [
         ("docs/a.md", "changed"),
         ("docs/새 문서.md", "new"),

@@ -23,7 +23,7 @@ def git(folder: Path, *words: str, day: str = "2026-03-04") -> None:
 def dates(folder: Path) -> dict[str, date | None]:
     workspace = open_workspace(folder)
     index_paths(workspace, [folder], now=MOMENT)
-    found = search_index(workspace.index_file, "river", SearchLimits(), now=MOMENT)
+    found = search_index(workspace.index_file, "river", SearchLimits())
     return {source.location: source.published for source in found}
 
 

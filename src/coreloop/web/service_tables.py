@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
-from sqlite3 import Connection
 from typing import Final
 
 from coreloop.base import sqlite
@@ -46,23 +44,7 @@ CREATE TABLE ended_sessions (
 """
 
 
-def _create_claims(connection: Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _CLAIMS)
-
-
-def _create_spending(connection: Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _SPENDING)
-
-
-def _create_sessions(connection: Connection, _now: datetime) -> None:
-    sqlite.run_script(connection, _SESSIONS)
-
-
-def _is_own(connection: Connection) -> bool:
-    return "claims" in sqlite.tables(connection)
-
-
-_SCHEMA: Final = sqlite.Schema("service", (_create_claims, _create_spending, _create_sessions), _is_own)
+_SCHEMA: Final = sqlite.Schema("service", (_CLAIMS, _SPENDING, _SESSIONS), sqlite.with_tables({"claims"}))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
+from coreloop.descriptions.lost_sections import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
 
 
 @dataclass(frozen=True, slots=True)

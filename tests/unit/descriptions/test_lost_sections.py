@@ -1,5 +1,5 @@
 from coreloop.descriptions.edit import Edited, Refused, append_to_section
-from coreloop.descriptions.shape import (
+from coreloop.descriptions.lost_sections import (
     OTHER_SECTIONS,
     SECTIONS,
     Loss,

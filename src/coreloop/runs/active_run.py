@@ -52,13 +52,7 @@ class _Attempt:
 
 
 class Postponed(Exception):  # noqa: N818 (not an error)
-    """Raised by a call that was neither done nor failed (a rate limit): it is done again later.
-
-    Parameters
-    ----------
-    cost : Amount
-        What it cost nevertheless.
-    """
+    """Raised by a call that was neither done nor failed (a rate limit): it is done again later."""
 
     def __init__(self, cost: Amount = NOTHING) -> None:
         super().__init__("postponed")
@@ -358,8 +352,6 @@ def work_on(
 
     Parameters
     ----------
-    store : Store
-        An open store.
     run_id : str
         Of `coreloop.runs.manage.create_run`.
     clock : Clock or None

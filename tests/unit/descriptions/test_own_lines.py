@@ -1,7 +1,7 @@
 """Which lines are coreloop's in real history: merged, reverted, replaced, written again by a person."""
 
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.ownership import docstring_bullets, existing_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from merging import message, revert
 from promoting import FILE, SOURCE, Project

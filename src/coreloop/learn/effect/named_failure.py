@@ -215,13 +215,7 @@ def whole_window(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
 
 
 def named_failure(lines: Iterable[str]) -> NamedFailure:
-    """The failure that lines name together; all failures if one of them names none that a call shows.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        Lines that a change added.
-    """
+    """The failure that lines name together; all failures if one of them names none that a call shows."""
     lines = tuple(lines)
     advice = [parse_advice(line) for line in lines]
     clauses = [clause for line in advice if line is not None for clause in line.clauses()]

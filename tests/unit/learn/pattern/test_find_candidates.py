@@ -14,7 +14,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.pattern.find import CandidateSearch, find_candidates
+from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
 from coreloop.learn.proposals.candidates import candidate_key
 from coreloop.learn.proposals.step import Step, target_step
 from logs import call, record, repeated, word, write_log

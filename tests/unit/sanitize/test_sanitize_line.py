@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
-from coreloop.sanitize.lines import RejectedLine, sanitize_line
 from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
 from coreloop.sanitize.sanitize_record import Masker
 from coreloop.sanitize.vocabulary import KnownWords
 from logs import line, record

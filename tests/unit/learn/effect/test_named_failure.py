@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.learn.effect.failures import ALL_FAILURES, ToolCalls, WindowCalls, named_failure
+from coreloop.learn.effect.named_failure import ALL_FAILURES, ToolCalls, WindowCalls, named_failure
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.bullets import read_bullets
-from coreloop.descriptions.located import DocstringPlace, Located, locate
+from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate
 from coreloop.descriptions.removal import bullets_at
 from coreloop.descriptions.source import UnprovenError, read_source
 
@@ -34,7 +34,7 @@ def promoted_lines(
     """
     promoted = set[str]()
     in_effect = [promotion for promotion in promotions(repository.log(revision)) if not promotion.reverted]
-    commits = [promotion.sha for promotion in in_effect if _symbol(promotion.target) == _symbol(target)]
+    commits = [promotion.sha for promotion in in_effect if symbol_of(promotion.target) == symbol_of(target)]
     for sha in dict.fromkeys(commits):
         parent = repository.resolve(f"{sha}^")
         before = docstring_bullets(repository.read(parent, path) if parent else None, target)
@@ -43,7 +43,7 @@ def promoted_lines(
     return frozenset(filter(is_form, promoted))
 
 
-def _symbol(target: str) -> tuple[str, str]:
+def symbol_of(target: str) -> tuple[str, str]:
     """File and name of a target; the line is left out, since a definition may have moved."""
     file, _, symbol = target.partition("::")
     return file, symbol.partition(":")[0]

@@ -1,7 +1,7 @@
 """Check that two states of a file differ by one insertion into one docstring, as a promotion's do."""
 
 from coreloop.base.messages import Phrase, text_of
-from coreloop.descriptions.located import docstring_node
+from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.source import UnprovenError, equal_except, find_definition, read_source
 
 

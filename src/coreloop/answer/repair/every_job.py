@@ -10,14 +10,14 @@ from typing import Final
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ANSWER_AGAIN
 from coreloop.answer.repair.gates import read_gates
-from coreloop.answer.repair.handlers import job_handlers
+from coreloop.answer.repair.job_handlers import job_handlers
 from coreloop.answer.repair.queued_runs import JOB_NAMES
 from coreloop.answer.research.ended_run import keep_ended_late
 from coreloop.answer.research.run import continue_research
 from coreloop.base.errors import RunEndedError, RunNotFoundError
+from coreloop.runs.active_run import Run
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.work import Handler
-from coreloop.runs.run import Run
 
 GATES: Final = "gates.read"
 """The job that measures the gates once a day."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from coreloop.base.messages import text_of
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.located import docstring_node
-from coreloop.descriptions.names import name_key
+from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.section_names import name_key
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import (
     Definition,
@@ -74,12 +74,6 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     Public definitions have no underscore at the start of a part of their name and are not inside a function.
     Overloads and property setters are left out, since their docstrings do not show.
 
-    Parameters
-    ----------
-    source : bytes
-    sections : sequence of str
-        Names of the requested sections.
-
     Returns
     -------
     tuple of Shape or Refused
@@ -99,12 +93,6 @@ def lost_sections(
 
     Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
     docstring is.
-
-    Parameters
-    ----------
-    old, new : bytes
-    sections : sequence of str
-        Names of the requested sections.
 
     Returns
     -------
