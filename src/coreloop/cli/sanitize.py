@@ -136,11 +136,11 @@ def _show(report: "Report", report_file: Path | None) -> None:
     for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.findings:
-        click.echo(
-            say("  no private data found")
-            if report.n_out
-            else say("  nothing was checked: no line can be read")
-        )
+        if report.n_out:
+            tell("  no private data found: no address, number, credential or listed name that a rule knows")
+            tell("  not looked for: names of persons without a title, a word or a key such as full_name")
+        else:
+            tell("  nothing was checked: no line can be read")
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
         tell("{files} not read: {names}", files=number_of(report.n_unread, "file"), names=", ".join(names))

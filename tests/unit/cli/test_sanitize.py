@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from logs import record, write_log
+from logs import call, record, write_log
 from rows import slow_after
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -45,7 +45,21 @@ def test_the_output_of_each_mode_passes_the_check(run: Run, project: Path, mode:
     assert (report["mode"], report["in"], report["out"], report["rejected"]) == (mode, 2, 2, 0)
     assert json.loads((project / "report.json").read_text()) == report
     checked = run(project, "--check", "out")
-    assert (checked.returncode, "no private data found" in checked.stdout) == (0, True)
+    assert (checked.returncode, "no private data found: " in checked.stdout) == (0, True)
+
+
+def test_the_check_says_which_names_it_does_not_look_for(run: Run, project: Path):
+    one = record(tool_calls=[call("book", {"name": "Mara Klein"})], question="Book a room")
+    write_log(project / "named" / "2026-04-25.jsonl", [one])
+    checked = run(project, "--check", "named")
+    assert checked.returncode == 0
+    assert (
+        "not looked for: names of persons without a title, a word or a key such as full_name"
+        in checked.stdout
+    )
+    one["tool_calls"][0]["args"] = {"full_name": "Mara Klein"}
+    write_log(project / "named" / "2026-04-25.jsonl", [one])
+    assert run(project, "--check", "named").returncode == 1
 
 
 def test_without_paths_the_copy_lies_beside_the_records(run: Run, project: Path):
