@@ -236,14 +236,22 @@ def false_revert_by_a_change_of_place(bench: Bench) -> None:
 
 
 def false_revert_in_a_release(bench: Bench) -> None:
-    """A machine's release merge that brings the tool's new name, and whose description says so"""
+    """A machine's release merge that brings the tool's new name, with a commit that says so"""
     sha = bench.land()
     bench.git("branch", "release")
     bench.write(RENAMED, "refactor: rename")
     bench.push()
     bench.base = "release"
     bench.start("up")
-    bench.call(author=APP, body=f"This reverts commit {sha}.")
+    bench.write(b"x = 1\n", f"fix: x\n\nThis reverts commit {sha}.", "other.py")
+    bench.call(author=APP)
+
+
+def revert_of_a_release_by_another_name(bench: Bench) -> None:
+    """The merge keeps main's line, and a machine renames the tool there"""
+    revert_of_a_release_without_its_change(bench)
+    bench.write(RENAMED, "refactor: rename")
+    bench.call(author=APP)
 
 
 def release_with_another(bench: Bench) -> None:
@@ -371,7 +379,7 @@ HISTORY = (
         false_revert_of_a_revert_beside_another,
     ),
     *(revert_taken_back, reapplied_in_a_release, revert_of_a_release),
-    *(revert_of_a_release_without_its_change,),
+    *(revert_of_a_release_without_its_change, revert_of_a_release_by_another_name),
     *(revert_in_a_release, backport_of_a_merge, backport_of_a_merge_and_more, backport_of_a_reverted_merge),
 )
 HEADING = "What history would read"
