@@ -129,13 +129,20 @@ def _explained(search: ToolSearch, templates: Collection[int], language: Languag
     places = (number for number, place in enumerate(search.places) if place.call.template in templates)
     failed = bits_of(places, search.calls.n)
     against = reduce(or_, (line.deviate for line in search.merged), 0)
-    merged = tuple(_merged_text(line, failed) for line in search.merged if line.deviate & failed)
+    bad = ~search.calls.good
+    about = (line for line in search.merged if _is_about(line.deviate & bad, failed))
+    merged = tuple(_merged_text(line, failed) for line in about)
     if _is_most(against & failed, failed):
         return _Explained("merged", merged)
     rest = failed & ~against
     if _is_proposed(search, rest):
         return _Explained("text", merged)
     return _Explained(None, merged, _documented(search.merged, rest), _nearest(search, rest, language))
+
+
+def _is_about(against: int, failed: int) -> bool:
+    """Whether failures against a line are most of an error's, or mostly of this error."""
+    return _is_most(against & failed, failed) or _is_most(against & failed, against)
 
 
 def _merged_text(line: MergedSides, failed: int) -> Phrase:

@@ -1,5 +1,6 @@
 """What `refine` says about failures that a promoted line explains."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,7 +33,7 @@ STALE, RESET = "RuntimeError: the price is stale", "ConnectionError: connection 
 OLDER, AMONG, NEWER = (datetime(2026, month, day, tzinfo=UTC) for month, day in ((3, 20), (4, 5), (5, 20)))
 
 
-def _write_log(folder: Path, *, resets: tuple[int, ...] = ()) -> None:
+def _write_log(folder: Path, *, resets: Collection[int] = (), error: str = RESET) -> None:
     """Ninety bookings: a third is not quoted before and fails; a quote has the offer and its seats."""
     rows = []
     for number in range(90):
@@ -42,7 +43,7 @@ def _write_log(folder: Path, *, resets: tuple[int, ...] = ()) -> None:
         else:
             calls = [call("quote", args), call("book", args)]
         if number in resets:
-            calls[-1] = failed("book", args, RESET)
+            calls[-1] = failed("book", args, error)
         rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
     write_log(folder / "log" / "a.jsonl", on_days(rows))
 
@@ -129,13 +130,16 @@ def test_only_calls_that_follow_a_merged_line_keep_to_the_docstring(
 
 
 def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
-    _write_log(tmp_path, resets=(1, 2, 3))
-    row = _row(_refine(tmp_path, OLDER), "reset")
-    assert row.mender == "tool"
-    assert (
-        f"Its docstring explains: {LINE}, merged on 2026-03-20: 1 call against it, 1 of them since."
-        in row.task
-    )
+    _write_log(tmp_path, resets=[number for number in range(60) if number % 3], error=STALE)
+    row = _row(_refine(tmp_path, OLDER), "stale")
+    assert (row.mender, row.n_calls) == ("tool", 70)
+    assert f"Its docstring explains: {LINE}, merged on 2026-03-20: 30 calls against it" in row.task
+    assert row.task.endswith("although 40 calls kept to its docstring, and mend the tool.")
+
+
+def test_a_call_that_goes_against_a_merged_line_by_chance_is_not_explained(tmp_path: Path):
+    _write_log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
+    assert _row(_refine(tmp_path, OLDER), "reset").merged == ()
 
 
 def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
