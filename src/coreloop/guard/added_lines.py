@@ -41,7 +41,7 @@ _ALONE: Final = re.compile(r"^([ \t]*-)[ \t]*\n[ \t]*(?=[^\s-])", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^[ \t]*#+", re.MULTILINE)
 
 Lines = Counter[tuple[str, str]]
-"""How often each line occurs, by qualname and line."""
+"""How often each line occurs, by qualname, of a second definition ``Desk.book:2``, and line."""
 
 
 @lru_cache(maxsize=64)
@@ -110,7 +110,9 @@ def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
     except UnprovenError:
         yield from (("", bullet) for bullet in _written(source.decode("utf-8", "replace")))
         return
+    n_seen = Counter[str]()
     for definition in definitions(tree):
+        n_seen[definition.qualname] += 1  # a second one of a name is another docstring
         try:
             node = docstring_node(definition)
         except UnprovenError:  # an f-string or bytes, which is not a docstring
@@ -118,7 +120,9 @@ def _bullets(source: bytes) -> Iterator[tuple[str, str]]:
         text = "" if node is None else str(node.value)
         # most have no list: it need not be looked for
         listed = _listed(text) if "-" in text or not text.isascii() else ()
-        yield from ((definition.qualname, bullet) for bullet in listed)
+        n = n_seen[definition.qualname]
+        name = definition.qualname if n == 1 else f"{definition.qualname}:{n}"
+        yield from ((name, bullet) for bullet in listed)
     yield from (("", bullet) for text in _descriptions(tree) for bullet in _listed(text))
 
 

@@ -16,7 +16,7 @@ from coreloop.guard.event import ReportedPull
 _ASKS: Final = re.compile(
     r"merg|queue|kodiak|bors|homu|bulldozer|aviator|tide|zuul|rultor|marge"
     r"|auto(?:land|submit|approve|ship|squash|rebase|queue|commit|deploy)|(?:land|ship|submit)(?:it|me|when|now)"
-    r"|readytoland|readytoship|readytosubmit|cqplus|lgtm|squashwhen|rebasewhen"
+    r"|readytoland|readytoship|readytosubmit|cqplus|cq1|lgtm|squashwhen|rebasewhen"
 )
 # "do not merge" and "merge conflict" do not ask for a merge.
 _ASKS_NOT: Final = re.compile(
@@ -30,8 +30,8 @@ _NOT_AFTER: Final = (
     *("금지", "보류", "불가", "충돌", "하지마", "하지않", "안함", "차단"),
     *("禁止", "不可", "しない", "保留", "コンフリクト", "競合", "冲突", "衝突"),
 )
-# bors: "r+", also as "@bors r+ rollup"; not "C++", "r+d" or "for+".
-_APPROVES: Final = re.compile(r"(?<![^\W_])r ?\+(?![^\W_])")
+# bors: "r+", also as "@bors r+ rollup", and "r=name"; not "C++", "r+d" or "for+".
+_APPROVES: Final = re.compile(r"(?<![^\W_])r(?: ?\+(?![^\W_])|=\w)")
 
 
 def _any_of(words: tuple[str, ...]) -> str:

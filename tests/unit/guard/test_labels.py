@@ -49,7 +49,7 @@ ASKS = [
         "待合入",
         "合并队列",
     ),
-    *("r+", "R+", "ｒ＋", "r +", "@bors r+ rollup", "status: r+"),
+    *("r+", "R+", "ｒ＋", "r +", "@bors r+ rollup", "status: r+", "r=me", "CQ+1"),
     *("automerge: do not merge yet", "no-merge automerge", "emergency automerge"),
 ]
 ASKS_NOT = [
@@ -77,6 +77,8 @@ ASKS_NOT = [
         "c++",
         "r+d",
         "for+",
+        "color=red",
+        "pr=1",
         "r",
     ),
     *("automation", "automatic", "question", "dependencies", "shipping", "github_actions"),

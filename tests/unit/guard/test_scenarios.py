@@ -270,6 +270,14 @@ def moved_to_another_tool(bench: Bench) -> None:
     bench.write(PROMOTED + more, "feat: scan")
 
 
+def second_definition(bench: Bench) -> None:
+    """A promoted line in a second definition of its tool, below other words"""
+    bench.land()
+    bench.start("docs")
+    again = b'\n\ndef analysis(company):\n    """Shows all.\n\n    - First: show\n    """\n'
+    bench.write(PROMOTED + again, "fix: x")
+
+
 def dependabot(bench: Bench) -> None:
     """Dependabot, with auto-merge and the label `automerge`"""
     bench.start("dependabot/pip/polars-1.2")
@@ -494,7 +502,8 @@ PROMOTIONS: tuple[Callable[[Bench], None], ...] = (
 )
 LINES: tuple[Callable[[Bench], None], ...] = (
     *(without_trailers, in_a_bigger_change, new_file, wrapped, one_line_docstring, file_python_cannot_read),
-    *(reapply, moved_to_another_tool, bullet_about_a_new_tool, human_bullet_of_unknown_words),
+    *(reapply, moved_to_another_tool, second_definition, bullet_about_a_new_tool),
+    human_bullet_of_unknown_words,
     line_without_settings,
 )
 ORDINARY: tuple[Callable[[Bench], None], ...] = (
