@@ -9,6 +9,7 @@ import click
 from coreloop.answer.agent.agent_state import Unbelieved
 from coreloop.answer.agent.next import to_complete
 from coreloop.answer.agent.plan import PlannedIteration
+from coreloop.answer.research.answer import is_asked_out
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.research_state import Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of, say
@@ -34,6 +35,7 @@ _DRIFT: Final[Mapping[Rule, str]] = {
 }
 _ENDS: Final = {
     "max_iterations": "The research ends: it reached its last iteration.",
+    "asked_out": "The research ends: nothing is left to ask offline.",
     "usd": "The research ends: its budget is spent.",
     "usd_per_day": "The research ends: today's budget is spent.",
     "tokens": "The research ends: its tokens are spent.",
@@ -116,6 +118,8 @@ def end_lines(state: State) -> Iterator[str]:
     tell = in_language_of(state.question)
     yield tell("→ a condition of the end is met")
     reason = state.stop_reason or state.status
+    if reason == "max_iterations" and is_asked_out(state):
+        reason = "asked_out"
     yield tell(_ENDS.get(reason, "The research ends: {reason}."), reason=reason)
     is_open = [pair for pair in knowledge_of(state).contradictions_found if not pair.is_superseded]
     if is_open:
@@ -124,11 +128,15 @@ def end_lines(state: State) -> Iterator[str]:
         )
 
 
-def focus_lines(question: str, knowledge: Knowledge) -> Iterator[str]:
+def focus_lines(state: State) -> Iterator[str]:
     """Yield what the next iteration concentrates on."""
-    focus = knowledge.focus
+    focus = knowledge_of(state).focus
     if not focus:
-        yield in_language_of(question)("🎯 First iteration: look at everything")
+        tell = in_language_of(state.question)
+        if state.iteration:
+            yield tell("🎯 No active hypothesis: look at everything")
+        else:
+            yield tell("🎯 First iteration: look at everything")
         return
     yield f"🎯 Current Focus: {len(focus)} active hypotheses"
     for one in focus[:_MAX_FOCUS]:
@@ -144,7 +152,7 @@ def duplicate_lines(query: str, similar: str) -> Iterator[str]:
 
 def plan_lines(planned: PlannedIteration) -> Iterator[str]:
     """Yield what the next iteration searches for, and which queries it leaves out."""
-    yield from focus_lines(planned.state.question, knowledge_of(planned.state))
+    yield from focus_lines(planned.state)
     for query, similar in planned.duplicates.items():
         yield from duplicate_lines(query, similar)
     for one in planned.execute:
@@ -244,18 +252,13 @@ def show_progress(run: Run) -> None:
     _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
     if isinstance(run.decide(), Continue):
         _echo(following_lines(state))
-        _echo(focus_lines(state.question, knowledge))
+        _echo(focus_lines(state))
 
 
 def show_begin(state: State) -> None:
     """Say that a new research begins, and what its first iteration concentrates on."""
     if not state.iteration:
-        _echo(
-            [
-                begun_line(state.run_id, state.question),
-                *focus_lines(state.question, knowledge_of(state)),
-            ]
-        )
+        _echo([begun_line(state.run_id, state.question), *focus_lines(state)])
 
 
 def _echo(lines: Iterable[str]) -> None:

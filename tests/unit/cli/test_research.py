@@ -63,6 +63,15 @@ def test_an_iteration_that_is_not_the_last_says_that_the_next_begins(tmp_path: P
     assert done.stderr.splitlines().count("The next iteration begins...") == 1
 
 
+def test_only_the_first_iteration_is_called_the_first(tmp_path: Path, research: Research):
+    project(tmp_path)
+    done = research("How long is the Han river?", "--exhaust")
+    assert done.stderr.count("🎯 First iteration") == 1
+    assert "🎯 No active hypothesis" in done.stderr
+    assert "nothing is left to ask offline" in done.stderr
+    assert "last iteration" not in done.stderr
+
+
 def test_json_is_all_of_stdout_and_has_the_documented_keys(tmp_path: Path, research: Research):
     project(tmp_path)
     answer = json.loads(research("ask", QUESTION, "--json").stdout)
