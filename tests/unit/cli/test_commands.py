@@ -410,11 +410,11 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
 )
 def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
     interrupted = f"""
-import os, signal, sys
+import signal, sys
 class Interrupts:
     def find_spec(name, path=None, target=None):
         if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 sys.meta_path.insert(0, Interrupts)
 sys.argv = ["coreloop", "refine"]
 from coreloop.cli import run

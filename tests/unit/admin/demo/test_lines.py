@@ -56,7 +56,7 @@ def _check_ticket_id():
     for customer in rows_of(HELPDESK):
         for ticket in TOOLS["list_tickets"](customer["name"]):
             assert TOOLS["update_ticket"](ticket["id"])["id"] == ticket["id"]
-        for order in TOOLS["list_orders"](customer):
+        for order in TOOLS["list_orders"](customer["name"]):
             _fails(LookupError, "update_ticket", ticket_id=order["id"])
 
 
