@@ -15,6 +15,7 @@ from coreloop.base.records import (
     step,
 )
 from rows import each_row
+from weekly import WEEKLY
 
 QUESTION = "삼성전자 수익성 분석해줘"
 UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -293,7 +294,7 @@ CALLS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=150 if WEEKLY else 50)
 @given(
     CALLS, st.integers(1, 25), st.lists(st.builds(override, succeeded=st.booleans()), max_size=12), UTF8_TEXT
 )

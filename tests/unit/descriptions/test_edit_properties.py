@@ -80,14 +80,14 @@ def test_any_docstring_made_of_blocks_is_edited_or_refused(source, section):
 NASTY = st.text(alphabet="ab \\\"'\n\r\t\f\u2028수-=:#`>NGuide{}x0", max_size=60)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250 if WEEKLY else 80, deadline=None)
 @given(NASTY, st.sampled_from(['"""', "'''", '"', "'", 'r"""', "(", "f'"]), NASTY)
 def test_any_text_is_edited_provably_or_refused(text, quote, line):
     closing = {"(": ")", "f'": "'", 'r"""': '"""'}.get(quote, quote)
     edit(f"def f():\n    {quote}{text}{closing}\n    return 1\n", lines=[line])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if WEEKLY else 50, deadline=None)
 @given(st.binary(max_size=200))
 @example(b"# coding: utf-16\nx")
 @example(b"\xef\xbb\xbf# coding: latin-1\nx")

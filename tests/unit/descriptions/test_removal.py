@@ -8,6 +8,7 @@ from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import UnprovenError, read_source
 from rows import each_row
+from weekly import WEEKLY
 
 LINES = ("- When: margin.", "- Call: show().")
 ARGS = ("Args:", "    x: y")
@@ -281,7 +282,7 @@ NEW = (
 @pytest.mark.slow
 @each_row("tight", [False, True], ids=["blank line above a section", "none"])
 def test_file_is_the_original_again_after_lines_were_put_replaced_and_removed(tight):
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80 if WEEKLY else 40, deadline=None)
     @given(
         sources(tight),
         st.lists(st.sampled_from(NEW), min_size=1, unique=True),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from coreloop.descriptions.section_names import KNOWN_NAMES, name_key
 from coreloop.descriptions.sections import scan
 from rows import each_row
+from weekly import WEEKLY
 
 
 def find_sections(text, asked=()):
@@ -138,7 +139,7 @@ TEXT = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if WEEKLY else 100, deadline=None)
 @given(TEXT)
 def test_sections_are_in_order_and_do_not_overlap(text):
     layout = scan(text)
@@ -152,7 +153,7 @@ def test_sections_are_in_order_and_do_not_overlap(text):
         position = section.end
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if WEEKLY else 80, deadline=None)
 @given(TEXT)
 def test_text_in_a_fence_is_never_a_heading(text):
     fenced = "S.\n\n`````\n" + text.replace("`````", "") + "\n`````\n"

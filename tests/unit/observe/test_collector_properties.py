@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coreloop.base.records import step
 from coreloop.observe import AuditCollector, dropped
 from observing import MOMENT, Speechless, ns
+from weekly import WEEKLY
 
 TEXT = st.text(max_size=30) | st.text(max_size=5).map(lambda text: text * 300)
 NUMBERS = st.integers() | st.integers(-(2**200), 2**200) | st.floats()
@@ -146,7 +147,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60 if WEEKLY else 30)
 @given(st.dictionaries(st.sampled_from(["a", "b", "한"]), JSON), st.integers(0, 2000), st.integers(1, 200))
 def test_hashes_are_those_of_the_full_record(tmp_path_factory, args, length, times):
     data_dir = tmp_path_factory.mktemp("full")

@@ -20,6 +20,7 @@ from coreloop.learn.knowledge.insights import (
 from coreloop.learn.knowledge.schema import utc_text
 from coreloop.learn.knowledge.store import writing
 from rows import each_row
+from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 KNOWN = Insight(stock_code="990168", narrative="좋다", source="live")
@@ -150,7 +151,7 @@ known = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)  # each opens a database
+@settings(max_examples=40 if WEEKLY else 15)  # each opens a database
 @given(st.lists(known, max_size=8))
 def test_the_last_insight_of_each_source_and_evidence_is_kept(tmp_path_factory, insights):
     with writing(tmp_path_factory.mktemp("x") / "x.db") as connection:

@@ -20,6 +20,7 @@ from coreloop.learn.knowledge.playbook import (
 )
 from coreloop.learn.knowledge.schema import utc_text
 from coreloop.learn.knowledge.store import writing
+from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 counts = st.integers(0, 1000)
@@ -119,7 +120,7 @@ deltas = st.tuples(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)  # each opens two databases
+@settings(max_examples=40 if WEEKLY else 15)  # each opens two databases
 @given(st.lists(deltas, max_size=12), st.randoms(use_true_random=False))
 def test_merging_is_the_sum_in_any_order(tmp_path_factory, given_deltas, random):
     shuffled = random.sample(given_deltas, len(given_deltas))

@@ -24,6 +24,7 @@ from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candida
 from coreloop.learn.proposals.candidates import Candidate
 from logs import line
 from rows import slow_after
+from weekly import WEEKLY
 
 OPEN_GATE = Gates(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
 ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
@@ -346,7 +347,7 @@ def _summary(window: Window) -> tuple[object, ...]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=60 if WEEKLY else 30)
 @given(
     lines=LOGS,
     cuts=st.lists(st.integers(1, 40), max_size=2),
@@ -367,7 +368,7 @@ def test_all_groups_of_a_made_up_log_are_the_plain_miners(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=40 if WEEKLY else 15)
 @given(lines=LOGS, cuts=st.lists(st.integers(1, 40), max_size=6))
 def test_a_file_split_at_any_lines_gives_the_same_groups(lines, cuts):
     for folder in _in_a_folder():

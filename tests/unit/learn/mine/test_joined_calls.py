@@ -16,6 +16,7 @@ from coreloop.learn.mine.joined_calls import MAX_CALLS
 from coreloop.learn.mine.window import Window, count_patterns, merge
 from coreloop.learn.statements.logged_calls import read_log
 from logs import call, failed, line, one_by_one, record
+from weekly import WEEKLY
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 SETTINGS = MineSettings()
@@ -137,7 +138,7 @@ SESSIONS = st.lists(st.lists(OUTCOMES, min_size=1, max_size=6), min_size=1, max_
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=40 if WEEKLY else 15)
 @given(sessions=SESSIONS, data=st.data())
 def test_calls_count_as_if_one_record_held_them(sessions: list[list[tuple[str, bool]]], data: st.DataObject):
     one_by_one: list[dict[str, Any]] = []

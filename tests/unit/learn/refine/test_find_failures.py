@@ -26,6 +26,7 @@ from coreloop.learn.refine.find_failures import CounterexampleSearch, find_count
 from coreloop.observe.reading.failure_signals import template
 from logs import call, failed, override, record, write_log
 from rows import slow_after
+from weekly import WEEKLY
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 CATEGORY = "FIN-profitability-KR"
@@ -212,7 +213,7 @@ EXCLUDED = st.sets(st.sampled_from([*LABELS, *CLASSES]), max_size=2)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=60 if WEEKLY else 30)
 @given(RECORDS, EXCLUDED, st.integers(0, 12))
 def test_calls_and_sequences_are_those_of_a_plain_miner(
     records: list[dict[str, Any]], excluded: set[str], cut: int

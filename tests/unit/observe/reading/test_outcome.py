@@ -14,6 +14,7 @@ from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line, 
 from coreloop.observe.reading.outcome import RequestOutcome, decide
 from logs import call, failed, line, override, record
 from rows import each_row
+from weekly import WEEKLY
 from weighed import weighed
 
 GOOD, BAD, NEITHER = RequestOutcome.SUCCESS, RequestOutcome.FAILURE, RequestOutcome.NEUTRAL
@@ -265,7 +266,7 @@ _OVERRIDES = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=500 if WEEKLY else 100)
 @given(_CALLS, _CALLS, st.integers(0, 60), _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]))
 def test_a_record_with_omitted_calls_has_the_outcome_of_the_complete_record(
     first: list[Any], last: list[Any], between: int, overrides: list[Any], error: str | None
