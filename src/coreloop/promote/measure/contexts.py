@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -281,5 +282,12 @@ def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[Ne
         {"name": call.tool, "args": call.arguments, "ok": True},
     ]
     line = msgspec.json.encode({"ts": _ANY_TIME, "tool_calls": calls})
+    return _is_record_against(failure, call.tool, line, len(earlier))
+
+
+@lru_cache(
+    maxsize=4096
+)  # replies of ten runs: a model often repeats itself, and each record is read for 30 ms
+def _is_record_against(failure: NamedFailure, tool: str, line: bytes, index: int) -> bool:
     facts = facts_of_lines([(0, line)], MineSettings(), path=Path("call"))
-    return (0, len(earlier)) in places_against(failure, call.tool, [facts])
+    return (0, index) in places_against(failure, tool, [facts])
