@@ -173,7 +173,7 @@ def _mine(workspace: Workspace, report: ImportReport, now: datetime, *, undated:
     return Looked(
         formats={},
         n_unknown=0,
-        report=replace(report, tools=Counter(calls["tool"])),  # each request once, unlike the traces
+        report=replace(report, tools=Counter(calls["tool"].sort())),  # each request once, unlike the traces
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
         errors=refined.document.errors,
