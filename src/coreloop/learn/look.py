@@ -21,6 +21,7 @@ from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
+from coreloop.base.text import printable
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
@@ -36,6 +37,7 @@ MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
+_MAX_NAMED: Final = 3  # names fit on the line; more tools are counted
 _KEY: Final = ("file", "offset")
 _HEAD_BYTES: Final = 8192  # two records of the largest size
 
@@ -258,7 +260,7 @@ def _missing(
     if few:
         yield Phrase(
             "more failures of {tools}: a cause needs {n} failing requests and as many others",
-            tools=number_of(few, "tool"),
+            tools=", ".join(map(printable, few)) if len(few) <= _MAX_NAMED else number_of(len(few), "tool"),
             n=_MIN_CASES,
         )
     yield Phrase(
@@ -267,7 +269,7 @@ def _missing(
     )
 
 
-def _tools_with_few_failures(calls: pl.DataFrame) -> int:
+def _tools_with_few_failures(calls: pl.DataFrame) -> list[str]:
     failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
     requests = failing.group_by("tool").agg(n=pl.struct(_KEY).n_unique())
-    return requests.filter(pl.col("n") < _MIN_CASES).height
+    return sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"])
