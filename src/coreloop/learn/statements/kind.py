@@ -90,7 +90,9 @@ def known_of(
         numbers=defined.numbers if defined is not None else frozenset(),
         tools=frozenset(words.tools),
         merged=merged_lines(tool, defined, merges, lag=lag) if defined is not None else (),
-        is_rejected=lambda line: not rejected.isdisjoint(keys_of(tool, str(line), SECTION)),
+        is_rejected=lambda line: (
+            bool(rejected) and not rejected.isdisjoint(keys_of(tool, str(line), SECTION))
+        ),
     )
 
 
