@@ -213,7 +213,7 @@ def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
         "tool_calls_omitted": len(calls),
         "omitted_failure": flagged or failed,
     }
-    if calls and not calls[-1]["ok"]:
+    if calls and calls[-1].get("ok") is False:
         bare["omitted_error"] = calls[-1].get("error") or ""
     n_calls = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
     bare["tool_calls"] = calls[:n_calls]
@@ -224,7 +224,7 @@ def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
 
 
 def _clears(call: ToolCall) -> bool:
-    return bool(call["overrides_used"]) and call["ok"]
+    return bool(call["overrides_used"] and call["ok"])
 
 
 def _bounded_fields(record: Record) -> dict[str, Any]:

@@ -14,6 +14,10 @@ from typing import Any, Final, NotRequired, TypedDict
 
 SCHEMA_VERSION: Final = 2
 UNSPECIFIED: Final = "UNSPECIFIED"
+NO_RESULT: Final = "no result in the trace"
+REFUSED: Final = "refused by a person"
+NO_ANSWER: Final = "no answer in the trace"
+"""Why it is not known whether a call, or a request, worked: the values of ``unknown``."""
 DEFAULT_SELECTORS: Final = ("axis", "sub")
 OTHER: Final = "<other: a list, an object or a text of over 80 characters, which names no sub-function>"
 """Stored for a selector's value that is not a name; longer than any name, so that they cannot be confused."""
@@ -24,12 +28,15 @@ _STEP_SYNTAX = re.compile(r'[()=,<>"\\\x00-\x1f]')
 
 
 class ToolCall(TypedDict):
-    """One call of a tool; ``args_hash`` covers the arguments before any truncation."""
+    """One call of a tool; ``args_hash`` covers the arguments before strings are cut.
+
+    ``ok`` is None if it is not known whether the call worked; ``unknown`` then says why.
+    """
 
     name: str
     args: Any
     args_hash: str
-    ok: bool
+    ok: bool | None
     error: str | None
     duration_ms: float | None
     result_size_bytes: int | None
@@ -41,6 +48,8 @@ class ToolCall(TypedDict):
     saw: NotRequired[dict[str, dict[str, str | bool | None]]]
     """Argument -> fields of the object that it names, as an earlier result last showed them: only literals of
     the tool's own source. Empty: the object was shown, in a state that the source does not name."""
+    unknown: NotRequired[str]
+    """Only without ``ok`` and ``error``: `NO_RESULT` or `REFUSED`."""
 
 
 class OverrideCall(TypedDict):
@@ -94,6 +103,8 @@ class Record(TypedDict):
     omitted override failed."""
     omitted_error: NotRequired[str]
     """Only if the last call was omitted and failed: its error, up to 120 bytes."""
+    unknown: NotRequired[str]
+    """Why it is not known whether the request worked: `NO_ANSWER`."""
     origin: NotRequired[str]
     tools_version: NotRequired[str]
     """Version of the docstrings that the model saw: a commit, or a name chosen by the caller."""

@@ -84,6 +84,8 @@ def _show(report: "ImportReport", folder: Path) -> None:
         click.echo(f"  {count:>7,}  {printable(name)}")
     if len(report.tools) > _MAX_TOOLS_SHOWN:
         tell("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN)
+    for line in report.unseen.lines():
+        click.echo(line)
     for reason, count in sorted(report.skipped.items()):
         tell("skipped: {count:,}, {reason}", count=count, reason=Phrase(reason))
     for reason, count in sorted(report.dropped.items()):
@@ -102,7 +104,7 @@ def _show(report: "ImportReport", folder: Path) -> None:
 
 def _facts(report: "ImportReport", folder: Path) -> dict[str, object]:
     return {
-        **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped"),
+        **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped", "unseen"),
         "tools": dict(report.tools.most_common()),
         **fields_of(report, "first_day", "last_day"),
         "folder": folder,

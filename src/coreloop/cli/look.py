@@ -1,7 +1,7 @@
 """``dartlab-coreloop look``."""
 
 import shutil
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -10,7 +10,7 @@ import click
 
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, printable, wrapped
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def _show_head(looked: "Looked", columns: int) -> None:
         calls=number_of(n_calls, "call"),
         tools=number_of(n_tools, "tool"),
     )
+    for line in looked.unseen.lines():
+        click.echo(wrapped(line, columns))
 
 
 def _show_missing(looked: "Looked", columns: int) -> None:
@@ -113,6 +115,8 @@ def _show_missing(looked: "Looked", columns: int) -> None:
 
 
 def _facts(looked: "Looked") -> dict[str, object]:
-    facts = asdict(looked)
-    facts["report"]["tools"] = dict(looked.report.tools.most_common())
-    return facts
+    report = fields_of(looked.report, "n_files", "records", "added", "already_there", "skipped", "dropped")
+    report["tools"] = dict(looked.report.tools.most_common())
+    report |= fields_of(looked.report, "first_day", "last_day")
+    shown = (field.name for field in fields(looked))
+    return fields_of(looked, *shown) | {"report": report}

@@ -16,6 +16,7 @@ from coreloop.cli.progress import ProgressBar
 if TYPE_CHECKING:
     from coreloop.learn.facts.oddities import Absent, LogOddities
     from coreloop.learn.mine.run import Mined, Watch
+    from coreloop.observe.reading.outcome import Unseen
     from coreloop.observe.reading.remote import Folder
 
 
@@ -110,8 +111,10 @@ def show_more(number: int, noun: str) -> None:
         tell("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun))
 
 
-def show_oddities(oddities: "LogOddities") -> None:
-    """Print skipped lines and unusable fields, each with its first location."""
+def show_oddities(oddities: "LogOddities", unseen: "Unseen | None" = None) -> None:
+    """Print what records do not say, then skipped lines and unusable fields, each with its first location."""
+    for line in unseen.lines() if unseen is not None else ():
+        click.echo(f"  {line}")
     for reason, count in sorted(oddities.skipped.items()):
         first = printable(oddities.skipped_first[reason])
         tell(

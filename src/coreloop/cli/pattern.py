@@ -223,7 +223,7 @@ def _show_rest(proposals: "Proposals", document: "CandidatesFile") -> None:
             "answer shorter than min_chunk_len, or a network or rate-limit error",
             records=number_of(proposals.n_neutral, "record"),
         )
-    show_oddities(proposals.oddities)
+    show_oddities(proposals.oddities, proposals.unseen)
     n_without_target = sum(map(_lacks_target, document.entries))
     if n_without_target:
         tell(
@@ -254,6 +254,7 @@ def proposals_facts(
         "fell": proposals.candidate_search.dropped,
         "nearest": proposals.candidate_search.nearest,
         **asdict(proposals.oddities),
+        "unseen": proposals.unseen,
         **fields_of(document, "candidates", "notes", "n_folded"),
         "files": paths,
         "kept": kept,

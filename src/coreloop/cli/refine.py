@@ -129,7 +129,7 @@ def show_refined(
     if is_verbose or not document.statements:
         show_nearest(refined.nearest)
     _show_gaps(gaps)
-    show_oddities(refined.oddities)
+    show_oddities(refined.oddities, refined.unseen)
     if not is_verbose:
         _show_left_out(document, len(refined.unproposed.withheld))
     show_files(paths, kept)
@@ -252,6 +252,7 @@ def refined_facts(
         "fell": refined.counterexample_search.dropped,
         "nearest": refined.counterexample_search.nearest,
         **asdict(refined.oddities),
+        "unseen": refined.unseen,
         "n_tests": refined.n_tests,
         "nearest_statements": refined.nearest,
         "unproposed": refined.unproposed,

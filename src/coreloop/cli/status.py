@@ -145,7 +145,7 @@ def _log_lines(status: "Status") -> Iterator[_Line]:
     mined = join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "sequence")])
     window = say("{since} to {until}: {mined}", since=log.days.since, until=log.days.until, mined=mined)
     yield _Line(say("window"), window)
-    for text in absent_lines(log.read_as_absent):
+    for text in (*log.unseen.lines(), *absent_lines(log.read_as_absent)):
         yield _Line(say("note"), text, "yellow")
 
 

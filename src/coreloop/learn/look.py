@@ -4,7 +4,7 @@ import json
 import lzma
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -23,15 +23,16 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.base.text import printable
 from coreloop.learn.mine.run import MiningOptions, open_mining
-from coreloop.learn.mine.window import IS_FAILURE, Window, merge
+from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.refine.run import RefineRequest, run_refine
-from coreloop.observe.importers import importers, openai_chat
+from coreloop.observe.importers import importers, openai_chat, otlp
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, find_trace_files
 from coreloop.observe.importers.recognise import recognise
 from coreloop.observe.importers.run import Watching
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
@@ -65,7 +66,9 @@ class Looked:
     report : ImportReport
         What was read.
     n_requests, n_failed : int
-        Requests that count, and those of them that failed.
+        Requests, and those of them that failed.
+    unseen : Unseen
+        What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
     """
@@ -75,6 +78,7 @@ class Looked:
     report: ImportReport
     n_requests: int
     n_failed: int
+    unseen: Unseen
     errors: tuple[ErrorRow, ...]
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
@@ -121,7 +125,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             with watching(known) as watched:
                 landed = land(readers[name](watched), workspace.records_dir, workspace.settings, root)
             report = _added(report, landed)
-        looked = _mine(_with_tools(workspace, report), report, now, undated=newest)
+        looked = _mine(_with_tools(workspace, report), report, now, undated=newest, formats=by_format)
     n_files = {name: len(known) for name, known in by_format.items()}
     return replace(looked, formats=n_files, n_unknown=len(others))
 
@@ -142,6 +146,7 @@ def _added(total: ImportReport, more: ImportReport) -> ImportReport:
         added=total.added + more.added,
         already_there=total.already_there + more.already_there,
         skipped=total.skipped + more.skipped,
+        dropped=total.dropped + more.dropped,
         tools=total.tools + more.tools,
         first_day=min(days, default=None),
         last_day=max(days, default=None),
@@ -160,7 +165,14 @@ def _with_tools(workspace: Workspace, report: ImportReport) -> Workspace:
     return replace(workspace, settings=replace(workspace.settings, tools=tools))
 
 
-def _mine(workspace: Workspace, report: ImportReport, now: datetime, *, undated: datetime) -> Looked:
+def _mine(
+    workspace: Workspace,
+    report: ImportReport,
+    now: datetime,
+    *,
+    undated: datetime,
+    formats: Collection[str],
+) -> Looked:
     first, last = report.first_day, report.last_day
     if first is None or last is None:
         raise UsageError("the traces hold no request with a time")
@@ -172,17 +184,23 @@ def _mine(workspace: Workspace, report: ImportReport, now: datetime, *, undated:
         requests = window.all_requests().collect()
         calls = window.all_calls().join(requests.lazy().select(*_KEY, "outcome"), on=_KEY).collect()
         arguments = argument_rows(window)
+        unseen, unknown = window.unseen(), window.unknown_calls
+    tools = Counter(calls["tool"].sort())  # each request once, unlike the traces
+    for tool, _, n in unknown.iter_rows():
+        tools[tool] += n
     return Looked(
         formats={},
         n_unknown=0,
-        report=replace(report, tools=Counter(calls["tool"].sort())),  # each request once, unlike the traces
+        report=replace(report, tools=tools),
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
+        unseen=unseen,
         errors=refined.document.errors,
         statements=refined.document.statements,
         arguments=arguments,
         missing=(
             *_missing_results(calls, arguments),
+            *_missing_answers(requests, formats),
             *_missing(report, requests, calls, undated),
         ),
     )
@@ -227,6 +245,19 @@ def _missing_results(calls: pl.DataFrame, arguments: Sequence[ArgumentOrigin]) -
         )
 
 
+def _missing_answers(requests: pl.DataFrame, formats: Collection[str]) -> Iterator[Phrase]:
+    """What to switch on where most answers are unknown: OpenTelemetry leaves texts out unless asked."""
+    is_unknown = pl.col("outcome") == int(RequestOutcome.UNKNOWN)
+    if 2 * requests.filter(is_unknown).height <= len(requests):
+        return
+    switch = (
+        "; OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true lets OpenTelemetry capture them"
+        if otlp.NAME in formats
+        else ""
+    )
+    yield Phrase(f"answers: without them, nobody knows which requests failed{switch}")
+
+
 def _missing(
     report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, undated: datetime
 ) -> Iterator[Phrase]:
@@ -239,7 +270,7 @@ def _missing(
             "failed calls: no result reads as one; one begins with Error: or ValueError:, or is {example}",
             example='{"error": "…"}',
         )
-    if not requests.filter(IS_FAILURE).height:
+    if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield Phrase("failed requests: no trace says that one failed; import scores, or judge some by hand")
     if n_undated:
         yield Phrase(

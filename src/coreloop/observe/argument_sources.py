@@ -162,7 +162,7 @@ class Sources:
         states = saw(args, [past.shown for past in reversed(self._generations)], compared) if compared else {}
         return Lookup(paths_by_name or None, echoes, numbers_of(args.values()), states)
 
-    def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool) -> None:
+    def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool | None) -> None:
         """Remember the values of a call's result and their places.
 
         Parameters
@@ -173,8 +173,8 @@ class Sources:
             ``...`` if unknown.
         lookup : Lookup or None
             Of the same call.
-        ok : bool
-            Results of failed calls are not remembered.
+        ok : bool or None
+            Results of calls that are not known to have worked are not remembered.
         """
         if not ok:
             return

@@ -94,12 +94,14 @@ def tool_call(
     drop: Drop,
     result: object = ...,
     failed_results: FailedResults = DEFAULT,
+    unknown: str | None = None,
     overrides_used: Iterable[str] | None = None,
     extreme_flags: Iterable[str] = (),
 ) -> RecordedCall:
     """Build a call; ``selectors`` has only the tools that differ from the default.
 
-    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`).
+    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
+    ``unknown`` is why nobody knows whether the call worked.
     """
     name = stored_text(name, 200)
     canonical = _canonical(args, drop)
@@ -109,18 +111,22 @@ def tool_call(
         error = failure_of(result, failed_results)
     error_message = error_text(error)
     succeeded = error_message is None if ok is None else bool(ok)
-    new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None
+    is_unknown = unknown is not None and ok is None and error_message is None
+    has_step = succeeded and not is_unknown
+    new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if has_step else None
     call: ToolCall = {
         "name": name,
         "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
         "args_hash": hash_args(canonical),
-        "ok": succeeded,
+        "ok": None if is_unknown else succeeded,
         "error": error_message,
         "duration_ms": number(duration_ms, drop=drop),
         "result_size_bytes": number(result_size_bytes, drop=drop),
         "overrides_used": None if overrides_used is None else texts(overrides_used, drop=drop),
         "extreme_flags": texts(extreme_flags, drop=drop),
     }
+    if unknown is not None and is_unknown:
+        call["unknown"] = unknown
     return RecordedCall(call, new_step, plain)
 
 

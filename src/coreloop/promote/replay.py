@@ -19,7 +19,7 @@ from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
 from coreloop.observe.reading.decode import Skipped, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
-from coreloop.observe.reading.outcome import is_ok
+from coreloop.observe.reading.outcome import worked
 
 _LEAST_AGREED: Final = 2  # a single run may agree by chance
 _POLL_S: Final = 0.2
@@ -288,7 +288,7 @@ def _compare(
             raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
         answer = audit_log.steps(answer.request_id)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
-    agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
+    agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if worked(call)])
     if not agrees and answer.tool_calls_omitted:
         if answer.tool_sequence_hash != expected:
             raise UnusableAnswerError("the request's record does not contain all of its calls")

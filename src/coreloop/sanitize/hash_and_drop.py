@@ -10,7 +10,10 @@ from typing import Any, Final
 
 from coreloop.base.error_classes import error_class
 from coreloop.base.records import (
+    NO_ANSWER,
+    NO_RESULT,
     OTHER,
+    REFUSED,
     UNSPECIFIED,
     OverrideCall,
     Record,
@@ -328,6 +331,7 @@ _RECORD: Final = _known(
     ("schema_version rounds chunk_len tool_calls_omitted duration_total_ms", _NUMBER, Pseudonymizer._figure),
     ("input_tokens output_tokens saw_omitted", _NUMBER, Pseudonymizer._figure),
     ("cost_usd", _NUMBER, Pseudonymizer._cost),
+    ("unknown", _TEXT, _word({NO_ANSWER}.__contains__, "text")),
     ("case", (list,), Pseudonymizer._case),
     ("tool_calls", (list,), Pseudonymizer._calls),
     ("override_calls", (list,), Pseudonymizer._overrides),
@@ -342,6 +346,7 @@ _CALL: Final = _known(
     ("overrides_used", (list,), Pseudonymizer._argument_names),
     ("args_from", (dict,), Pseudonymizer._sources),
     ("saw", (dict,), Pseudonymizer._states),
+    ("unknown", _TEXT, _word({NO_RESULT, REFUSED}.__contains__, "text")),
 )
 _OVERRIDE: Final = _known(
     OverrideCall,

@@ -14,6 +14,7 @@ import msgspec
 from coreloop.base.categories import Categories
 from coreloop.base.records import DEFAULT_SELECTORS, UNSPECIFIED
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
+from coreloop.observe.reading.outcome import worked
 from coreloop.sanitize.compressed import DamagedError, codec_of, open_records, read_line
 from coreloop.sanitize.find_in_text import find_hits
 from coreloop.sanitize.model_names import is_known_model
@@ -88,6 +89,7 @@ class _Call(msgspec.Struct, gc=False):
     name: str = ""
     ok: bool | None = None
     error: Any = None
+    unknown: str | None = None
     args: dict[str, msgspec.Raw] | msgspec.Raw = msgspec.Raw(b"null")
 
 
@@ -161,7 +163,7 @@ def _answered(files: Iterable[Path]) -> dict[str, _Answered]:
 def _add_record(seen: dict[str, _Answered], calls: Sequence[_Call]) -> None:
     arguments: dict[str, set[str]] = {}
     for call in calls:
-        if call.error is None if call.ok is None else call.ok:
+        if worked(call):
             arguments.setdefault(call.name, set()).update(call.args if isinstance(call.args, dict) else ())
     for tool, names in arguments.items():
         if tool in seen or (len(seen) < MAX_NAMES and is_tool(tool)):

@@ -82,6 +82,7 @@ def _summary(looked: Looked) -> Iterable[str]:
     formats = ", ".join(f"{name} ({counted(n, 'file')})" for name, n in looked.formats.items())
     yield "<h1>What these traces say</h1>"
     yield f"<p>{_text(summary)}. {_text(formats)}.</p>"
+    yield from (f"<p>{_text(line)}</p>" for line in looked.unseen.lines())
 
 
 def _error_row(row: ErrorRow) -> list[str | int]:

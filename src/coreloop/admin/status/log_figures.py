@@ -15,6 +15,7 @@ from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import fisher_exact
 from coreloop.learn.mine.window import Window, count_calls, count_patterns, merge
 from coreloop.learn.pattern.find_candidates import find_candidates
+from coreloop.observe.reading.outcome import Unseen
 
 MIN_CALLS: Final = 20
 """Calls that the day and its past need: 20 points of 20 calls are four failures."""
@@ -95,6 +96,8 @@ class Log:
         Reason -> place of the first such line.
     read_as_absent : mapping of str to Absent
         Field -> records of these files whose value for it is unusable.
+    unseen : Unseen
+        What the records of the window do not say.
     longest_gap : int or None
         Days from one day with records of the window to the next, at most; None with few days.
     failing : tuple of Failing
@@ -113,6 +116,7 @@ class Log:
     skipped: Mapping[str, int] = field(default_factory=dict)
     skipped_first: Mapping[str, str] = field(default_factory=dict)
     read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
+    unseen: Unseen = field(default_factory=Unseen)
     longest_gap: int | None = None
     failing: tuple[Failing, ...] = ()
 
@@ -161,6 +165,7 @@ def read_log(files: Sequence[FileFacts], *, today: date) -> Log:
             reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
         },
         read_as_absent=oddities.read_as_absent,
+        unseen=merged.unseen(),
         longest_gap=_longest_gap(sorted(day for day in past if day >= days.since)),
         failing=find_failing(merged),
     )

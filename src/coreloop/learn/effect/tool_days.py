@@ -186,7 +186,7 @@ def _requests(window: Window) -> pl.LazyFrame:
         "descriptions",
         day=pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32),
         case_of=_case(),
-        is_counted=outcome != int(RequestOutcome.NEUTRAL),
+        is_counted=outcome >= int(RequestOutcome.FAILURE),
         is_lost=outcome == int(RequestOutcome.FAILURE),
         seconds=pl.col("duration_us") / 1e6,
         tokens=pl.col("input_tokens") + pl.col("output_tokens"),

@@ -12,8 +12,9 @@ Keys. A request is its ``offset`` (with several files, ``file`` and ``offset``),
 - ts_us, offset; id (null: none); session (0: none); question; template (of the question in lower case, with
   ``*`` for quoted parts and for words with a digit, @, / or backslash; null: no question)
 - category, model, provider (empty: none); pattern, sequence, shape
-- chunk_len (characters of the answer; null: not recorded); decided (1 success, 0 failure, -1 neutral; null:
-  the length decides), judged; signals (bits of `coreloop.base.error_classes`). `counting.count_requests`
+- chunk_len (characters of the answer; null: not recorded); decided (1 success, 0 failure, -1 neutral,
+  -2 unknown; null: the length decides), judged; omitted (calls that did not fit on the line); signals (bits
+  of `coreloop.base.error_classes`). `counting.count_requests`
   gives the outcome under the settings.
 - case: up to eight hashes, as recorded in ``case``; else, for records without a session, those of the
   identifiers in the arguments (`coreloop.observe.case_keys`). Null: neither, or no argument has any.

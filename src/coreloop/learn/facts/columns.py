@@ -34,6 +34,7 @@ ROW: Final[Mapping[str, Any]] = {
     "input_tokens": pl.Float64,
     "output_tokens": pl.Float64,
     "cost_usd": pl.Float64,
+    "omitted": pl.Float64,
 }
 """A record: ``group`` is the number of its `Group`; question (a hash), session and id are as recorded.
 
@@ -198,6 +199,8 @@ def _calls(
     rows = rows.join(errors, on="index", how="left", maintain_order="left").with_columns(
         pl.col("error_class").fill_null(""), pl.col("template").fill_null(0)
     )
+    unknown = frame_of(calls.unknown, {"index": pl.UInt32, "unknown": pl.String})
+    rows = rows.join(unknown, on="index", how="left", maintain_order="left")
     texts = [("call", _digest(part.text), part.text) for part in calls.parts]
     texts += [("names", _digest(text), text) for text in set(names)]
     return _with_retries(rows), [*texts, *templates]
@@ -211,7 +214,7 @@ def _with_retries(calls: pl.DataFrame) -> pl.DataFrame:
     """Calls with ``retry`` and ``recovered``; only requests with a failed call are looked at."""
     failed = pl.col("error_class") != ""
     same = ("offset", "tool")
-    rows = calls.lazy().select("index", *same, failed=failed)
+    rows = calls.lazy().filter(pl.col("unknown").is_null()).select("index", *same, failed=failed)
     rows = rows.join(rows.filter("failed").select(same).unique(), on=same, how="semi", maintain_order="left")
     retry, recovered = retries(same)
     found = rows.select("index", retry=retry, recovered=recovered).collect()

@@ -28,6 +28,7 @@ GROUPS: Final[Mapping[str, Any]] = {
     "outcome": pl.Int8,
     "signals": pl.UInt16,  # of failures; else 0
     "n": pl.UInt32,
+    "omitted": pl.UInt64,  # calls that did not fit on the lines, sum
     "chunk_len": pl.Int64,  # characters, sum of those that are known
     "n_chunk_len": pl.UInt32,  # how many are known
     "first_us": pl.Int64,
@@ -120,6 +121,7 @@ def group_requests(facts: Facts, settings: MineSettings, *, key: Sequence[str] =
     counts = grouped.agg(
         pl.col(_OF_PATTERN).first(),
         n=pl.len(),
+        omitted=pl.col("omitted").cast(pl.UInt64).sum(),
         chunk_len=chunk_len.sum(),
         n_chunk_len=chunk_len.count(),
         first_us=pl.col("ts_us").min(),
@@ -129,10 +131,8 @@ def group_requests(facts: Facts, settings: MineSettings, *, key: Sequence[str] =
 
 
 def group_calls(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _OFFSET) -> pl.LazyFrame:
-    """`CALL_GROUPS`, of several files by ``file``; ``key`` as in `count_requests`."""
-    calls = facts.calls
-    if settings.replayed:
-        calls = calls.join(replays(facts.requests, settings), on=key, how="anti")
+    """`CALL_GROUPS` of the `known_calls`, of several files by ``file``; ``key`` as in `count_requests`."""
+    calls = known_calls(_agents_calls(facts, settings, key))
     by = [*key[:-1], *CALL_KEYS]
     # The calls of a group all failed or all succeeded, since the error is one of its keys: a filter within
     # each group would take as long as everything else.
@@ -155,6 +155,26 @@ def group_calls(facts: Facts, settings: MineSettings, *, key: Sequence[str] = _O
     )
     typed = (pl.col(name).cast(kind) for name, kind in CALL_GROUPS.items())
     return counts.select(*typed, *key[:-1]).sort(by)
+
+
+def known_calls(calls: pl.LazyFrame) -> pl.LazyFrame:
+    """The calls that worked or failed: only they count in rates."""
+    return calls.filter(pl.col("unknown").is_null())
+
+
+def count_unknown(
+    facts: Facts, settings: MineSettings, rows: pl.Expr, *, key: Sequence[str] = _OFFSET
+) -> pl.LazyFrame:
+    """Some calls of which it is unknown whether they worked: tool, unknown (why) and n."""
+    calls = _agents_calls(facts, settings, key).filter(pl.col("unknown").is_not_null(), rows)
+    return calls.group_by("tool", "unknown").agg(n=pl.len())
+
+
+def _agents_calls(facts: Facts, settings: MineSettings, key: Sequence[str]) -> pl.LazyFrame:
+    """The calls of requests that coreloop did not make itself."""
+    if not settings.replayed:
+        return facts.calls
+    return facts.calls.join(replays(facts.requests, settings), on=key, how="anti")
 
 
 def _day() -> pl.Expr:

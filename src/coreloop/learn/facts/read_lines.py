@@ -152,6 +152,7 @@ def _read_into(
                 fields.input_tokens,
                 fields.output_tokens,
                 fields.cost_usd,
+                fields.tool_calls_omitted,
             )
         )
 

@@ -29,6 +29,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "chunk_len": pl.Float64,  # characters of the answer
     "decided": pl.Int8,  # outcome by verdict, mark or error; null: the length of the answer decides
     "judged": pl.Boolean,  # whether the record holds a verdict
+    "omitted": pl.UInt32,  # calls that did not fit on the line
     "signals": pl.UInt16,  # see `coreloop.observe.reading.failure_signals`, without a short answer
     "case": pl.List(pl.UInt32),  # hashes of identifiers; null: see the package
     "tools_version": pl.String,  # this and all below: null: not recorded
@@ -49,10 +50,11 @@ CALLS: Final[Mapping[str, Any]] = {
     "tool": pl.String,
     "shape": pl.UInt64,  # of its selectors and argument names
     "names": pl.UInt64,  # of its arguments' names
-    "error_class": pl.String,  # empty: it succeeded
-    "template": pl.UInt64,  # of its error; 0: it succeeded
+    "error_class": pl.String,  # empty: it did not fail
+    "template": pl.UInt64,  # of its error; 0: it did not fail
+    "unknown": pl.String,  # why it is unknown whether it succeeded; null: it is known
     "retry": pl.Boolean,  # after a failed call of the same tool in its request
-    "recovered": pl.Boolean,  # a later call of the same tool in its request worked; null: it succeeded
+    "recovered": pl.Boolean,  # a later call of the same tool in its request worked; null: it did not fail
     "flagged": pl.Boolean,  # it reported an implausible value
     "overrides": pl.Boolean,  # the caller replaced assumptions of the tool
     "duration_us": pl.Int64,  # null: not recorded

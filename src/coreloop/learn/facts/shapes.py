@@ -10,6 +10,7 @@ import orjson
 from coreloop.base.error_classes import MAX_ERROR_CHARS
 from coreloop.base.records import DEFAULT_SELECTORS, selector_value, step
 from coreloop.observe.reading.fields import CallFields
+from coreloop.observe.reading.outcome import why_unknown, worked
 
 _MAX_CACHED: Final = 100_000
 _LONGEST_VALUE_BYTES: Final = 400
@@ -45,6 +46,8 @@ class CallColumns:
         Arguments as JSON, call after call.
     failed : list of tuple
         Index and error of each failed call.
+    unknown : list of tuple
+        Index of each call of which it is unknown whether it worked, and why.
     flagged, overridden : list of int
         Indexes of calls that reported an implausible value, and of calls with overrides.
     places : Objects
@@ -68,6 +71,7 @@ class CallColumns:
         self.result_bytes: list[float | None] = []
         self.values: list[Any] = []
         self.failed: list[tuple[int, str]] = []
+        self.unknown: list[tuple[int, str]] = []
         self.flagged: list[int] = []
         self.overridden: list[int] = []
         self.places = Objects(tuple[str, ...])
@@ -96,10 +100,10 @@ class CallColumns:
             number = numbers.get(values)
             if number is None:
                 number = self._learn_values(call, names, values, numbers)
-            if call.ok or (call.ok is None and not call.error):
+            if call.ok or worked(call):
                 ok.append(number)
             else:
-                self.failed.append((len(shapes), str(call.error)[:MAX_ERROR_CHARS]))
+                self._add_other(call)
             if call.extreme_flags:
                 self.flagged.append(len(shapes))
             if call.overrides_used:
@@ -112,6 +116,13 @@ class CallColumns:
             self.values.extend(args.values())
             self.sources.append(self.places.number_of(call.args_from) if call.args_from else 0)
         return tuple(ok)
+
+    def _add_other(self, call: CallFields) -> None:
+        """Note a call that did not work, or of which that is unknown."""
+        if worked(call) is None:
+            self.unknown.append((len(self.shapes), why_unknown(call)))
+        else:
+            self.failed.append((len(self.shapes), str(call.error)[:MAX_ERROR_CHARS]))
 
     def take_odd(self) -> list[str]:
         """The names of fields with an unusable value since this was last called."""

@@ -21,14 +21,16 @@ from coreloop.learn.facts.counting import (
     GROUPS,
     MineSettings,
     count_requests,
+    count_unknown,
     group_calls,
     group_requests,
+    known_calls,
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.schema import ARGUMENTS, CALLS, NAMES, REQUESTS, SAW, TEXTS, Facts, concatenate
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
-from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.observe.reading.question import Question, decode_question
 from coreloop.observe.reading.remote import LogFile, map_files
 
@@ -40,7 +42,7 @@ _ROWS_AT_ONCE: Final = 4_000_000
 _BATCH_ROWS: Final = 50_000
 """Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""
 _MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
-IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
+IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
@@ -117,8 +119,8 @@ class Window:
         return _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
 
     def all_calls(self) -> pl.LazyFrame:
-        """`CALLS` of the days, with ``file``; those of requests that do not count, too."""
-        return self._all("calls", CALLS).filter(self.in_days())
+        """The known `CALLS` of the days, with ``file``; those of requests that do not count, too."""
+        return known_calls(self._all("calls", CALLS)).filter(self.in_days())
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
@@ -175,8 +177,29 @@ class Window:
         return Counter({day: n for day, n in counts.items() if self.days.since <= day <= self.days.until})
 
     def n_neutral(self) -> int:
-        """Requests in the window that count neither as success nor as failure."""
-        return int(self.groups.filter(~IS_COUNTED).select(pl.col("n").sum()).collect().item())
+        """Requests in the window that count neither as success nor as failure, although both are known."""
+        return self._n_of(RequestOutcome.NEUTRAL)
+
+    def _n_of(self, outcome: RequestOutcome) -> int:
+        of_outcome = self.groups.filter(pl.col("outcome") == int(outcome))
+        return int(of_outcome.select(pl.col("n").sum()).collect().item())
+
+    @cached_property
+    def unknown_calls(self) -> pl.DataFrame:
+        """Calls of the days of which it is unknown whether they worked: tool, unknown (why) and n."""
+        counts = [
+            count_unknown(facts, settings, self.in_days(), key=KEY).collect()
+            for facts, settings in self.batches
+        ]
+        schema = {"tool": CALLS["tool"], "unknown": CALLS["unknown"], "n": pl.UInt32}
+        rows = pl.concat([pl.DataFrame(schema=schema), *counts])
+        return rows.group_by("tool", "unknown").agg(pl.col("n").sum()).sort("tool", "unknown")
+
+    def unseen(self) -> Unseen:
+        """What the records of the days do not say."""
+        omitted = int(self.groups.select(pl.col("omitted").sum()).collect().item())
+        calls = self.unknown_calls.group_by("unknown").agg(pl.col("n").sum()).sort("unknown")
+        return Unseen.of(omitted, self._n_of(RequestOutcome.UNKNOWN), dict(calls.iter_rows()))
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
         """Texts of one kind by their hash; unknown hashes are left out."""

@@ -29,6 +29,7 @@ from coreloop.learn.proposals.proposal_files import CANDIDATES, Numbered, new_ke
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.learn.statements.compare_sides import rank_test
+from coreloop.observe.reading.outcome import Unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Proposals:
         Candidates with their texts, best first, and the dropped patterns.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
+    unseen : Unseen
+        What the records of the window do not say.
     words : Vocabulary
         Definitions of the candidates' tools.
     notes : tuple of Note
@@ -63,6 +66,7 @@ class Proposals:
     newest: date | None
     candidate_search: CandidateSearch
     oddities: LogOddities
+    unseen: Unseen
     words: Vocabulary
     notes: tuple[Note, ...] = ()
 
@@ -107,6 +111,7 @@ def propose(
         newest=newest_day(files),
         candidate_search=replace(sequences, candidates=candidates, dropped={**sequences.dropped, **dropped}),
         oddities=find_oddities((file.path, file.oddities) for file in files),
+        unseen=window.unseen(),
         words=words,
         notes=notes,
     )

@@ -31,13 +31,14 @@ from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
 from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
+from coreloop.observe.reading.outcome import Unseen
 
 
 @dataclass(frozen=True, slots=True)
 class Refined:
     """The proposals of a run: the window, its records and files, the errors, statements and counterexamples.
 
-    ``recorded`` is from the first to the last day that has a record,
+    ``recorded`` is from the first to the last day that has a record, ``unseen`` what its records do not say,
     ``nearest`` are statements that too few cases speak for, and ``n_tests`` counts all that were tested.
     """
 
@@ -53,6 +54,7 @@ class Refined:
     n_tests: int
     unproposed: Unproposed
     oddities: LogOddities
+    unseen: Unseen
     words: Vocabulary
 
 
@@ -99,6 +101,7 @@ def refine(
         n_tests=sum(len(tool.tested) for tool in tools),
         unproposed=unproposed,
         oddities=find_oddities((file.path, file.oddities) for file in files),
+        unseen=window.unseen(),
         words=words,
     )
 

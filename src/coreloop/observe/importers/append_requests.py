@@ -26,6 +26,8 @@ from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
+from coreloop.observe.reading.decode import RecordLine, decode_line
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.session_sources import SessionSources
 from coreloop.observe.source_comparisons import reader_for
 
@@ -50,6 +52,8 @@ class ImportReport:
         UTC days of the records.
     unusable : list of UnusableFile
         Named files without traces of the format.
+    n_omitted, n_unknown, unknown_calls
+        What the added records do not say, see `unseen`.
     """
 
     n_files: int = 0
@@ -62,6 +66,14 @@ class ImportReport:
     first_day: str | None = None
     last_day: str | None = None
     unusable: list[UnusableFile] = field(default_factory=list)
+    n_omitted: int = 0
+    n_unknown: int = 0
+    unknown_calls: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def unseen(self) -> Unseen:
+        """What the added records do not say."""
+        return Unseen.of(self.n_omitted, self.n_unknown, self.unknown_calls)
 
 
 def land(
@@ -116,7 +128,9 @@ def land(
                 sessions.skip(part)
                 continue
             record = record_in_project(part, sources=sessions.sources_of(part))
-            append(encode_line(record, selectors), record["ts"][:10], int(time.monotonic()))
+            line = encode_line(record, selectors)
+            append(line, record["ts"][:10], int(time.monotonic()))
+            _count_unseen(report, line)
             if keeps:
                 keep_conversation(append_context, record, _conversation(part))
             known.add(number)
@@ -132,6 +146,16 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
     else:
         reason = Phrase("file that {reason}", reason=part.reason)
         report.skipped[str(reason)] += 1  # a key of JSON
+
+
+def _count_unseen(report: ImportReport, line: bytes) -> None:
+    """Count what a record does not say as those count it who read its line later."""
+    read = decode_line(line)
+    if not isinstance(read, RecordLine):
+        return
+    report.n_omitted += read.fields.tool_calls_omitted or 0
+    report.n_unknown += decide(read.fields, read.calls) is RequestOutcome.UNKNOWN
+    report.unknown_calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
 
 
 def _is_log(folder: Path, root: Path, settings: Settings) -> bool:

@@ -102,9 +102,11 @@ def question_of(attributes: Attributes) -> str | None:
 
 
 def answer_of(attributes: Attributes) -> str | None:
-    """Return the answer if this span has it."""
+    """Return the answer if this span has it: empty if what was captured has no text."""
     flat = flat_messages(attributes, "output_messages", "completion")
-    return answer_in(flat) or _first_text(attributes, _ANSWER, answer_in)
+    answer = answer_in(flat) or _first_text(attributes, _ANSWER, answer_in)
+    is_captured = bool(flat) or first(attributes, *_ANSWER) is not None
+    return answer or ("" if is_captured else None)
 
 
 def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> str | None:

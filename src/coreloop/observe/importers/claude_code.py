@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
 from coreloop.observe.importers.trace_values import (
     anthropic_tokens,
@@ -47,6 +48,12 @@ _INTERRUPTED: Final = "[Request interrupted by user"
 _NOT_TYPED: Final = re.compile(
     r"<(?:command-|local-command-|bash-|task-notification|user-memory-input)|Caveat: The messages below"
 )
+_REFUSAL: Final = re.compile(
+    r"The user doesn't want to (?:proceed with this tool use|take this action)"
+    r"|Claude requested permissions to .{1,2000}? but you haven't granted it yet",
+    re.DOTALL,
+)
+"""The result of a call that a person did not allow."""
 _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
 AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
@@ -67,9 +74,7 @@ class _Open:
     call: TracedCall | None = None
 
     def close(self) -> TracedCall:
-        return self.call or TracedCall(
-            name=self.name, args=self.args, error="the trace has no result", asked=self.asked
-        )
+        return self.call or TracedCall(name=self.name, args=self.args, asked=self.asked, unknown=NO_RESULT)
 
 
 @dataclass(slots=True)
@@ -92,8 +97,13 @@ class _Turn:
     n_results: int = 0
     starters: Starters = field(default_factory=dict)
 
-    def is_finished(self, quiet_s: float) -> bool:
-        """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`."""
+    def is_finished(self, quiet_s: float, now_s: float) -> bool:
+        """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`.
+
+        A file that was just copied is new, but the times of its messages are not.
+        """
+        if self.ended is not None:
+            quiet_s = max(quiet_s, now_s - self.ended.timestamp())
         if self.last != "text" or self.stop_reason == "tool_use":
             return False
         return self.stop_reason is not None or self.error is not None or quiet_s >= _QUIET_S
@@ -107,7 +117,9 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 def _read_file(file: TraceFile, sessions: dict[Path, Starters]) -> Iterator[TracedRequest | SkippedTrace]:
     match = _AGENT_FILE.fullmatch(file.path.name)
     with file.open() as lines:
-        parts = read_session(read_line_values(lines), quiet_s=file.quiet_s, of_agent=match is not None)
+        parts = read_session(
+            read_line_values(lines), quiet_s=file.quiet_s, now_s=file.now_s, of_agent=match is not None
+        )
         if match is None:
             yield from parts
             return
@@ -165,7 +177,12 @@ _UNANSWERED: Final = SkippedTrace("question without an answer")
 
 
 def read_session(
-    lines: Iterable[Any], *, quiet_s: float, of_agent: bool = False, starters: Starters | None = None
+    lines: Iterable[Any],
+    *,
+    quiet_s: float,
+    now_s: float = 0.0,
+    of_agent: bool = False,
+    starters: Starters | None = None,
 ) -> Iterator[TracedRequest | SkippedTrace]:
     """Read the turns of one session.
 
@@ -175,6 +192,8 @@ def read_session(
         The JSON value of each line; `TORN` for a line that is not JSON.
     quiet_s : float
         Seconds since the last write to the file.
+    now_s : float
+        Seconds since 1970; 0 if only ``quiet_s`` counts.
     of_agent : bool
         Whether the file is a sub-agent's; elsewhere, messages of sub-agents are skipped.
     starters : dict, optional
@@ -205,7 +224,7 @@ def read_session(
             if turn is None:
                 yield _COMMAND
     if turn is not None:
-        yield _request(turn) if line is not TORN and turn.is_finished(quiet_s) else _UNFINISHED
+        yield _request(turn) if line is not TORN and turn.is_finished(quiet_s, now_s) else _UNFINISHED
 
 
 def _why_skipped(line: Any, seen: set[int], *, of_agent: bool) -> SkippedTrace | None:
@@ -295,15 +314,18 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
 
 def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None, answered: int) -> None:
     body = body_text(part.get("content"))
+    error = block_error(part)
+    is_refused = error is not None and _REFUSAL.match(error) is not None
     opened.call = TracedCall(
         name=opened.name,
         args=opened.args,
-        error=block_error(part),
+        error=None if is_refused else error,
         duration_ms=milliseconds(opened.started, at),
         result_size_bytes=len(body.encode("utf-8", "replace")),
         result=part.get("content", ...),
         asked=opened.asked,
         answered=answered,
+        unknown=REFUSED if is_refused else None,
     )
 
 
@@ -318,7 +340,7 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         question=turn.question,
         ended=turn.ended,
         calls=tuple(call.close() for call in turn.calls),
-        answer_chars=turn.answer_chars,
+        answer_chars=turn.answer_chars if turn.last == "text" else None,
         error=turn.error,
         provider="anthropic",
         model=turn.model,

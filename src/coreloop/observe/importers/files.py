@@ -39,6 +39,8 @@ class TraceFile:
         Whether the user named the file; otherwise it was found in a folder, which may have unrelated files.
     quiet_s : float
         Seconds since the last write.
+    now_s : float
+        The time of the import, in seconds since 1970.
     progress : callable
         Called with the number of bytes of every read.
     """
@@ -47,6 +49,7 @@ class TraceFile:
     named: bool
     size_bytes: int
     quiet_s: float
+    now_s: float = 0.0
     progress: Progress = lambda _: None
 
     @contextmanager
@@ -175,7 +178,7 @@ def _files_of(
         raise WorkspaceError("has no file that ends in {suffixes}", suffixes=" or ".join(suffixes), path=path)
     for file in files:
         status = file.stat()
-        yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime), status
+        yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime, now_s), status
 
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:

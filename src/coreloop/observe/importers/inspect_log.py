@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from coreloop.base.records import RecordedJudgment
+from coreloop.base.records import NO_RESULT, RecordedJudgment
 from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace_values import (
     answer_in,
@@ -105,7 +105,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         question=_attached(question_in(sample.get("input")) or "", attachments),
         ended=ended,
         calls=tuple(_calls(events, attachments)),
-        answer_chars=len(_answer(sample, attachments)),
+        answer_chars=None if (answer := _answer(sample, attachments)) is None else len(answer),
         error=(text(error.get("message")) or "error") if isinstance(error, dict) else text(error),
         provider=provider if model else None,
         model=model or provider or None,
@@ -157,6 +157,7 @@ def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterato
                 duration_ms=milliseconds(started, ended) or seconds_as_ms(event.get("working_time")),
                 result_size_bytes=size_bytes(result),
                 result=... if result is None else result,
+                unknown=NO_RESULT if event.get("pending") and result is None else None,
                 asked=None if started is None else started.timestamp(),
                 answered=None if ended is None else ended.timestamp(),
             )
@@ -169,13 +170,14 @@ def _error(error: Any, event: dict[str, Any]) -> str | None:
     return text(error) or ("failed" if event.get("failed") is True else None)
 
 
-def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str:
+def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str | None:
     output = sample.get("output")
     answer = answer_in(output) if isinstance(output, dict) and _list(output.get("choices")) else None
     if answer is None:
         messages = [message for message in _list(sample.get("messages")) if isinstance(message, dict)]
-        last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
-        answer = body_text(last.get("content"))
+        if not messages or messages[-1].get("role") != "assistant":
+            return None
+        answer = body_text(messages[-1].get("content"))
     return str(_attached(answer, attachments))
 
 

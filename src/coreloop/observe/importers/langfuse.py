@@ -77,10 +77,15 @@ def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
         name=text(trace.get("name")) or "?",
         started=read_timestamp(trace.get("timestamp")),
         question=question_in(trace.get("input")),
-        answer=answer_in(trace.get("output")),
+        answer=_answer(trace.get("output")),
         session_id=text(first(trace, "sessionId", "session_id")),
         scores=scores_in(trace),
     )
+
+
+def _answer(output: Any) -> str | None:
+    """The answer: empty if the output has no text, None if there is no output."""
+    return None if output is None else answer_in(output) or ""
 
 
 def _exported_score(value: dict[str, Any], scores: tuple[Score, ...]) -> TraceSpan:
@@ -117,7 +122,7 @@ def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan
     )
     asked, result = observation.get("input"), observation.get("output")
     if kind != "tool":
-        return replace(common, question=question_in(asked), answer=answer_in(result))
+        return replace(common, question=question_in(asked), answer=_answer(result))
     args = arguments(first({"input": asked, **attributes}, "input", *known.ARGUMENTS))
     name = known.tool_name(attributes, common.name)
     return replace(common, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import orjson
 
+from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
 from coreloop.observe.importers.trace_values import (
     arguments,
@@ -61,9 +62,9 @@ class _Open:
         return self.call or TracedCall(
             name=self.name,
             args=self.args,
-            error="the trace has no result",
             asked=self.asked,
             user_texts=self.user_texts,
+            unknown=NO_RESULT,
         )
 
 
@@ -76,7 +77,13 @@ class _Chat:
     waiting: dict[str, list[_Open]] = field(default_factory=dict)
     user_texts: list[str] = field(default_factory=list)
     answer: str = ""
+    is_answered: bool = False
     rounds: int = 0
+
+    @property
+    def answer_chars(self) -> int | None:
+        """Length of the answer; None if the messages end before it."""
+        return len(self.answer) if self.answer or self.is_answered else None
 
 
 def read(
@@ -176,7 +183,7 @@ def _request(
         question=content.question or "",
         ended=ended,
         calls=tuple(call.close() for call in content.calls),
-        answer_chars=len(content.answer),
+        answer_chars=content.answer_chars,
         error=error,
         violation=violation,
         model=text(chat.get("model")),
@@ -215,7 +222,9 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
         elif role == "assistant":
             chat.rounds += 1
             chat.answer = body_text(message.get("content")) or chat.answer
-            for call in _tool_calls(message):
+            calls = _tool_calls(message)
+            chat.is_answered = not calls
+            for call in calls:
                 _add_call(chat, call, number)
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             _add_result(chat, message, number)

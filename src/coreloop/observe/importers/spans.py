@@ -15,7 +15,7 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.score_rule import Score
 from coreloop.base.record_lines import to_plain
-from coreloop.base.records import encodable
+from coreloop.base.records import NO_RESULT, encodable
 from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace_values import milliseconds, size_bytes
@@ -53,6 +53,8 @@ class TraceSpan:
         ``trace`` is the trace itself, in formats that have an object for it.
     args : dict
         Of a tool call.
+    answer : str or None
+        Empty if what was captured has no text; None if nothing was captured.
     result : object
         Of a tool call, as JSON of up to 64 KB; None if longer or absent.
     error : str or None
@@ -179,7 +181,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         question=question or "",
         ended=max(times),
         calls=tuple(map(_call, tools)),
-        answer_chars=len(_answer(spans) or ""),
+        answer_chars=None if (answer := _answer(spans)) is None else len(answer),
         error=next((span.error for span in top), None),
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
@@ -215,14 +217,16 @@ def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
 
 
 def _answer(spans: Sequence[TraceSpan]) -> str | None:
-    """The answer of the trace or its outermost span, else the latest answer."""
+    """The answer of the trace or its outermost span, else the latest answer; None if none was captured."""
     rest = _rest(spans)
     ids = {span.id for span in spans}
     roots = [span for span in rest if span.answer and (span.kind == "trace" or span.parent_id not in ids)]
     if roots:
         return roots[0].answer
-    answers = [span for span in rest if span.answer]
-    return max(answers, key=lambda span: span.ended or _EPOCH).answer if answers else None
+    captured = [span for span in rest if span.answer is not None]
+    if not captured:
+        return None
+    return max(captured, key=lambda span: (bool(span.answer), span.ended or _EPOCH)).answer
 
 
 def _call(span: TraceSpan) -> TracedCall:
@@ -235,4 +239,5 @@ def _call(span: TraceSpan) -> TracedCall:
         result=... if span.result is None else span.result,
         asked=None if span.started is None else span.started.timestamp(),
         answered=None if span.ended is None else span.ended.timestamp(),
+        unknown=NO_RESULT if span.ended is None and span.result_size_bytes is None else None,
     )

@@ -8,7 +8,14 @@ from typing import Any, Final
 
 from coreloop.base.categories import Categories
 from coreloop.base.project.score_rule import OutcomeRule, Score, judgment_by
-from coreloop.base.records import Record, RecordedJudgment, hash_sequence, join_steps
+from coreloop.base.records import (
+    NO_ANSWER,
+    NO_RESULT,
+    Record,
+    RecordedJudgment,
+    hash_sequence,
+    join_steps,
+)
 from coreloop.observe.argument_sources import Lookup, Sources
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
@@ -35,6 +42,8 @@ class TracedCall:
         calls did not have each other's result. None: after all earlier calls.
     user_texts : tuple of str
         The user's messages since the previous call.
+    unknown : str or None
+        Without an error: why it is not known whether the call was ok.
     """
 
     name: str
@@ -46,6 +55,7 @@ class TracedCall:
     asked: float | None = None
     answered: float | None = None
     user_texts: tuple[str, ...] = ()
+    unknown: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +70,8 @@ class TracedRequest:
         Identify the request in its format, independent of the file.
     ended : datetime
         With a zone.
-    answer_chars : int
-        Length of the final answer.
+    answer_chars : int or None
+        Length of the final answer; None if the trace does not have it.
     scores : tuple of Score
         Of other systems; the last of a name counts.
     parent_id : str or None
@@ -75,7 +85,7 @@ class TracedRequest:
     question: str
     ended: datetime
     calls: tuple[TracedCall, ...]
-    answer_chars: int = 0
+    answer_chars: int | None = 0
     error: str | None = None
     violation: str | None = None
     provider: str | None = None
@@ -185,6 +195,8 @@ def _add_case(record: Record, recorded_calls: Sequence[RecordedCall], key: bytes
 def _add_ending(record: Record, request: TracedRequest, drop: Callable[[str], None]) -> None:
     """Add what is known at the end of a request."""
     record["chunk_len"] = request.answer_chars
+    if request.answer_chars is None:
+        record["unknown"] = NO_ANSWER
     record["error"] = error_text(request.error)
     record["violation"] = error_text(request.violation)
     record["rounds"] = request.rounds
@@ -215,6 +227,7 @@ def _recorded(
         drop=drop,
         result=call.result,
         failed_results=failed_results,
+        unknown=call.unknown,
     )
 
 
@@ -244,7 +257,8 @@ def _trace_sources(
 
 def _remember(sources: Sources, done: Sequence[tuple[TracedCall, RecordedCall, Lookup]]) -> None:
     for call, recorded, lookup in done:
-        sources.remember(recorded.call["name"], call.result, lookup, ok=recorded.call["ok"])
+        gave_result = bool(recorded.call["ok"]) or call.unknown == NO_RESULT
+        sources.remember(recorded.call["name"], call.result, lookup, ok=gave_result)
 
 
 def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.base.error_classes import BITS, MAX_ERROR_CHARS, error_class
 from coreloop.observe.reading.fields import CallFields, CountedFields
-from coreloop.observe.reading.outcome import is_ok
+from coreloop.observe.reading.outcome import worked
 
 _MAX_TEMPLATE_CHARS: Final = 200
 
@@ -62,7 +62,7 @@ def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
     for call in calls:
         if call.extreme_flags:
             bits |= BITS["extreme_flags"]
-        if not is_ok(call):
+        if worked(call) is False:
             bits |= BITS["tool_error"]
             bits |= 0 if call.error is None else BITS[error_class(str(call.error))]
     return bits

@@ -22,6 +22,7 @@ class CallFields(msgspec.Struct, gc=False):
     extreme_flags: Sequence[str] | None = None
     args_from: msgspec.Raw = msgspec.Raw()
     saw: msgspec.Raw = msgspec.Raw()
+    unknown: str | None = None
 
     def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
         """The values of the selector arguments that the call has."""
@@ -69,6 +70,7 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     tool_calls_omitted: int | None = None
     omitted_failure: bool | None = None
     omitted_error: str | None = None
+    unknown: str | None = None
     origin: str | None = None
     tools_version: str | None = None
     descriptions: str | None = None
@@ -113,6 +115,7 @@ class PlainRecord(CountedFields, gc=False, kw_only=True):
     tool_calls_omitted: None = None
     omitted_failure: None = None
     omitted_error: None = None
+    unknown: None = None
     origin: None = None
 
 

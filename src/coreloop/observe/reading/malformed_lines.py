@@ -179,6 +179,7 @@ def _record(raws: _Raws) -> LooseRecord | str:
         tool_calls_omitted=read.get("tool_calls_omitted", _integer),
         omitted_failure=read.get("omitted_failure", _yes_or_no),
         omitted_error=read.get("omitted_error", _text),
+        unknown=read.get("unknown", _text),
         origin=read.get("origin", _text),
         tools_version=read.get("tools_version", _text),
         descriptions=read.get("descriptions", _text),
@@ -274,6 +275,7 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
         extreme_flags=read.get("extreme_flags", _flags),
         args_from=raws.get("args_from", msgspec.Raw()),
         saw=raws.get("saw", msgspec.Raw()),
+        unknown=read.get("unknown", _text),
     )
     absent.update(absent_in_call)
     return call

@@ -1,11 +1,13 @@
-"""The outcome of a record: success, failure or neutral."""
+"""Whether calls and requests worked, failed, or whether that is unknown; and what a log does not say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from coreloop.base.error_classes import TRANSIENT, error_class
-from coreloop.base.records import has_uncleared_flag
+from coreloop.base.records import NO_ANSWER, NO_RESULT, REFUSED, has_uncleared_flag
+from coreloop.base.text import counted
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
 
 LOW_CHUNK_LEN: Final = 200
@@ -13,11 +15,12 @@ LOW_CHUNK_LEN: Final = 200
 
 
 class RequestOutcome(IntEnum):
-    """Success and failure count in a pattern's rate; neutral does not."""
+    """Success and failure count in rates; what is negative does not."""
 
     SUCCESS = 1
     FAILURE = 0
     NEUTRAL = -1
+    UNKNOWN = -2
 
 
 BY_VERDICT: Final[Mapping[str, RequestOutcome]] = {
@@ -43,7 +46,7 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
     RequestOutcome or None
         None if the length of the answer decides. A failed call does not fail the record if the agent
         recovered; a failed last call does. Failures for transient reasons alone (network, rate limit) are
-        neutral.
+        neutral. A request that is not known to have failed, and has no answer in the trace, is unknown.
     """
     if not isinstance(fields, PlainRecord):
         decided = _outcome_by_mark(fields, calls)
@@ -54,7 +57,7 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
             return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
-    return None
+    return RequestOutcome.UNKNOWN if fields.unknown else None
 
 
 def is_judged(fields: CountedFields) -> bool:
@@ -82,18 +85,68 @@ def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
     reasons = [fields.error] if fields.error else []
     if fields.tool_calls_omitted:
         return reasons if fields.omitted_error is None else [*reasons, fields.omitted_error]
-    return reasons if not calls or is_ok(calls[-1]) else [*reasons, calls[-1].error]
+    return [*reasons, calls[-1].error] if calls and worked(calls[-1]) is False else reasons
 
 
-def is_ok(call: CallFields) -> bool:
-    """Whether a call succeeded; in older logs, calls without an error did."""
-    return not call.error if call.ok is None else call.ok
+class HowItEnded(Protocol):
+    """What of a recorded call says whether it worked."""
+
+    ok: bool | None
+    error: Any
+    unknown: str | None
+
+
+def worked(call: HowItEnded) -> bool | None:
+    """Whether a call worked; None if that is unknown. In older logs, calls without an error worked."""
+    if call.ok is not None:
+        return call.ok
+    return None if call.unknown and not call.error else not call.error
+
+
+_WHY_CALLS: Final = frozenset({NO_RESULT, REFUSED})
+
+
+def why_unknown(call: CallFields) -> str:
+    """Why it is unknown whether a call worked: of a text that coreloop did not write, only that it is."""
+    return call.unknown if call.unknown in _WHY_CALLS else "for another reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What a log does not say.
+
+    Attributes
+    ----------
+    omitted : int
+        Calls that did not fit on the lines of their requests.
+    requests, calls : mapping of str to int
+        How many of which it is unknown whether they worked, by reason. They count in no rate.
+    """
+
+    omitted: int = 0
+    requests: Mapping[str, int] = field(default_factory=dict)
+    calls: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, omitted: int, n_requests: int, calls: Mapping[str, int]) -> "Unseen":
+        """Of counts; for requests, there is one reason."""
+        return cls(omitted, {NO_ANSWER: n_requests} if n_requests else {}, dict(calls))
+
+    def lines(self) -> Iterator[str]:
+        """A line for each of the two, if there is anything to say."""
+        if self.omitted:
+            are = "is" if self.omitted == 1 else "are"
+            yield f"{counted(self.omitted, 'call')} of long requests {are} left out"
+        unknown = [f"{counted(n, 'request')} ({why})" for why, n in self.requests.items()]
+        unknown += [f"{counted(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
+        if unknown:
+            yield f"unknown, and in no rate: {', '.join(unknown)}"
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:
     """`coreloop.base.records.has_uncleared_flag` of decoded fields."""
     overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
     return has_uncleared_flag(
-        ((call.name, bool(call.extreme_flags), bool(call.overrides_used) and is_ok(call)) for call in calls),
+        ((call.name, bool(call.extreme_flags), bool(call.overrides_used and worked(call))) for call in calls),
         overridden,
     )

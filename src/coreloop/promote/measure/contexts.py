@@ -22,13 +22,14 @@ from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.reading.decode import RecordLine, raw_lines, read_lines
 from coreloop.observe.reading.fields import CallFields
-from coreloop.observe.reading.outcome import is_ok
+from coreloop.observe.reading.outcome import worked
 from coreloop.observe.reading.remote import LogFile
 
 MAX_PER_CASE: Final = 2
 """CallContexts from one case: repeats of one question carry almost no information (ICC 0.79)."""
 _ANY_TIME: Final = "2026-01-01T00:00:00+00:00"
 _MAX_QUESTION_CHARS: Final = 8_000
+_ENDED: Final = {True: "ok", False: "failed", None: "unknown"}
 _MAX_EARLIER: Final = 20
 """Calls before the next one that a model is shown: the newest."""
 
@@ -54,7 +55,7 @@ class CallContext:
     question : str
         As it was asked.
     earlier : tuple of (NextCall, str)
-        The calls before, and how each ended: ``ok`` or the class of its error.
+        The calls before, and how each ended: ``ok``, ``failed`` or ``unknown``.
     reference : NextCall or None
         The call of the same tool that worked in this request, if one did.
     was_against : bool
@@ -207,7 +208,7 @@ def _contexts(
     """The first context of the tool, the one that is against the line if any is, and one of another tool."""
     own = [at for at, call in enumerate(line.calls) if call.name == tool]
     deviating = [at for at in own if (line.offset, at) in against]
-    other = [at for at, call in enumerate(line.calls) if call.name != tool and is_ok(call)]
+    other = [at for at, call in enumerate(line.calls) if call.name != tool and worked(call)]
     chosen = [*(deviating or own)[:1], *other[:1]]
     conversation = kept.get(line.fields.request_id or "")
     return [_context(line, at, conversation, was_against=at in deviating) for at in chosen]
@@ -217,15 +218,15 @@ def _context(
     line: RecordLine, index: int, conversation: Conversation | None, *, was_against: bool
 ) -> CallContext:
     fields, calls = line.fields, line.calls
-    worked = (call for call in calls[index:] if call.name == calls[index].name and is_ok(call))
-    reference = next(worked, None)
+    same = (call for call in calls[index:] if call.name == calls[index].name and worked(call))
+    reference = next(same, None)
     identity = f"{fields.request_id or line.offset}\n{fields.question}\n{index}"
     earlier = calls[:index][-_MAX_EARLIER:]
     return CallContext(
         key=sha256(identity.encode("utf-8", "replace")).hexdigest()[:16],
         case="",
         question=(fields.question or "")[:_MAX_QUESTION_CHARS],
-        earlier=tuple((_next_call(call), "ok" if is_ok(call) else "failed") for call in earlier),
+        earlier=tuple((_next_call(call), _ENDED[worked(call)]) for call in earlier),
         tool=calls[index].name,
         reference=_next_call(reference) if reference is not None else None,
         was_against=was_against,
@@ -278,11 +279,21 @@ def _shuffled(case: str) -> str:
 def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[NextCall, str]]) -> bool:
     """Whether a model's call is against the lines, after the calls before."""
     calls = [
-        *({"name": before.tool, "args": before.arguments, "ok": how == "ok"} for before, how in earlier),
+        *(_recorded(before, how) for before, how in earlier),
         {"name": call.tool, "args": call.arguments, "ok": True},
     ]
     line = msgspec.json.encode({"ts": _ANY_TIME, "tool_calls": calls})
     return _is_record_against(failure, call.tool, line, len(earlier))
+
+
+def _recorded(call: NextCall, how: str) -> dict[str, Any]:
+    is_unknown = how == _ENDED[None]
+    return {
+        "name": call.tool,
+        "args": call.arguments,
+        "ok": None if is_unknown else how == _ENDED[True],
+        "unknown": how if is_unknown else None,
+    }
 
 
 @lru_cache(

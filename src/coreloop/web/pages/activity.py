@@ -24,6 +24,7 @@ from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sou
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
+from coreloop.observe.reading.outcome import Unseen
 from coreloop.web.pages.charts import Edge, Interval
 
 BEGIN: Final = "the request begins"
@@ -105,6 +106,7 @@ class Activity:
     days: Days
     by_day: Mapping[date, int]
     n_neutral: int
+    unseen: Unseen
     categories: Sequence[Interval]
     failures: Sequence[ToolFailure]
     causes: Sequence[ErrorGroup]
@@ -168,6 +170,7 @@ def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
             days=days,
             by_day=_by_day(window, days),
             n_neutral=window.n_neutral(),
+            unseen=window.unseen(),
             categories=_categories(window),
             failures=_failures(window),
             causes=_causes(window),

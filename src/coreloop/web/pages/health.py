@@ -134,6 +134,8 @@ def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
         yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
         yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
     yield Fall("Records", "neither success nor failure", activity.n_neutral)
+    for why, n in activity.unseen.requests.items():
+        yield Fall("Records", f"unknown whether they worked: {why}", n)
 
 
 def _of_patterns(activity: Activity) -> Iterator[Fall]:
