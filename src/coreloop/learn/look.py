@@ -199,7 +199,7 @@ def _mine(
         statements=refined.document.statements,
         arguments=arguments,
         missing=(
-            *_missing_results(calls, arguments),
+            *_missing_results(calls, unseen, arguments),
             *_missing_answers(requests, formats),
             *_missing(report, requests, calls, undated),
         ),
@@ -233,8 +233,10 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
     )
 
 
-def _missing_results(calls: pl.DataFrame, arguments: Sequence[ArgumentOrigin]) -> Iterator[Phrase]:
-    if calls.is_empty():
+def _missing_results(
+    calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin]
+) -> Iterator[Phrase]:
+    if calls.is_empty() and not unseen.calls:
         yield Phrase("calls of tools: these traces have none")
     elif not calls["result_bytes"].count():
         yield Phrase("results of tools: without them it is not known where arguments come from")

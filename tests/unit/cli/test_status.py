@@ -339,7 +339,7 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
     ]
     assert set(status["log"]) == {
         *("n_records", "n_days", "first", "newest", "n_future", "last", "days", "n_in_window"),
-        *("n_patterns", "skipped", "skipped_first", "read_as_absent", "longest_gap", "failing"),
+        *("n_patterns", "skipped", "skipped_first", "read_as_absent", "unseen", "longest_gap", "failing"),
     }
     assert set(status["candidates"]) == {
         "pending",

@@ -14,8 +14,7 @@ Keys. A request is its ``offset`` (with several files, ``file`` and ``offset``),
 - category, model, provider (empty: none); pattern, sequence, shape
 - chunk_len (characters of the answer; null: not recorded); decided (1 success, 0 failure, -1 neutral,
   -2 unknown; null: the length decides), judged; omitted (calls that did not fit on the line); signals (bits
-  of `coreloop.base.error_classes`). `counting.count_requests`
-  gives the outcome under the settings.
+  of `coreloop.base.error_classes`). `counting.count_requests` gives the outcome under the settings.
 - case: up to eight hashes, as recorded in ``case``; else, for records without a session, those of the
   identifiers in the arguments (`coreloop.observe.case_keys`). Null: neither, or no argument has any.
 - tools_version, descriptions (``desc:HASH``; `descriptions.sent_tools` has the hash of each tool's
@@ -25,9 +24,10 @@ Keys. A request is its ``offset`` (with several files, ``file`` and ``offset``),
 
 - ts_us, offset, provider (of its request); call; tool; shape; names (hash of the JSON list of its argument
   names)
-- error_class (empty: it succeeded), template (hash of the error's text without values; 0: it succeeded)
+- error_class (empty: it did not fail), template (hash of the error's text without values; 0: it did not fail)
+- unknown: why it is unknown whether it succeeded; null: it is known. `counting.known_calls` has the others
 - retry: it came after a failed call of the same tool in its request
-- recovered: a later call of the same tool in its request worked; null: it succeeded itself
+- recovered: a later call of the same tool in its request worked; null: it did not fail itself
 - flagged, overrides; duration_us, result_bytes (null: not recorded)
 
 ``arguments``, a row per argument that a call has:

@@ -39,18 +39,18 @@ class TraceFile:
         Whether the user named the file; otherwise it was found in a folder, which may have unrelated files.
     quiet_s : float
         Seconds since the last write.
-    now_s : float
-        The time of the import, in seconds since 1970.
     progress : callable
         Called with the number of bytes of every read.
+    now_s : float
+        The time of the import, in seconds since 1970; 0 if only ``quiet_s`` counts.
     """
 
     path: Path
     named: bool
     size_bytes: int
     quiet_s: float
-    now_s: float = 0.0
     progress: Progress = lambda _: None
+    now_s: float = 0.0
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -178,7 +178,7 @@ def _files_of(
         raise WorkspaceError("has no file that ends in {suffixes}", suffixes=" or ".join(suffixes), path=path)
     for file in files:
         status = file.stat()
-        yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime, now_s), status
+        yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime, now_s=now_s), status
 
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:

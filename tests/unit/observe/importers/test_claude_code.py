@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.settings import Settings
+from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.append_requests import land
-from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
 from foreign_traces import Session, read, requests, skips, trace_file, write_lines
 
@@ -49,7 +50,7 @@ def test_ids_that_repeat_pair_within_their_turn_and_in_order(file: Path) -> None
 def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
     session = Session().user("one").calls("Read").user("two").calls("Grep").result("x").says("2")
     first, second = requests("claude-code", write_lines(file, session.lines))
-    assert first.calls[0].error == "the trace has no result"
+    assert (first.calls[0].error, first.calls[0].unknown) == (None, NO_RESULT)
     assert second.calls[0].error is None
 
 
@@ -135,7 +136,36 @@ def test_an_interruption_by_the_user_is_an_error(file: Path) -> None:
     )
     request = _only(file, session)
     assert request.error == "interrupted by the user"
-    assert request.calls[0].error == "the trace has no result"
+    assert (request.calls[0].error, request.calls[0].unknown) == (None, NO_RESULT)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The user doesn't want to proceed with this tool use. The tool use was rejected. They said:\nask Kim",
+        "The user doesn't want to take this action right now. STOP what you are doing",
+        "Claude requested permissions to write to /x/y.py, but you haven't granted it yet.",
+    ],
+)
+def test_a_call_that_a_person_refused_did_not_fail(file: Path, said: str) -> None:
+    session = Session().user("q").calls("Write").result(said, is_error=True).says("I will ask.")
+    request = _only(file, session)
+    assert (request.calls[0].error, request.calls[0].unknown) == (None, REFUSED)
+    assert request.answer_chars == 11
+
+
+def test_a_turn_that_ends_without_a_text_has_no_answer(file: Path) -> None:
+    session = Session().user("one").calls("Read").result("x").user("two").says("2")
+    assert [request.answer_chars for request in requests("claude-code", write_lines(file, session.lines))] == [
+        None,
+        1,
+    ]
+
+
+def test_the_last_turn_of_a_copied_file_is_finished_if_its_messages_are_old(file: Path) -> None:
+    path = write_lines(file, Session().user("q").says("a", stop_reason=None).lines)
+    [copied] = find_trace_files([path], (".jsonl",), now_s=path.stat().st_mtime)
+    assert [type(part) for part in importers()["claude-code"].read([copied])] == [TracedRequest]
 
 
 def test_an_error_of_the_provider_is_the_requests_error_until_the_answer_continues(file: Path) -> None:

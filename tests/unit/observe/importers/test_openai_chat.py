@@ -13,6 +13,7 @@ import pytest
 from coreloop.base.categories import Categories
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
+from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers import openai_chat
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.run import ImportRequest, run_import
@@ -172,12 +173,13 @@ def test_blocks_of_anthropic_are_calls_and_results(tmp_path: Path) -> None:
         model="claude-x",
     )
     assert (request.question, request.answer_chars, request.rounds) == ("Where does Kim sit?", 7, 4)
-    assert [(made.name, made.args, made.error) for made in request.calls] == [
+    assert [(made.name, made.args, made.unknown) for made in request.calls] == [
         ("find", {"who": "Kim"}, None),
         ("get", {"id": "u77"}, None),
         ("get", {"id": "u77"}, None),
-        ("get", {"id": "u78"}, "the trace has no result"),
+        ("get", {"id": "u78"}, NO_RESULT),
     ]
+    assert not any(made.error for made in request.calls)
     assert [made.result_size_bytes for made in request.calls] == [15, 2, 6, None]
     assert [made.get("args_from") for made in calls_of(request)] == [
         {"who": ["question"]},
@@ -263,9 +265,11 @@ def test_errors_are_recognized_by_the_result(tmp_path: Path, content: Any, error
     assert made.error == error
 
 
-def test_a_call_without_a_result_failed(tmp_path: Path) -> None:
-    [made] = only(tmp_path, says("?"), asks(call("a"))).calls
-    assert made.error == "the trace has no result"
+def test_a_call_without_a_result_is_unknown_and_so_is_the_answer_that_it_may_be(tmp_path: Path) -> None:
+    request = only(tmp_path, says("?"), asks(call("a")))
+    assert [(made.error, made.unknown) for made in request.calls] == [(None, NO_RESULT)]
+    assert request.answer_chars is None
+    assert only(tmp_path, says("?"), says("", "assistant")).answer_chars == 0
 
 
 @pytest.mark.parametrize(
