@@ -1,9 +1,10 @@
-"""`flush` of a one-call record against open-append-close with `json.dumps` of the same record.
+"""`flush` of a one-call record against open-append-close with `json.dumps` of it; and calls with large arguments.
 
     uv run python benchmarks/flush.py
 
 Both write to files in the same temporary folder, in turns, so that both see the same machine. A round's
-figure is the median of its calls; the ratio is that of the best rounds.
+figure is the median of its calls; the ratio is that of the best rounds. Arguments of 10,000 rows, and of a
+list with 2^26 paths to one value, are compared with a `json.dumps` of the rows.
 """
 
 import json
@@ -17,6 +18,10 @@ from coreloop.observe import AuditCollector, dropped
 ROUNDS, CALLS = 15, 2000
 QUESTION = "삼성전자 수익성 분석해줘"
 ARGS = {"axis": "수익성", "stockCode": "005930"}
+ROWS = {
+    "rows": [{"id": f"W{n:07}", "name": f"item {n}", "price": n * 1.25, "open": True} for n in range(10_000)]
+}
+N_DOUBLINGS = 26
 
 
 def open_collector(folder: Path) -> AuditCollector:
@@ -51,6 +56,36 @@ def plain_round(path: Path, record: dict[str, object]) -> float:
     return statistics.median(times_ns) / 1e3
 
 
+def doubled() -> dict[str, object]:
+    value: list[object] = ["a"]
+    for _ in range(N_DOUBLINGS):
+        value = [value, value]
+    return {"value": value}
+
+
+def large_round(folder: Path, args: dict[str, object]) -> float:
+    audit = AuditCollector(QUESTION, data_dir=folder)
+    begun = time.perf_counter_ns()
+    audit.observe_tool_call("analysis", args)
+    return (time.perf_counter_ns() - begun) / 1e6
+
+
+def dumps_round() -> float:
+    begun = time.perf_counter_ns()
+    json.dumps(ROWS)
+    return (time.perf_counter_ns() - begun) / 1e6
+
+
+def print_large(folder: Path) -> None:
+    rounds = [
+        (dumps_round(), large_round(folder, ROWS), large_round(folder, doubled())) for _ in range(ROUNDS)
+    ]
+    dumps, rows, paths = map(min, zip(*rounds, strict=True))
+    print(f"json.dumps of 10,000 rows:       {dumps:6.2f} ms")
+    print(f"a call with them as arguments:   {rows:6.2f} ms, {rows / dumps:.2f} of it (goal: 1)")
+    print(f"a call with 2^26 paths:          {paths:6.2f} ms, {paths / dumps:.2f} of it (goal: 1)")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -64,6 +99,7 @@ def main() -> None:
             flushes.append(flush)
             requests.append(request)
         assert not dropped()
+        print_large(folder)
     print(f"open, json.dumps, append, close: {min(plain):6.2f} us")
     print(f"flush:                           {min(flushes):6.2f} us")
     print(f"collector, one call, flush:      {min(requests):6.2f} us")

@@ -3,8 +3,9 @@
 Imports only the standard library, orjson and `records`, because the collector runs in users' servers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final, cast
 
 import orjson
@@ -22,6 +23,9 @@ from coreloop.base.records import (
 
 MAX_LINE_BYTES: Final = 4096
 MAX_STRING_CHARS: Final = 500
+MAX_VALUES: Final = 2_000
+MAX_CHARS: Final = 64 * 1024
+"""Of a call's arguments, and of a result, this much is read while a request waits."""
 ELIDED: Final = "…"
 """Replaces an argument's value that does not fit on the line."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
@@ -66,22 +70,115 @@ def to_plain(value: object) -> Any:
     Lone surrogates are replaced; integers over 64 bits and values without a JSON form become ``<type name>``.
     Values beyond 20 levels or 5,000 items become ``<…>``, so that recursive values are safe too.
     """
-    return _plain(value, 20, [5000])
+    return _plain(value, _Room(5000), _DEEPEST)
 
 
-def _plain(value: object, depth: int, items_left: list[int]) -> Any:
-    items_left[0] -= 1
-    if depth < 0 or items_left[0] < 0:
+def bounded(args: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return arguments, or of large ones the part that is read, as plain values; and whether nothing is lost.
+
+    Of large ones, with over `MAX_VALUES` values or `MAX_CHARS` characters, long strings become their size and
+    a preview, as in the record, and what is then still too much becomes ``<…>``.
+    """
+    if _is_flat(args) or _fits(args):
+        return args, True
+    room = _Room(MAX_VALUES, MAX_CHARS, MAX_STRING_CHARS)
+    return _plain(args, room, _DEEPEST), not room.is_full
+
+
+def _is_flat(args: dict[str, Any]) -> bool:
+    """Whether arguments are a few short texts and numbers, as most are: a third of the time of `_fits`."""
+    chars = 0
+    for value in args.values():
+        if type(value) is str:
+            chars += len(value)
+        elif type(value) not in _SCALARS:
+            return False
+    return chars <= MAX_CHARS and len(args) <= MAX_VALUES
+
+
+def _fits(args: dict[str, Any]) -> bool:
+    """Whether arguments are small, however often a part of them is repeated."""
+    values_left, chars_left = MAX_VALUES, MAX_CHARS
+    containers: list[Any] = [args]
+    for container in containers:  # grows
+        node = container if type(container) in _CONTAINERS else _parts(container)
+        values_left -= len(node)
+        if values_left < 0 or chars_left < 0:
+            return False
+        if type(node) is dict:
+            chars_left -= sum([len(key) for key in node if type(key) is str])
+            node = node.values()
+        for value in node:
+            if type(value) is str:
+                chars_left -= len(value)
+            elif type(value) not in _SCALARS:
+                containers.append(value)
+    return chars_left >= 0
+
+
+_CONTAINERS: Final = frozenset({dict, list, tuple})
+_SEQUENCES: Final[tuple[Any, ...]] = (list, tuple, set, frozenset)
+_SCALARS: Final = frozenset({int, float, bool, type(None)})
+
+
+def _parts(value: Any) -> Any:
+    """The first parts of any other container, which no code of its own may hide."""
+    if isinstance(value, dict):
+        return dict(islice(dict.items(value), MAX_VALUES + 1))
+    for kind in _SEQUENCES:
+        if isinstance(value, kind):
+            return list(islice(kind.__iter__(value), MAX_VALUES + 1))
+    if isinstance(value, str):
+        return [str.__str__(value)]
+    return _fields(value) if hasattr(type(value), "__dataclass_fields__") else ()
+
+
+_DEEPEST = 20
+
+
+class _Room:
+    """How many values and characters may still be copied, and how many of one string."""
+
+    __slots__ = ("chars", "of_string", "values")
+
+    def __init__(self, values: int, chars: int = 1 << 62, of_string: int = 1 << 62) -> None:
+        self.values, self.chars, self.of_string = values, chars, of_string
+
+    @property
+    def is_full(self) -> bool:
+        """Whether something did not fit."""
+        return self.values < 0 or self.chars < 0
+
+    def until_full(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The items of a container, of any length, up to the first that does not fit."""
+        for item in items:
+            yield item
+            if self.is_full:
+                return
+
+
+def _plain(value: object, room: _Room, depth: int) -> Any:
+    room.values -= 1
+    if depth < 0 or room.is_full:
         return "<…>"
     if isinstance(value, str):
-        return encodable(value)
+        short = encodable(value) if len(value) <= room.of_string else _truncated(value, room.of_string)
+        room.chars -= min(len(value), room.of_string)
+        return short
     if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
         return value
     if isinstance(value, Mapping):
-        return {encodable(text_of(key)): _plain(item, depth - 1, items_left) for key, item in value.items()}
+        pairs = room.until_full(value.items())
+        return {_plain_key(key, room): _plain(item, room, depth - 1) for key, item in pairs}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth - 1, items_left) for item in value]
+        return [_plain(item, room, depth - 1) for item in room.until_full(value)]
     return f"<{type(value).__name__}>"
+
+
+def _plain_key(key: object, room: _Room) -> str:
+    text = text_of(key)[: room.of_string]
+    room.chars -= len(text)
+    return encodable(text)
 
 
 def text_of(value: object) -> str:
@@ -289,7 +386,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _truncated(text: str, limit: int) -> dict[str, Any]:
-    return {"truncated": True, "size": len(text), "preview": text[: _preview_chars(limit)]}
+    return {"truncated": True, "size": len(text), "preview": encodable(text[: _preview_chars(limit)])}
 
 
 def _is_truncated(value: dict[str, Any]) -> bool:
@@ -315,11 +412,15 @@ def _as_plain(value: object) -> Any:
     kind = type(value)
     if issubclass(kind, set | frozenset):
         return sorted(cast("set[Any]", value), key=repr)
-    names = getattr(kind, "__dataclass_fields__", None)
-    if names is None:
+    if not hasattr(kind, "__dataclass_fields__"):
         raise TypeError
+    return _fields(value)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass."""
     fields = {}
-    for name in names:
+    for name in type(value).__dataclass_fields__:
         with suppress(AttributeError):  # a field that is not set
             fields[name] = object.__getattribute__(value, name)
     return fields

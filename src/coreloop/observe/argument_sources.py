@@ -12,14 +12,14 @@ from unicodedata import normalize
 
 import orjson
 
+from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
 from coreloop.base.records import ToolCall
 from coreloop.observe.comparable_texts import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
 from coreloop.observe.shown_states import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4
-MAX_LEAVES: Final = 2_000
-MAX_CHARS: Final = 64 * 1024
+MAX_LEAVES: Final = MAX_VALUES
 MAX_TEXT_CHARS: Final = 16_000
 MAX_ARGUMENT_LEAVES: Final = 200
 MAX_PATH_CHARS: Final = 120

@@ -5,6 +5,8 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from coreloop.base.record_lines import MAX_CHARS
+
 FailedResults: TypeAlias = Mapping[str, frozenset[str]]
 """Fields of a result, and their values in failed calls, as lower-case JSON text."""
 DEFAULT: Final[FailedResults] = {
@@ -12,8 +14,6 @@ DEFAULT: Final[FailedResults] = {
     "isError": frozenset({"true"}),
     "status": frozenset({"error"}),
 }
-_MAX_CHARS: Final = 64 * 1024
-"""As for the sources of arguments: larger texts are not parsed while a request waits."""
 _PLAIN: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
 _EXPLANATIONS: Final = ("error", "message", "detail", "reason")
 
@@ -38,7 +38,7 @@ def _fields(result: object, failed: FailedResults) -> dict[str, Any] | None:
     if type(result) is dict:
         return result
     # the exact type here and below: a subclass may have a `__len__`, `__class__` or `__eq__` that raises
-    if type(result) is not str or len(result) > _MAX_CHARS or not result.lstrip().startswith("{"):
+    if type(result) is not str or len(result) > MAX_CHARS or not result.lstrip().startswith("{"):
         return None
     if not any(name in result for name in failed):  # most results: nothing is parsed
         return None

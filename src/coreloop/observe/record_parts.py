@@ -10,7 +10,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from coreloop.base.categories import Categories
-from coreloop.base.record_lines import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
+from coreloop.base.record_lines import (
+    MAX_STRING_CHARS,
+    bounded,
+    canonical_json,
+    shorten,
+    text_of,
+    to_plain,
+)
 from coreloop.base.records import (
     DEFAULT_SELECTORS,
     SCHEMA_VERSION,
@@ -174,7 +181,10 @@ def number(value: Any, *, drop: Drop) -> Any:
 
 def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
     try:
-        return canonical_json(_named(args))
+        named, is_all = bounded(_named(args))
+        if not is_all:
+            drop("large_arguments")
+        return canonical_json(named)
     except Exception:  # TypeError, or any error of a user's own mapping
         drop("unserialisable")
     with suppress(Exception):

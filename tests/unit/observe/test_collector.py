@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -147,6 +148,45 @@ def test_argument_strings_over_500_characters_become_their_size_and_a_preview(au
     cut = call["args"]["in"][0]["long"]
     assert (cut.keys(), cut["truncated"], cut["size"]) == ({"truncated", "size", "preview"}, True, 501)
     assert "나" * 501 != cut["preview"] == "나" * len(cut["preview"]) != ""
+
+
+def _doubled(times: int) -> list[Any]:
+    """A value that is a few lists, with 2^times paths to its only text."""
+    value: list[Any] = ["a"]
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        pytest.param({"rows": [{"id": f"W{n}"} for n in range(100_000)]}, id="rows"),
+        pytest.param({"value": _doubled(60)}, id="a list shared by reference"),
+        pytest.param({"first": tuple(range(3_000))}, id="a tuple"),
+        pytest.param({f"k{n}": n for n in range(3_000)}, id="names"),
+        pytest.param({"texts": ["x" * 400] * 400}, id="texts"),
+    ],
+)
+def test_large_arguments_are_read_to_a_bound_and_counted(audit, only_record, large):
+    before = dropped().get("large_arguments", 0)
+    request = audit()
+    request.observe_tool_call("show", large)
+    request.flush()
+    [call] = only_record()["tool_calls"]
+    assert call["name"] == "show"
+    assert dropped()["large_arguments"] == before + 1
+
+
+def test_a_long_text_among_arguments_is_cut_as_ever_and_loses_nothing(audit, only_record):
+    before = dropped()
+    request = audit()
+    request.observe_tool_call("write", {"path": "a.py", "content": "x" * 100_000})
+    request.flush()
+    [call] = only_record()["tool_calls"]
+    assert call["args"]["path"] == "a.py"
+    assert call["args"]["content"] == {"truncated": True, "size": 100_000, "preview": "x" * 120}
+    assert dropped() == before
 
 
 def test_arguments_are_copied_when_they_are_observed(audit, only_record):

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.record_lines import text_of
-from coreloop.observe.argument_sources import MAX_CHARS
+from coreloop.base.record_lines import MAX_CHARS, text_of
 from coreloop.observe.comparable_texts import is_name
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"

@@ -14,9 +14,8 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.score_rule import Score
-from coreloop.base.record_lines import to_plain
+from coreloop.base.record_lines import MAX_CHARS, to_plain
 from coreloop.base.records import NO_RESULT, encodable
-from coreloop.observe.argument_sources import MAX_CHARS
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace_values import milliseconds, size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedCall, TracedRequest
