@@ -1,4 +1,4 @@
-"""`flush` of a one-call record against open-append-close with `json.dumps` of it; and calls with large arguments.
+"""`flush` of a one-call record against open, append, close with `json.dumps`; and large arguments.
 
     uv run python benchmarks/flush.py
 

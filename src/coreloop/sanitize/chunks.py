@@ -241,7 +241,7 @@ def _lines(source: BinaryIO, chunk: Chunk) -> Iterator[bytes]:
     """Yield the lines that begin in the chunk; lines that are too long are cut."""
     if chunk.start:
         source.seek(chunk.start - 1)
-        skip_line(source)
+        skip_line(source, chunk.end)  # each chunk of a huge line would read all of its rest
     while chunk.codec is not None or source.tell() < chunk.end:
         raw = read_line(source, MAX_LINE_BYTES)
         if not raw:

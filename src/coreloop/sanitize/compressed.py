@@ -76,9 +76,9 @@ def read_line(source: BinaryIO, max_bytes: int = MAX_LINE_BYTES) -> bytes:
     return raw
 
 
-def skip_line(source: BinaryIO) -> None:
-    """Read up to the end of the line in pieces, and forget them."""
-    while True:
+def skip_line(source: BinaryIO, end: int | None = None) -> None:
+    """Read up to the end of the line, or at least up to the byte ``end``, in pieces, and forget them."""
+    while end is None or source.tell() < end:
         piece = source.readline(_PIECE_BYTES)
         if not piece or piece.endswith(b"\n"):
             return

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
@@ -19,7 +20,7 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.messages import Phrase
-from coreloop.observe.importers.traced_request import FOREIGN, TORN
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace
 
 _Part = TypeVar("_Part")
 Progress: TypeAlias = Callable[[int], None]
@@ -27,6 +28,9 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BUFFER_BYTES: Final = 1 << 20
 _MOST_BYTES: Final = 4  # of a character in UTF-8
+_MAX_VALUE_BYTES: Final = 256 << 20
+"""Of a line or a document: its values take some ten times as much memory."""
+TOO_LONG: Final = SkippedTrace(f"longer than {_MAX_VALUE_BYTES >> 20} MiB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +200,20 @@ def _refuse(error: OSError) -> None:
 
 
 def read_line_values(file: BinaryIO) -> Iterator[Any]:
-    """Yield the JSON value of each line that is not blank; `TORN` for a line that is not JSON."""
-    for number, raw in enumerate(file):
+    """Yield the JSON value of each line that is not blank; `TORN` or `TOO_LONG` for others."""
+    for number, raw in enumerate(iter(partial(_bounded_line, file), b"")):
         line = raw if number else raw.removeprefix(_BYTE_ORDER_MARK)
         if not line.isspace():
             yield _value_or_torn(line)
+
+
+def _bounded_line(file: BinaryIO) -> bytes:
+    """The next line; of a line that is too long, the beginning."""
+    line = file.readline(_MAX_VALUE_BYTES + 1)
+    piece = line
+    while len(line) > _MAX_VALUE_BYTES and piece and not piece.endswith(b"\n"):
+        piece = file.readline(_BUFFER_BYTES)
+    return line
 
 
 def read_documents(file: BinaryIO) -> Iterator[Any]:
@@ -208,21 +221,21 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
 
     JSON lines are read one by one. A single document is read into memory.
     """
-    first = file.readline().removeprefix(_BYTE_ORDER_MARK)
+    first = _bounded_line(file).removeprefix(_BYTE_ORDER_MARK)
     while first.isspace():
-        first = file.readline()
+        first = _bounded_line(file)
     value = _value_or_torn(first)
     if value is not TORN:
         yield value
         yield from read_line_values(file)
         return
-    second = file.readline()
+    second = _bounded_line(file)
     value = _value_or_torn(second)
     if isinstance(value, dict) and first.strip() not in {b"[", b"{"}:  # JSON lines, the first cut off
         yield from (TORN, value)
         yield from read_line_values(file)
         return
-    rest = second + file.read()
+    rest = second + file.read(_MAX_VALUE_BYTES)
     document = _value_or_torn(first + rest)
     if document is not TORN:
         yield document
@@ -250,6 +263,8 @@ def decode_trace(text: bytes | str) -> Any:
 
 
 def _value_or_torn(text: bytes) -> Any:
+    if len(text) > _MAX_VALUE_BYTES:
+        return TOO_LONG
     try:
         return decode_trace(text)
     except ValueError:

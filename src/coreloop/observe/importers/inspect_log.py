@@ -53,8 +53,8 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
         return
     with file.open() as opened:
         for document in read_documents(opened):
-            if document is TORN:
-                yield TORN
+            if isinstance(document, SkippedTrace):
+                yield document
             elif isinstance(document, dict) and isinstance(document.get("eval"), dict):
                 samples = document.get("samples")
                 for sample in samples if isinstance(samples, list) else []:

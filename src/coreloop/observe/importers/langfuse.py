@@ -22,7 +22,7 @@ from coreloop.observe.importers.trace_values import (
     size_bytes,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.scores import score_of, scores_in
 
 NAME: Final = "langfuse"
@@ -38,7 +38,10 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
-            yield from [TORN] if document is TORN else _parts(document, None, _DEEPEST)
+            if isinstance(document, SkippedTrace):
+                yield document
+            else:
+                yield from _parts(document, None, _DEEPEST)
 
 
 def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan | SkippedTrace]:

@@ -27,7 +27,7 @@ from coreloop.observe.importers.trace_values import (
     read_time,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"
@@ -111,8 +111,8 @@ def _read_file(
 ) -> Iterator[TracedRequest | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
-            if document is TORN:
-                yield TORN
+            if isinstance(document, SkippedTrace):
+                yield document
                 continue
             for chat in _chats(document):
                 yield _request(chat, times, undated)

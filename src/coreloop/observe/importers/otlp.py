@@ -19,7 +19,7 @@ from coreloop.observe.importers.trace_values import (
     size_bytes,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, SkippedTrace, TracedRequest
 from coreloop.observe.scores import EVENT, evaluations_in, scores_in
 
 NAME: Final = "otlp"
@@ -40,8 +40,8 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
-            if document is TORN:
-                yield TORN
+            if isinstance(document, SkippedTrace):
+                yield document
                 continue
             n_spans = 0
             for span in _spans_in(document, _DEEPEST):

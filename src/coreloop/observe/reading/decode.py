@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -21,6 +21,9 @@ from coreloop.observe.reading.malformed_lines import (
 from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+MAX_READ_BYTES: Final = 16 << 20
+"""Of a line: records have 4 KB, and a longer line is skipped."""
+TOO_LONG: Final = f"longer than {MAX_READ_BYTES >> 20} MiB"
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
 _BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
 
@@ -52,7 +55,7 @@ _decode_record = msgspec.json.Decoder(RecordFields).decode
 
 
 def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Read a day file line by line, of any length.
+    """Read a day file line by line; of a line over `MAX_READ_BYTES`, only as much and a byte more.
 
     Parameters
     ----------
@@ -69,15 +72,28 @@ def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Itera
     offset = start
     with path.open("rb", buffering=1 << 20) as file:
         file.seek(start)
-        for raw in file:
-            if end is not None and offset + len(raw) >= end:
-                raw = raw[: max(0, end - offset)]  # noqa: PLW2901 - the line was shorter when ``end`` was read
+        while raw := file.readline(MAX_READ_BYTES + 1):
+            start_of_line = offset
+            offset += len(raw)
+            if len(raw) > MAX_READ_BYTES and not raw.endswith(b"\n"):
+                offset += _skip_rest(file)
+            if end is not None and start_of_line + len(raw) >= end:
+                raw = raw[: max(0, end - start_of_line)]  # the line was shorter when ``end`` was read
                 if not raw:
                     return
-            content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
+            content = raw if start_of_line else raw.removeprefix(BYTE_ORDER_MARK)
             if content and not content.isspace():
-                yield offset, content
-            offset += len(raw)
+                yield start_of_line, content
+
+
+def _skip_rest(file: BinaryIO) -> int:
+    """Read a line to its end in pieces, and return their length."""
+    n_bytes = 0
+    while piece := file.readline(1 << 20):
+        n_bytes += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return n_bytes
 
 
 def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
@@ -110,10 +126,12 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     -------
     RecordLine or Skipped
         Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record`` (no object), ``ts is missing``,
-        ``ts is no valid time``, ``replay`` and ``schema version N is newer than 2``. Any other malformed
-        field is converted if its meaning is clear, else read as absent.
+        ``ts is no valid time``, ``replay``, ``longer than 16 MiB`` and ``schema version N is newer than 2``.
+        Any other malformed field is converted if its meaning is clear, else read as absent.
     """
     absent: Sequence[str] = ()
+    if len(raw) > MAX_READ_BYTES:
+        return Skipped(TOO_LONG, offset)
     try:
         fields = _decode_record(raw)
         timestamp = time_of(fields.ts)
