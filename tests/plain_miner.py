@@ -260,6 +260,7 @@ RECORD: READ = {
     "tool_calls_omitted": whole_in,
     "omitted_failure": truth_in,
     "omitted_error": text_in,
+    "unknown": text_in,
     "chunk_len": number_in,
     "session_hash": text_in,
     "origin": text_in,
@@ -272,6 +273,7 @@ CALL: READ = {
     "args": args_in,
     "ok": truth_in,
     "error": as_it_is,
+    "unknown": text_in,
     "duration_ms": number_in,
     "overrides_used": names_in,
     "extreme_flags": flags_in,
@@ -296,9 +298,11 @@ def calls_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"name": one} if isinstance(one, str) else one for one in record["tool_calls"] or []]
 
 
-def call_ok(one: Mapping[str, Any]) -> bool:
-    ok = one.get("ok")
-    return not one.get("error") if ok is None else ok
+def call_ok(one: Mapping[str, Any]) -> bool | None:
+    """None if nobody knows."""
+    if one.get("ok") is not None:
+        return bool(one["ok"])
+    return None if one.get("unknown") and not one.get("error") else not one.get("error")
 
 
 def sequence_of(record: Mapping[str, Any], selectors: Mapping[str, Sequence[str]]) -> tuple[str | None, str]:
@@ -365,11 +369,14 @@ def success(record: Mapping[str, Any], min_chunk_len: int | None) -> bool | None
         troubles.append(str(record["error"]))
     if record.get("tool_calls_omitted") and record.get("omitted_error") is not None:
         troubles.append(record["omitted_error"])
-    if calls and not record.get("tool_calls_omitted") and not call_ok(calls[-1]):
+    if calls and not record.get("tool_calls_omitted") and call_ok(calls[-1]) is False:
         troubles.append(str(calls[-1].get("error")))
     if troubles:
         return None if all(is_transient(text) for text in troubles) else False
-    chunk_len = record.get("chunk_len")
+    return None if record.get("unknown") else by_length(record.get("chunk_len"), min_chunk_len)
+
+
+def by_length(chunk_len: float | None, min_chunk_len: int | None) -> bool | None:
     if chunk_len is None:
         return True
     if min_chunk_len is None:

@@ -21,7 +21,7 @@ from coreloop.observe.reading.malformed_lines import (
 from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-MAX_READ_BYTES: Final = 16 << 20
+MAX_READ_BYTES: Final = 64 << 20
 """Of a line: records have 4 KB, and a longer line is skipped."""
 TOO_LONG: Final = f"longer than {MAX_READ_BYTES >> 20} MiB"
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
@@ -126,7 +126,7 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     -------
     RecordLine or Skipped
         Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record`` (no object), ``ts is missing``,
-        ``ts is no valid time``, ``replay``, ``longer than 16 MiB`` and ``schema version N is newer than 2``.
+        ``ts is no valid time``, ``replay``, ``longer than 64 MiB`` and ``schema version N is newer than 2``.
         Any other malformed field is converted if its meaning is clear, else read as absent.
     """
     absent: Sequence[str] = ()

@@ -243,7 +243,7 @@ ODD_VALUES = st.sampled_from(
     ]
 )
 LISTED = ["tool_calls", "override_calls", "judgment"]
-FIELDS = [*plain_miner.RECORD, *LISTED, "duration_total_ms", "unknown"]
+FIELDS = [*plain_miner.RECORD, *LISTED, "duration_total_ms", "no_such_field"]
 
 
 @st.composite

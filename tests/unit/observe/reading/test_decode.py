@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.mine.window import moment
+from coreloop.observe.reading import decode
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
     RecordLine,
@@ -387,6 +388,18 @@ def test_a_line_of_50_mb_is_read_like_any_other(tmp_path: Path):
     read = _read(tmp_path, long + line(record()))
     assert [type(entry) for entry in read] == [RecordLine, RecordLine]
     assert read[1].offset == len(long)
+
+
+def test_a_line_that_is_too_long_is_skipped_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decode, "MAX_READ_BYTES", 3_000)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line(record(question="a" * 3_000)) + line(record(request_id="req-2")))
+    long, read = read_lines(path)
+    assert (long.offset, getattr(long, "reason", None)) == (0, decode.TOO_LONG)
+    assert isinstance(read, RecordLine)
+    assert (read.fields.request_id, path.read_bytes()[read.offset :].count(b"\n")) == ("req-2", 1)
 
 
 def test_gzip_bytes_are_skipped_line_by_line(tmp_path: Path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.error_classes import _PATTERNS, _WORDS, error_class
 from coreloop.base.record_lines import encode_line
-from coreloop.base.records import Record
+from coreloop.base.records import NO_ANSWER, NO_RESULT, Record
 from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line, decode_plain
 from coreloop.observe.reading.outcome import RequestOutcome, decide
 from logs import call, failed, line, override, record
@@ -18,6 +18,9 @@ from weekly import WEEKLY
 from weighed import weighed
 
 GOOD, BAD, NEITHER = RequestOutcome.SUCCESS, RequestOutcome.FAILURE, RequestOutcome.NEUTRAL
+UNKNOWN = RequestOutcome.UNKNOWN
+UNSEEN: dict[str, Any] = {"unknown": NO_ANSWER, "chunk_len": None}
+NO_OK: dict[str, Any] = {"ok": None, "unknown": NO_RESULT}
 EMPTY: tuple[Any, ...] = ("", False, [], {})
 FLAG = {"extreme_flags": ["wacc>0.25"]}
 OVERRIDDEN = {"overrides_used": ["wacc"]}
@@ -83,6 +86,15 @@ def _judged(verdict: str | None) -> dict[str, Any]:
         pytest.param({"tool_calls": [call(ok=None)]}, GOOD, id="older log: no error says ok"),
         pytest.param({"tool_calls": [call(ok=None, error="")]}, GOOD, id="older log: an empty error says ok"),
         pytest.param({"tool_calls": ["show"]}, GOOD, id="older log: bare names are ok"),
+        pytest.param({"tool_calls": [call(**NO_OK)]}, GOOD, id="an answer after a call without a result"),
+        pytest.param({"tool_calls": [failed(), call(**NO_OK)]}, GOOD, id="ends on a call without a result"),
+        pytest.param(UNSEEN, UNKNOWN, id="no answer in the trace"),
+        pytest.param(
+            {**UNSEEN, "tool_calls": [call(**NO_OK)]}, UNKNOWN, id="the last call may be the answer"
+        ),
+        pytest.param({**UNSEEN, "tool_calls": [failed()]}, BAD, id="no answer after a failed call"),
+        pytest.param({**UNSEEN, "error": "ValueError: no"}, BAD, id="no answer but an error"),
+        pytest.param({**UNSEEN, "judgment": {"verdict": "P"}}, GOOD, id="a verdict without an answer"),
         pytest.param({"tool_calls": [call(error="a warning")]}, GOOD, id="ok outweighs an error text"),
         pytest.param(
             {"tool_calls": [failed()], "tool_calls_omitted": 3, "omitted_failure": False},

@@ -1,0 +1,133 @@
+"""What a log does not say is said: by every command that counts, as text and as JSON."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from coreloop.cli.main import main
+from foreign_traces import Session, otlp, span, write_document, write_lines
+
+Run = Callable[..., Result]
+TODAY = datetime.now(UTC).date().isoformat()
+COMMANDS = (
+    "refine --since 3650d",
+    "pattern --since 3650d",
+    "mine",
+    "status",
+    "judge",
+    "doctor",
+    "sanitize --check data/audit/ai-ask",
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "coreloop.yaml").write_text("{}\n")
+    monkeypatch.chdir(project)
+
+    def run(*args: str | Path) -> Result:
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(main, [str(arg) for arg in args])
+        assert done.exit_code in (0, 1), done.output
+        assert not isinstance(done.exception, TypeError)
+        return done
+
+    return run
+
+
+def without_content(folder: Path) -> Path:
+    """OpenTelemetry's default: no texts."""
+    spans = []
+    for n in range(20):
+        root = {"gen_ai.operation.name": "invoke_agent"}
+        tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
+        spans += [
+            span(f"r{n}", root, trace=f"t{n}"),
+            span(f"a{n}", tool, trace=f"t{n}", parent=f"r{n}", at=1),
+        ]
+    return write_document(folder / "spans.json", otlp(*spans))
+
+
+def long_turn(folder: Path) -> Path:
+    session = Session().user("tidy up")
+    for n in range(60):
+        edit = {"file_path": f"/home/u/src/{n:03}.py", "old_string": "a" * 200, "new_string": "b" * 200}
+        session.calls("Edit", edit, id=f"t{n}").result("done", id=f"t{n}")
+    return write_lines(folder / "session.jsonl", session.says("tidy", stop_reason="end_turn").lines)
+
+
+def refusals(folder: Path) -> Path:
+    session = Session()
+    for n in range(12):
+        session.user(f"refund {n}").calls("refund", {"amount": n})
+        said = "The user doesn't want to proceed with this tool use." if n % 3 == 0 else "done"
+        session.result(said, is_error=n % 3 == 0).says("done", stop_reason="end_turn")
+    return write_lines(folder / "session.jsonl", session.lines)
+
+
+@pytest.mark.parametrize(
+    ("write", "source", "line", "n_calls"),
+    [
+        (without_content, "otlp", "unknown, and in no rate: 20 requests (no answer in the trace)", 20),
+        (refusals, "claude-code", "unknown, and in no rate: 4 calls (refused by a person)", 12),
+        (long_turn, "claude-code", "calls of long requests are left out", 60),
+    ],
+)
+def test_every_screen_says_what_is_unknown_or_left_out(
+    run: Run, tmp_path: Path, write: Callable[[Path], Path], source: str, line: str, n_calls: int
+) -> None:
+    path = write(tmp_path)
+    looked = run("look", path).stdout
+    assert line in looked
+    assert ", 0 failed" in looked
+    facts = json.loads(run("look", path, "--json").stdout)
+    assert facts["unseen"]["omitted"] + sum(facts["report"]["tools"].values()) == n_calls
+    assert facts["errors"] == []
+    imported = run("import", "--from", source, path).stdout
+    assert line in imported
+    assert f"calls: {n_calls}" in imported
+    assert line in run("refine", "--since", "2020-01-01").output
+    assert json.loads(run("refine", "--since", "2020-01-01", "--json").stdout)["unseen"] == facts["unseen"]
+
+
+def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> None:
+    chats = [
+        {"ts": f"{TODAY}T00:00:0{n}Z", "messages": [{"role": "user", "content": f"question {n}"}]}
+        for n in range(3)
+    ]
+    run("import", "--from", "openai-chat", write_lines(tmp_path / "chats.jsonl", chats))
+    assert "unknown, and in no rate: 3 requests (no answer in the trace)" in run("status").stdout
+    log = json.loads(run("status", "--json").stdout)["log"]
+    assert log["unseen"] == {"omitted": 0, "requests": {"no answer in the trace": 3}, "calls": {}}
+
+
+def test_json_of_look_and_import_is_json_where_something_was_skipped(run: Run, tmp_path: Path) -> None:
+    chat = {"ts": f"{TODAY}T00:00:00Z", "messages": [{"role": "user", "content": "q"}]}
+    path = write_lines(tmp_path / "chats.jsonl", [chat, {"note": "a line of another kind"}])
+    with path.open("a") as file:
+        file.write('{"torn\n')
+    skipped = {"not of this format": 1, "torn or not JSON": 1}
+    assert json.loads(run("look", path, "--json").stdout)["report"]["skipped"] == skipped
+    imported = run("import", "--from", "openai-chat", path, "--json").stdout
+    assert json.loads(imported)["skipped"] == skipped
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_of_a_command_is_json_where_lines_are_skipped_or_odd(run: Run, command: str) -> None:
+    odd: list[dict[str, Any]] = [
+        {"ts": f"{TODAY}T00:00:00Z", "question": "q", "tool_calls": [{"name": "a", "overrides_used": 5}]},
+        {"ts": f"{TODAY}T00:00:00Z", "schema_version": 7},
+        {"ts": f"{TODAY}T00:00:00Z", "tool_calls": [{"name": "a", "ok": None, "unknown": "\x1b[31m"}]},
+        {"ts": "never"},
+    ]
+    path = write_lines(Path("data/audit/ai-ask") / f"{TODAY}.jsonl", odd)
+    with path.open("ab") as file:
+        file.write(b'{"torn\n\xff\xfe\n[]\n')
+    json.loads(run(*command.split(), "--json").stdout)
