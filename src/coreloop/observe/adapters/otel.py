@@ -84,7 +84,7 @@ class Traces:
             collector.judge(scores)
         is_outermost = span.parent is None or span.parent.is_remote or key == span.context.span_id
         if is_outermost and key in self.requests:
-            self.requests.end(key, answer=known.answer_of(attributes), error=_error(span, attributes))
+            self.requests.end(key, answer=known.answer_of(attributes) or None, error=_error(span, attributes))
 
     def _add(self, key: int, kind: str, span: Any, attributes: Mapping[str, Any]) -> None:
         if key not in self.requests:
