@@ -92,7 +92,7 @@ def refine(
         recorded=window.recorded(),
         n_records=window.n_records(),
         n_files=len(window.files),
-        errors=error_table(log, tools, undefined=unproposed.undefined, language=workspace.settings.language),
+        errors=error_table(log, tools, words=words, language=workspace.settings.language),
         counterexample_search=_drafted(search, words, known, explained=explained, settled=settled),
         statements=with_questions(statements, places, window),
         nearest=nearest_statements(tools, log),

@@ -133,7 +133,8 @@ def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
     _write_log(tmp_path, resets=[number for number in range(60) if number % 3], error=STALE)
     row = _row(_refine(tmp_path, OLDER), "stale")
     assert (row.mender, row.n_calls) == ("tool", 70)
-    assert f"Its docstring explains: {LINE}, merged on 2026-03-20: 30 calls against it" in row.task
+    assert "Its docstring explains some: " in row.task
+    assert ", merged on 2026-03-20: 30 calls against it" in row.task
     assert row.task.endswith("although 40 calls kept to its docstring, and mend the tool.")
 
 
