@@ -14,6 +14,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
@@ -47,7 +48,7 @@ def command(
     folder = out or workspace.records_dir
     request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
     report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
-    emit(_facts(report, folder), as_json=as_json, text=lambda _: _show(report, folder))
+    emit({**import_facts(report), "folder": folder}, as_json=as_json, text=lambda _: _show(report, folder))
     if report.unusable:
         first, *more = report.unusable
         others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
@@ -100,10 +101,10 @@ def _show(report: "ImportReport", folder: Path) -> None:
         tell("wrote {folder}", folder=folder, err=True)
 
 
-def _facts(report: "ImportReport", folder: Path) -> dict[str, object]:
+def import_facts(report: "ImportReport") -> dict[str, object]:
+    """Return what was read as JSON has it."""
     return {
         **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped"),
-        "tools": dict(report.tools.most_common()),
+        **untrusted({"tools": dict(report.tools.most_common())}),
         **fields_of(report, "first_day", "last_day"),
-        "folder": folder,
     }

@@ -156,7 +156,7 @@ def write_refined(
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
-        return document, counterexamples_markdown(document)
+        return document, counterexamples_markdown(document, refined.words)
 
     redact = partial(redact_entry, words=refined.words) if sanitized else None
     entries: list[Statement | Counterexample] = [

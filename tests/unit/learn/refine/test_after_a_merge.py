@@ -78,7 +78,7 @@ def test_what_a_merged_line_explains_is_nobody_s_to_mend(tmp_path: Path):
     assert row.merged == (f"{LINE}, merged on 2026-05-20: 30 calls against it, 0 of them since",)
     _, (_, draft) = write_refined(refined, tmp_path / "out", now=NEWER, sanitized=False)
     text = draft.read_text()
-    assert f"Explained by lines that are merged:\n\n    book, {row.error}: {row.merged[0]}\n" in text
+    assert f"Explained by lines that are merged:\n\n    row 1: {row.merged[0]}\n" in text
     assert "For a coding agent" not in text
 
 
