@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.base.text import is_visible, printable
+from coreloop.base.validation import fields_of
 
 MAX_CHARS: Final = 2_000
 """Of one text: an error's text is classified up to here, and a name is far shorter."""
@@ -18,20 +19,27 @@ BLOCK: Final = "untrusted"
 _PREFIX: Final = "untrusted_"
 
 
-def untrusted(values: Mapping[str, object]) -> dict[str, object]:
-    """Return fields under names that say that they are data, with texts of at most `MAX_CHARS`."""
-    return {_PREFIX + name.removeprefix(_PREFIX): bounded(value) for name, value in values.items()}
+def untrusted(values: Mapping[str, object], *, max_chars: int = MAX_CHARS) -> dict[str, object]:
+    """Return fields under names that say that they are data, with texts of at most so many characters."""
+    return {_PREFIX + name: bounded(value, max_chars) for name, value in values.items()}
 
 
-def bounded(value: Any) -> Any:
+def with_untrusted(value: Any, *names: str, max_chars: int = MAX_CHARS) -> dict[str, object]:
+    """Return the fields of a mapping or a dataclass, and those that are text of others as `untrusted`."""
+    facts = value if isinstance(value, Mapping) else fields_of(value, *(one.name for one in fields(value)))
+    ours = {name: fact for name, fact in facts.items() if name not in names}
+    return ours | untrusted({name: facts[name] for name in names}, max_chars=max_chars)
+
+
+def bounded(value: Any, max_chars: int = MAX_CHARS) -> Any:
     """Cut every text in a value, the names of fields too."""
     if isinstance(value, str):
-        return value if len(value) <= MAX_CHARS else f"{value[: MAX_CHARS - 1]}…"
+        return value if len(value) <= max_chars else f"{value[: max_chars - 1]}…"
     if isinstance(value, Mapping):
-        return {bounded(name): bounded(item) for name, item in value.items()}
+        return {bounded(name, max_chars): bounded(item, max_chars) for name, item in value.items()}
     if is_dataclass(value):
-        return {field.name: bounded(getattr(value, field.name)) for field in fields(value)}
-    return [bounded(item) for item in value] if isinstance(value, list | tuple) else value
+        return {field.name: bounded(getattr(value, field.name), max_chars) for field in fields(value)}
+    return [bounded(item, max_chars) for item in value] if isinstance(value, list | tuple) else value
 
 
 def untrusted_block(texts: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from coreloop.runs.agent.session_file import next_work
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
-from coreloop.runs.drift import Turn, check_drift
+from coreloop.runs.drift import LABELS, Turn, check_drift
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
@@ -132,7 +132,7 @@ def _order(state: State) -> dict[str, Any] | None:
     if order is None:
         return None
     tell = in_language_of(state.question)
-    labels = ", ".join(order.after) or tell("another tool")
+    labels = ", ".join(label for label in order.after if label in LABELS) or tell("another tool")
     return {
         "rule": order.rule,
         "before": list(order.before),
