@@ -1,5 +1,6 @@
 """``dartlab-coreloop import``."""
 
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import printable
+from coreloop.base.text import fitted, printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
@@ -79,10 +80,11 @@ def _show(report: "ImportReport", folder: Path) -> None:
         already_there=report.already_there,
         n_files=report.n_files,
     )
+    columns = shutil.get_terminal_size().columns
     if report.tools:
         tell("calls: {total:,}, by tool:", total=report.tools.total())
     for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
-        click.echo(f"  {count:>7,}  {printable(name)}")
+        click.echo(fitted(f"  {count:>7,}  {printable(name)}", columns))
     if len(report.tools) > _MAX_TOOLS_SHOWN:
         tell("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN)
     for reason, count in sorted(report.skipped.items()):

@@ -110,7 +110,7 @@ def cancel(job_id: str, as_json: bool) -> None:
 
 
 def _job_facts(job: "Job") -> dict[str, object]:
-    return with_untrusted(job, "payload", "key", "error", "result")
+    return with_untrusted(job, "error", "result")
 
 
 def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
