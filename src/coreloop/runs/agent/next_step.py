@@ -132,11 +132,12 @@ def _order(state: State) -> dict[str, Any] | None:
     if order is None:
         return None
     tell = in_language_of(state.question)
-    labels = ", ".join(label for label in order.after if label in LABELS) or tell("another tool")
+    before, after = ([one for one in part if one in LABELS] for part in (order.before, order.after))
+    labels = ", ".join(after) or tell("another tool")
     return {
         "rule": order.rule,
-        "before": list(order.before),
-        "after": list(order.after),
+        "before": before,
+        "after": after,
         "order": tell("Change your strategy to: {labels}.", labels=labels),
     }
 
