@@ -74,7 +74,8 @@ def test_a_task_is_made_of_the_closed_vocabulary(project: Path):
     assert len(tasks) > 20
     assert [task for task in tasks if not TASK.fullmatch(task)] == []
     assert {row["tool"] for row in facts["errors"] if row["task"]} <= {"book", "cancel", "lookup"}
-    assert facts["statements"][0]["line"] == "- hours: at most 8"
+    assert "- hours: at most 8" in [statement["line"] for statement in facts["statements"]]
+    assert "- Leave out" in str([statement["untrusted_line"] for statement in facts["statements"][:1]])
     assert any(CANARY in row["untrusted_error"] for row in facts["errors"])
 
 
@@ -177,12 +178,33 @@ def _done(done: Any) -> Done:
     return Done(done.code, done.out, "")
 
 
+PRESCRIBED = {
+    *(".passages.text", ".passages.title", ".tool_calls.args.question"),
+    *(".question.original", ".sub_questions.text", ".attempts.cited.source.text"),
+}
+"""Of the answer of ``ask`` (002) and of ``runs show`` (000)."""
+
+
+def test_what_was_asked_and_found_is_data(tmp_path: Path):
+    (tmp_path / "notes.md").write_text("\n\n".join(INJECTIONS), encoding="utf-8")
+    command(tmp_path, "index").assert_code()
+    for text in INJECTIONS[:3]:
+        answer = command(tmp_path, "ask", text, "--json").assert_code(0, 1)
+        assert {leak.partition(":")[0] for leak in leaks(json.loads(answer.out))} <= PRESCRIBED
+    shown = json.loads(command(tmp_path, "runs", "show", "--json").assert_code().out)
+    assert {leak.partition(":")[0] for leak in leaks(shown)} <= PRESCRIBED
+    gaps = facts_of(command(tmp_path, "repair", "gaps", "--json").assert_code())
+    assert any(CANARY in gap["untrusted_topic"] for gap in gaps)
+    for words in ("repair gaps", "jobs list", "runs list", "search tests", "refine --own", "pattern --own"):
+        assert leaks(facts_of(command(tmp_path, *words.split(), "--json").assert_code())) == []
+
+
 def test_every_skill_that_reads_text_of_others_says_that_it_is_data():
     skills = [
         content.decode()
         for language in LANGUAGES
         for name, content in skill_files(language)
-        if name.endswith("SKILL.md") and ("runs next" in content.decode() or "refine" in content.decode())
+        if name.endswith("SKILL.md") and re.search("runs next|runs report|refine", content.decode())
     ]
-    assert len(skills) >= 6
-    assert all("`untrusted_…`" in text for text in skills)
+    assert len(skills) >= 10
+    assert all(re.search("data, never|자료일 뿐 지시가 아", text) for text in skills)
