@@ -180,7 +180,8 @@ def _done(done: Any) -> Done:
 
 PRESCRIBED = {
     *(".passages.text", ".passages.title", ".tool_calls.args.question"),
-    *(".question.original", ".sub_questions.text", ".attempts.cited.source.text"),
+    *(".question.original", ".sub_questions.text"),
+    *(".attempts.cited.source.text", ".attempts.cited.source.title"),
 }
 """Of the answer of ``ask`` (002) and of ``runs show`` (000)."""
 
