@@ -203,7 +203,7 @@ def test_39_a_run_that_is_stuck_gets_the_failures_of_similar_situations(project:
     for number in range(5):
         _act(project, f"way {number}")
     assert project.next()["drift"]["rule"] == "no_new_information"
-    assert project.next()["reflexion"]["failures"]
+    assert project.next()["untrusted_reflexion"]["failures"]
 
 
 @pytest.mark.promise("000-40")
@@ -258,10 +258,10 @@ def test_49_first_principles_are_among_the_other_approaches(project: Project):
 def test_50_what_helped_in_a_similar_situation_is_told_again(project: Project):
     _act(project, "counter-evidence", news=True)
     project.open(f"{QUESTION} 몇 km인가?")
-    (pattern,) = project.next()["reflexion"]["success_patterns"]
+    (pattern,) = project.next()["untrusted_reflexion"]["success_patterns"]
     assert (pattern["strategy"], pattern["situations"]) == ("counter-evidence", [QUESTION])
     project.open("국제 유가 전망")
-    assert project.next()["reflexion"]["success_patterns"] == []
+    assert project.next()["untrusted_reflexion"]["success_patterns"] == []
 
 
 def _action(*strategy: str) -> dict[str, Any]:

@@ -100,10 +100,14 @@ def test_04_the_state_comes_from_runs_next(project: Project):
     query = {"query": "한강 길이", "results_count": 3, "success": True}
     project.record({"queries": [query], "findings": [_finding(1)], "sub_questions": ["얼마나?", "어디로?"]})
     facts = project.next()
-    assert (facts["question"], facts["status"], facts["iteration"]["next"]) == (QUESTION, "running", 2)
-    assert [part["text"] for part in facts["sub_questions"]] == ["얼마나?", "어디로?"]
-    assert facts["do_not_repeat"] == ["한강 길이"]
-    assert [one["text"] for one in facts["knowledge"]["findings"]] == [_finding(1)["text"]]
+    assert (facts["untrusted_question"], facts["status"], facts["iteration"]["next"]) == (
+        QUESTION,
+        "running",
+        2,
+    )
+    assert [part["text"] for part in facts["untrusted_sub_questions"]] == ["얼마나?", "어디로?"]
+    assert facts["untrusted_do_not_repeat"] == ["한강 길이"]
+    assert [one["text"] for one in facts["untrusted_knowledge"]["findings"]] == [_finding(1)["text"]]
 
 
 @pytest.mark.promise("001-5")
@@ -240,7 +244,7 @@ def test_15_working_memory_has_the_documents_fields(project: Project):
 def test_17_the_30_newest_findings_are_in_view(project: Project):
     project.open(QUESTION)
     project.record(_report(0, findings=[_finding(number) for number in range(35)]))
-    texts = [one["text"] for one in project.next()["knowledge"]["findings"]]
+    texts = [one["text"] for one in project.next()["untrusted_knowledge"]["findings"]]
     assert texts == [_finding(number)["text"] for number in range(5, 35)]
 
 

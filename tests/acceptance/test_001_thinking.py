@@ -291,7 +291,9 @@ def test_34_confidence_and_tag_follow_the_independent_origins(project: Project):
 def test_35_the_tags_are_those_of_the_document(deep: Deep, project: Project):
     project.open(QUESTION)
     _record(project, 1, findings=[{"text": "누구도 모른다.", "sources": []}])
-    seen = {one["tag"] for one in [*deep.state["findings"], *project.next()["knowledge"]["findings"]]}
+    seen = {
+        one["tag"] for one in [*deep.state["findings"], *project.next()["untrusted_knowledge"]["findings"]]
+    }
     assert seen == {"~ LIKELY", "⚠ CONTRADICTED", "? UNCERTAIN"}
     evidence = SimpleNamespace(number=1, origin="arxiv.org", type="paper")
     assert public_name("tag_of")([evidence]) == "✓ HIGH"

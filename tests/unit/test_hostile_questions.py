@@ -394,8 +394,8 @@ def good_and_bad(loop: Loop, good: list[dict[str, Any]], bad: list[dict[str, Any
 ARGS = {"company": "company", "axis": "배당"}
 NO = "ValueError: no"
 STRANGE = {
-    "{0} is not defined here; name it under tools: in coreloop.yaml",
-    "its definition has no argument {0}",
+    "it names a tool that is not defined here; name it under tools: in coreloop.yaml",
+    "its definition does not have the argument",
 }
 NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begins with a Cyrillic letter
 
@@ -431,7 +431,7 @@ def test_hostile_names_are_in_no_statement_that_goes_anywhere(
     assert ("analysis", f"- {line.format(name)}") in lines
     hostile = [statement for statement in statements if has_canary(statement["line"])]
     assert [statement["line"] for statement in hostile if statement["suggested_append"] is not None] == []
-    assert {statement["refused"] for statement in hostile} <= {reason.format(name) for reason in STRANGE}
+    assert {statement["refused"] for statement in hostile} <= STRANGE
     assert set(loop.promote(command, hostile)) == {1}
     assert list(loop.project.heads()) == ["main"]
     assert loop.traces() == []

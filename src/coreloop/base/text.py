@@ -12,9 +12,14 @@ FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 
 def printable(text: str) -> str:
     r"""Escape control, format and other invisible characters as ``\u{…}``; the result is one line."""
-    if text.isprintable() and FILLERS.isdisjoint(text):
+    if is_visible(text):
         return text
-    return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
+    return "".join(char if is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
+
+
+def is_visible(text: str) -> bool:
+    """Whether a reader sees every character of a text."""
+    return text.isprintable() and FILLERS.isdisjoint(text)
 
 
 def counted(number: int, noun: str) -> str:
@@ -99,7 +104,3 @@ def aligned(text: str, columns: int) -> str:
 def text_width(text: str) -> int:
     """Return how many columns of a terminal a printable text takes."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def _is_visible(char: str) -> bool:
-    return char.isprintable() and char not in FILLERS

@@ -12,6 +12,7 @@ import click
 from coreloop.base.messages import join, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable, wrapped
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, tell
 from coreloop.cli.options import json_option, verbose_option
 
@@ -37,7 +38,8 @@ def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) 
 
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
-    facts = {"changes": [effect_facts(effect) for effect in effects.effects], "unknown": effects.unknown}
+    changes = [effect_facts(effect) for effect in effects.effects]
+    facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
     emit(facts, as_json=as_json, text=lambda _: show_effects(effects, is_verbose=is_verbose))
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
-import orjson
 
 from coreloop.base.errors import ModelError
 from coreloop.base.messages import say
+from coreloop.base.untrusted import json_text
 from coreloop.base.validation import fields_of
 
 __all__ = ["emit", "fields_of", "json_of", "model_error_as_json", "tell"]
@@ -48,8 +48,8 @@ def tell(message: str, /, *, err: bool = False, **values: object) -> None:
 
 
 def json_of(value: object, *, is_compact: bool = False) -> bytes:
-    """Return a value as JSON; bytes of a path that are not UTF-8 are replaced."""
-    return orjson.dumps(value, option=None if is_compact else orjson.OPT_INDENT_2, default=_spelled)
+    """Return a value as JSON, see `json_text`; bytes of a path that are not UTF-8 are replaced."""
+    return json_text(value, is_compact=is_compact, default=_spelled)
 
 
 def _spelled(value: object) -> str:
@@ -67,5 +67,5 @@ def model_error_as_json(as_json: bool) -> Iterator[None]:
 
             from coreloop.answer.models.ladder import error_response
 
-            click.echo(msgspec.json.encode(error_response(error)))
+            click.echo(json_of(msgspec.to_builtins(error_response(error)), is_compact=True))
         raise

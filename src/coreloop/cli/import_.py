@@ -1,5 +1,6 @@
 """``dartlab-coreloop import``."""
 
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import printable
+from coreloop.base.text import fitted, printable
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
@@ -47,7 +49,7 @@ def command(
     folder = out or workspace.records_dir
     request = ImportRequest(source=source, paths=paths, folder=folder, times=times, root=workspace.root)
     report = run_import(request, workspace.settings, now_s=time.time(), watching=reading_bar)
-    emit(_facts(report, folder), as_json=as_json, text=lambda _: _show(report, folder))
+    emit({**import_facts(report), "folder": folder}, as_json=as_json, text=lambda _: _show(report, folder))
     if report.unusable:
         first, *more = report.unusable
         others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
@@ -78,10 +80,11 @@ def _show(report: "ImportReport", folder: Path) -> None:
         already_there=report.already_there,
         n_files=report.n_files,
     )
+    columns = shutil.get_terminal_size().columns
     if report.tools:
         tell("calls: {total:,}, by tool:", total=report.tools.total())
     for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
-        click.echo(f"  {count:>7,}  {printable(name)}")
+        click.echo(fitted(f"  {count:>7,}  {printable(name)}", columns))
     if len(report.tools) > _MAX_TOOLS_SHOWN:
         tell("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN)
     for line in report.unseen.lines():
@@ -102,10 +105,10 @@ def _show(report: "ImportReport", folder: Path) -> None:
         tell("wrote {folder}", folder=folder, err=True)
 
 
-def _facts(report: "ImportReport", folder: Path) -> dict[str, object]:
+def import_facts(report: "ImportReport") -> dict[str, object]:
+    """Return what was read as JSON has it."""
     return {
         **fields_of(report, "n_files", "records", "added", "already_there", "skipped", "dropped", "unseen"),
-        "tools": dict(report.tools.most_common()),
+        **untrusted({"tools": dict(report.tools.most_common())}),
         **fields_of(report, "first_day", "last_day"),
-        "folder": folder,
     }

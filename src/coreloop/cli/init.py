@@ -14,6 +14,7 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
+from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.doctor import show_diagnoses
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import json_option
@@ -71,7 +72,7 @@ def command(
         **fields_of(done, "left_out", "notes"),
         "written": confirm,
         "checks": checks,
-        "preview": preview,
+        "preview": with_untrusted(preview, "undefined") if preview is not None else None,
     }
     emit(facts, as_json=as_json, text=lambda _: _show(request, done, checks, preview))
 

@@ -16,6 +16,7 @@ import orjson
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable
+from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
@@ -78,7 +79,8 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
 def list_(status: Status | None, limit: int, as_json: bool) -> None:
     """List jobs, the newest first."""
     with _project_queue() as queue:
-        emit(queue.jobs(status=status, limit=limit), as_json=as_json, text=show_jobs)
+        listed = queue.jobs(status=status, limit=limit)
+    emit([_job_facts(job) for job in listed], as_json=as_json, text=lambda _: show_jobs(listed))
 
 
 @command.command()
@@ -87,7 +89,8 @@ def list_(status: Status | None, limit: int, as_json: bool) -> None:
 def show(job_id: str, as_json: bool) -> None:
     """Show a job: what it is about, its attempts, its result or error."""
     with _project_queue() as queue:
-        emit(queue.get(job_id), as_json=as_json, text=show_job)
+        job = queue.get(job_id)
+    emit(_job_facts(job), as_json=as_json, text=lambda _: show_job(job))
 
 
 @command.command()
@@ -104,6 +107,10 @@ def retry(job_id: str, as_json: bool) -> None:
 def cancel(job_id: str, as_json: bool) -> None:
     """Cancel a job that waits. One that is being done cannot be cancelled."""
     _tell(lambda queue: queue.cancel(job_id), as_json=as_json)
+
+
+def _job_facts(job: "Job") -> dict[str, object]:
+    return with_untrusted(job, "error", "result")
 
 
 def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:

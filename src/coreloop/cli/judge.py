@@ -1,6 +1,7 @@
 """``dartlab-coreloop judge``."""
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,8 +16,9 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
+from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.effect import effect_text
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, tell
 from coreloop.cli.mining_options import warn_of_skipped, watched
 from coreloop.cli.options import json_option
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
+_PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
 _MAX_SHOWN: Final = 11
 _FEWEST: Final = 3
 """Items in all, and of each kind: each has two lines of one screen."""
@@ -77,7 +80,7 @@ def command(
         if cause is not None or by is not None:
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
         item, effects = read_item(workspace, wanted), read_kept(workspace).newest
-        facts = fields_of(item, *item.__dataclass_fields__)
+        facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
         emit(facts, as_json=as_json, text=lambda _: show_item(item, _measured(workspace), effects))
         return
     name = judge_name(by or "", workspace.root)
@@ -112,9 +115,22 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
         click.echo(printable(say(damaged)), err=True)
-    facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
+    facts = {
+        "queue": [_waiting_facts(one) for one in waiting],
+        "n_judged": len(judgments.newest()),
+        "skipped": judgments.skipped,
+    }
     measured = _measured(queue.mined.workspace)
     emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, measured))
+
+
+def _waiting_facts(item: "Waiting") -> dict[str, object]:
+    return with_untrusted(item, *_texts(item.id))
+
+
+def _texts(id: str) -> tuple[str, ...]:
+    """The fields of an item that are of a record: of a request, its id too."""
+    return ("text",) if _PROPOSAL.fullmatch(id) else ("id", "text")
 
 
 def _measured(workspace: "Workspace") -> dict[str, str]:
@@ -166,7 +182,7 @@ def show_item(item: "JudgedItem", measured: Mapping[str, str], effects: "Iterabl
     ``effects`` are those of the last run of ``effect`` or ``status``, of all changes.
     """
     columns = shutil.get_terminal_size().columns
-    click.echo(wrapped(f"{item.id} {printable(item.text)}", columns))
+    click.echo(wrapped(printable(f"{item.id} {item.text}"), columns))
     body = _proposal(item, measured, effects) if item.key is not None else _request(item)
     for label, text in [*body, *_verdicts(item)]:
         click.echo(fitted(padded(say(label) if label else "", _LABEL) + printable(text), columns).rstrip())
@@ -242,7 +258,8 @@ def _change(change: "DocstringChange") -> Iterator[str]:
 
 def _show_next(item: "JudgedItem") -> None:
     """Print on stderr the verdicts and what each does, and the promotion if it is possible."""
-    click.echo(f"dartlab-coreloop judge --id {item.id} --verdict P|T|C|V [--cause TEXT]", err=True)
+    id = printable(shlex.quote(item.id))
+    click.echo(f"dartlab-coreloop judge --id {id} --verdict P|T|C|V [--cause TEXT]", err=True)
     effect = (
         "P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
         if item.key is None

@@ -15,6 +15,7 @@ from coreloop.base.messages import number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable, wrapped
+from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
@@ -44,10 +45,13 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
         raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
     database = project_database(open_workspace(Path.cwd()), db)
     if intent is not None:
-        emit(look_up_bullets(database, intent), as_json=as_json, text=show_bullets)
+        bullets = look_up_bullets(database, intent)
+        facts = [with_untrusted(one, "bullet") for one in bullets]
+        emit(facts, as_json=as_json, text=lambda _: show_bullets(bullets))
         return
     insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
-    emit(insights, as_json=as_json, text=show_insights)
+    facts = [with_untrusted(one, "narrative", "strengths", "weaknesses", "key_metrics") for one in insights]
+    emit(facts, as_json=as_json, text=lambda _: show_insights(insights))
 
 
 @command.command()
@@ -77,7 +81,7 @@ def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
 
     database = project_database(open_workspace(Path.cwd()), db)
     weak = prune_playbook(database, confirm=confirm)
-    facts = {"confirmed": confirm, "bullets": weak}
+    facts = {"confirmed": confirm, "bullets": [with_untrusted(one, "bullet") for one in weak]}
     emit(facts, as_json=as_json, text=lambda _: show_pruned(weak, confirm=confirm))
     if confirm and weak:
         warn_of_readers(database)

@@ -1,7 +1,6 @@
 """``dartlab-coreloop look``."""
 
 import shutil
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -10,6 +9,7 @@ import click
 
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.text import aligned, fitted, printable, wrapped
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option, verbose_option
 
@@ -109,14 +109,29 @@ def _show_missing(looked: "Looked", columns: int) -> None:
     tell("\nmissing for more:")
     for text in looked.missing:
         click.echo(wrapped(say(text), columns, indent="  "))
+    if looked.few_failures:
+        click.echo(fitted(printable(f"    few failures: {', '.join(looked.few_failures)}"), columns))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
             tell("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason))
 
 
 def _facts(looked: "Looked") -> dict[str, object]:
-    report = fields_of(looked.report, "n_files", "records", "added", "already_there", "skipped", "dropped")
-    report["tools"] = dict(looked.report.tools.most_common())
-    report |= fields_of(looked.report, "first_day", "last_day")
-    shown = (field.name for field in fields(looked))
-    return fields_of(looked, *shown) | {"report": report}
+    """The facts as JSON; traces belong to no project, so that none of their words is declared."""
+    from coreloop.base.project.settings import Settings
+    from coreloop.cli.import_ import import_facts
+    from coreloop.learn.proposals.statement_document import redact_statement
+    from coreloop.learn.proposals.vocabulary import Vocabulary, labelled
+    from coreloop.learn.refine.document import redact_error
+
+    words = Vocabulary({}, Settings())
+    return {
+        **fields_of(looked, "formats", "n_unknown"),
+        "report": import_facts(looked.report),
+        **fields_of(looked, "n_requests", "n_failed", "unseen"),
+        "errors": [labelled(row, redact_error(row, words)) for row in looked.errors],
+        "statements": [labelled(one, redact_statement(one, words)) for one in looked.statements],
+        **untrusted({"arguments": looked.arguments}),
+        "missing": looked.missing,
+        **untrusted({"few_failures": looked.few_failures}),
+    }

@@ -11,6 +11,7 @@ import click
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
@@ -247,15 +248,21 @@ def proposals_facts(
     proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
 ) -> dict[str, object]:
     """Return a run's results as JSON has them."""
+    from coreloop.learn.pattern.document import redact_candidate, redact_near_miss
+    from coreloop.learn.proposals.vocabulary import labelled
+
+    search, words = proposals.candidate_search, proposals.words
     return {
         "window": document.window,
         **fields_of(proposals, "n_records", "n_neutral", "n_files", "newest"),
-        "n_patterns": proposals.candidate_search.n_groups,
-        "fell": proposals.candidate_search.dropped,
-        "nearest": proposals.candidate_search.nearest,
+        "n_patterns": search.n_groups,
+        "fell": search.dropped,
+        "nearest": [labelled(miss, redact_near_miss(miss)) for miss in search.nearest],
         **asdict(proposals.oddities),
         "unseen": proposals.unseen,
-        **fields_of(document, "candidates", "notes", "n_folded"),
+        "candidates": [labelled(one, redact_candidate(one, words)) for one in document.candidates],
+        **untrusted({"notes": document.notes}),
+        **fields_of(document, "n_folded"),
         "files": paths,
         "kept": kept,
     }

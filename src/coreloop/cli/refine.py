@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -14,6 +14,7 @@ import click
 from coreloop.base.messages import Phrase, join, number_of, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
@@ -245,19 +246,33 @@ def refined_facts(
     kept: Path | None = None,
 ) -> dict[str, object]:
     """Return a run's results as JSON has them."""
+    from coreloop.learn.proposals.statement_document import redact_near
+    from coreloop.learn.proposals.vocabulary import labelled
+    from coreloop.learn.refine.document import redact_entry, redact_error
+
+    def entries(listed: "Iterable[Statement | Counterexample]") -> list[dict[str, object]]:
+        return [labelled(entry, redact_entry(entry, refined.words)) for entry in listed]
+
+    unproposed = refined.unproposed
     return {
         "window": document.window,
         **fields_of(refined, "n_days", "n_records", "n_files"),
         "n_groups": refined.counterexample_search.n_groups,
         "fell": refined.counterexample_search.dropped,
-        "nearest": refined.counterexample_search.nearest,
+        "nearest": entries(refined.counterexample_search.nearest),
         **asdict(refined.oddities),
         "unseen": refined.unseen,
         "n_tests": refined.n_tests,
-        "nearest_statements": refined.nearest,
-        "unproposed": refined.unproposed,
-        "errors": [{**asdict(row), "task": row.task} for row in document.errors],
-        **fields_of(document, "statements", "counterexamples", "n_folded"),
+        "nearest_statements": [labelled(near, redact_near(near, refined.words)) for near in refined.nearest],
+        "unproposed": {
+            "n_settled": unproposed.n_settled,
+            "withheld": entries(unproposed.withheld),
+            **untrusted({"undefined": unproposed.undefined}),
+        },
+        "errors": [labelled(row, redact_error(row, refined.words)) for row in document.errors],
+        "statements": entries(document.statements),
+        "counterexamples": entries(document.counterexamples),
+        **fields_of(document, "n_folded"),
         "knowledge_gaps": gaps,
         "files": paths,
         "kept": kept,

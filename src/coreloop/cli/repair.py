@@ -9,6 +9,7 @@ import click
 
 from coreloop.base.messages import number_of, say
 from coreloop.base.text import printable
+from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.emit import emit, tell
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_deps
@@ -47,8 +48,11 @@ def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
         if gap_id is not None:
             deps.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
         listed = deps.tables.gaps(open_only=not show_all)
-        facts = [{**asdict(gap), "rejected_because": deps.tables.reasons(gap.topic)} for gap in listed]
-    reasons = {gap.topic: fact["rejected_because"] for gap, fact in zip(listed, facts, strict=True)}
+        reasons = {gap.topic: deps.tables.reasons(gap.topic) for gap in listed}
+    facts = [
+        with_untrusted({**asdict(gap), "rejected_because": reasons[gap.topic]}, "topic", "rejected_because")
+        for gap in listed
+    ]
     emit(facts, as_json=as_json, text=lambda _: show_gaps(listed, reasons))
 
 
@@ -59,7 +63,7 @@ def suggestions(*, show_all: bool, as_json: bool) -> None:
     """List the links between code and schemas that repairs suggest."""
     with project_deps() as deps:
         listed = deps.tables.suggestions(status=None if show_all else "pending")
-    emit(listed, as_json=as_json, text=show_suggestions)
+    emit(_facts(listed), as_json=as_json, text=lambda _: show_suggestions(listed))
 
 
 @command.command()
@@ -74,7 +78,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 
     with project_deps() as deps:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
-    emit([decided], as_json=as_json, text=show_suggestions)
+    emit(_facts([decided]), as_json=as_json, text=lambda _: show_suggestions([decided]))
     if decided.status == "failed":
         tell("the index no longer has both ends of the link; nothing was applied", err=True)
         click.get_current_context().exit(1)
@@ -89,7 +93,11 @@ def reject(suggestion_id: str, as_json: bool) -> None:
 
     with project_deps() as deps:
         decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))
-    emit([decided], as_json=as_json, text=show_suggestions)
+    emit(_facts([decided]), as_json=as_json, text=lambda _: show_suggestions([decided]))
+
+
+def _facts(suggestions: "Sequence[Suggestion]") -> list[dict[str, object]]:
+    return [with_untrusted(one, "target", "details") for one in suggestions]
 
 
 _TITLES = {

@@ -10,6 +10,7 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, say
 from coreloop.base.records import encodable
+from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.emit import emit, fields_of, json_of
 from coreloop.cli.limit_options import chosen_limits, limit_options
 from coreloop.cli.open_runs import (
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 
 _MAX_QUESTION_BYTES: Final = 100_000
+_DATA: Final = (
+    *("question", "sub_questions", "do_not_repeat", "knowledge"),
+    *("chosen", "reflexion", "next_actions"),
+)
+"""What ``runs next`` prints of persons, sources, other runs and the agent itself; the rest is coreloop's."""
 
 file_option = click.option("--file", "file", type=FILE, help="A JSON file.  [default: stdin]", metavar="FILE")
 
@@ -106,7 +112,7 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
         facts = next_for_agent(store, state)
         take_up(workspace, state)
         show_views(workspace, store, state)
-    click.echo(json_of(facts))
+    click.echo(json_of(with_untrusted(facts, *_DATA, max_chars=_MAX_QUESTION_BYTES)))
 
 
 @click.command()
@@ -342,8 +348,12 @@ def source_facts(shown: "Shown") -> dict[str, Any]:
     return {
         "source": shown.read.number,
         **fields_of(shown, "trust", "note"),
-        **fields_of(source, "title", "location", "published"),
+        **untrusted({"title": source.title}),
+        **fields_of(source, "location", "published"),
         "characters": len(source.text),
-        "passages": [{"from": part.start, "text": part.text} for part in shown.passages],
+        "passages": [
+            {"from": part.start, **untrusted({"text": part.text}, max_chars=len(source.text) + 1)}
+            for part in shown.passages
+        ],
         "goes_on_at": shown.following,
     }

@@ -7,6 +7,7 @@ import click
 
 from coreloop.base.messages import Phrase, number_of, say
 from coreloop.base.text import fitted, padded, printable
+from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import fields_of, tell
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
@@ -93,7 +94,8 @@ def of(part: str, whole: str) -> str:
 def row_facts(row: RunRow) -> dict[str, object]:
     """Return a row of the list as JSON has it."""
     return {
-        **fields_of(row, "run_id", "kind", "mode", "question", "status", "stop_reason", "iteration"),
+        **fields_of(row, "run_id", "kind", "mode", "status", "stop_reason", "iteration"),
+        **untrusted({"question": row.question}),
         "cost_usd": row.spent.usd,
         "tokens": row.spent.tokens,
         **fields_of(row, "created_at", "updated_at"),

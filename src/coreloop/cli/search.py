@@ -11,6 +11,7 @@ import click
 from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
+from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.emit import emit, fields_of, tell
 from coreloop.cli.options import json_option
 
@@ -85,8 +86,12 @@ def _facts(source: "Source", query: str) -> dict[str, object]:
     from coreloop.answer.search.index.snippet import cut_snippet
 
     names = ("title", "location", "line", "type", "published", "start", "text", "hash")
-    return {
-        **fields_of(source, *names),
-        "indexed_at": source.retrieved_at,
-        "snippet": cut_snippet(source, query),
-    }
+    return with_untrusted(
+        {
+            **fields_of(source, *names),
+            "indexed_at": source.retrieved_at,
+            "snippet": cut_snippet(source, query),
+        },
+        *("title", "text", "snippet"),
+        max_chars=len(source.text) + 1,
+    )

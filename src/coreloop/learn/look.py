@@ -21,7 +21,6 @@ from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.base.text import printable
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, merge
 from coreloop.learn.proposals.counterexamples import ErrorRow
@@ -38,7 +37,6 @@ MIN_COMPARED: Final = 3
 """Values of an argument that are looked up: with fewer, a share says nothing."""
 NOWHERE: Final = "nowhere before"
 _MIN_CASES: Final = 3  # failing and others, that a statement about a tool needs
-_MAX_NAMED: Final = 3  # names fit on the line; more tools are counted
 _KEY: Final = ("file", "offset")
 _HEAD_BYTES: Final = 8192  # two records of the largest size
 
@@ -71,6 +69,8 @@ class Looked:
         What the traces do not say, or their records do not hold.
     missing : tuple of str
         What the traces lack, and how to get it.
+    few_failures : tuple of str
+        Tools that fail in too few requests for a cause.
     """
 
     formats: dict[str, int]
@@ -83,6 +83,7 @@ class Looked:
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
+    few_failures: tuple[str, ...] = ()
 
 
 def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullcontext) -> Looked:
@@ -195,7 +196,7 @@ def _mine(
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
         unseen=unseen,
-        errors=refined.document.errors,
+        errors=tuple(replace(row, task="") for row in refined.document.errors),  # no code is at hand
         statements=refined.document.statements,
         arguments=arguments,
         missing=(
@@ -203,6 +204,7 @@ def _mine(
             *_missing_answers(requests, formats),
             *_missing(report, requests, calls, undated),
         ),
+        few_failures=_tools_with_few_failures(calls),
     )
 
 
@@ -293,7 +295,7 @@ def _missing(
     if few:
         yield Phrase(
             "more failures of {tools}: a cause needs {n} failing requests and as many others",
-            tools=", ".join(map(printable, few)) if len(few) <= _MAX_NAMED else number_of(len(few), "tool"),
+            tools=number_of(len(few), "tool"),
             n=_MIN_CASES,
         )
     yield Phrase(
@@ -302,7 +304,7 @@ def _missing(
     )
 
 
-def _tools_with_few_failures(calls: pl.DataFrame) -> list[str]:
+def _tools_with_few_failures(calls: pl.DataFrame) -> tuple[str, ...]:
     failing = calls.filter(~pl.col("error_class").is_in(["", *TRANSIENT]))
     requests = failing.group_by("tool").agg(n=pl.struct(_KEY).n_unique())
-    return sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"])
+    return tuple(sorted(requests.filter(pl.col("n") < _MIN_CASES)["tool"]))

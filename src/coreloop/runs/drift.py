@@ -30,6 +30,8 @@ ROTATION: Final[Rotation] = (
     ("code search", "first principles"),
     ("technical", "business"),
 )
+LABELS: Final = frozenset(label for row in ROTATION for label in row)
+"""An agent may label its actions otherwise, too; no order says such a label."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def test_json_of_pattern_is_all_of_stdout(run: Run, log: Path):
     assert done.returncode == 0
     facts = json.loads(done.stdout)
     assert (facts["n_records"], facts["n_files"], facts["n_patterns"]) == (4, 1, 1)
-    assert [entry["engine"] for entry in facts["candidates"]] == ["analysis"]
+    assert [entry["untrusted_engine"] for entry in facts["candidates"]] == ["analysis"]
     assert all(Path(path).is_file() for path in facts["files"])
 
 

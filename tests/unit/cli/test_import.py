@@ -124,7 +124,7 @@ def test_imported_traces_become_a_candidate(
     facts = _facts(run("pattern", "--since", "2026-01-01", "--json"))
     assert (facts["n_records"], facts["skipped"]) == (len(TASKS), {})
     [candidate] = facts["candidates"]
-    assert [step["name"] for step in candidate["tool_pattern"]] == ["Grep", "Read"]
+    assert [step["name"] for step in candidate["untrusted_tool_pattern"]] == ["Grep", "Read"]
     assert (candidate["n_observed"], candidate["success_rate"]) == (len(TASKS), 1.0)
 
 
@@ -166,7 +166,7 @@ def test_real_traces_are_imported_once_and_mined(
     paths = sorted(samples.glob(pattern))
     assert paths
     facts = _facts(run("import", "--from", source, *paths, "--json"))
-    assert (facts["records"], facts["added"], facts["tools"]) == (n_records, n_records, tools)
+    assert (facts["records"], facts["added"], facts["untrusted_tools"]) == (n_records, n_records, tools)
     again = _facts(run("import", "--from", source, *paths, "--json"))
     assert (again["added"], again["already_there"]) == (0, n_records)
     facts = _facts(run("pattern", "--since", "2025-01-01", "--json"))

@@ -74,7 +74,7 @@ def test_a_worker_does_the_jobs_of_repairs(project: Path):
     assert done.stderr == f"{job.id}  index.file  done\n"
     assert "new.md" in invoke("search", "deadline").output
     shown = json.loads(jobs("show", job.id, "--json").output)
-    assert (shown["status"], shown["result"]["added"]) == ("done", 1)
+    assert (shown["status"], shown["untrusted_result"]["added"]) == ("done", 1)
 
 
 def test_a_worker_leaves_jobs_that_it_does_not_know(project: Path):

@@ -101,8 +101,8 @@ def test_the_queue_is_escaped_and_fits_on_the_terminal(run: Run):
 
 def test_the_queue_in_json_is_not_cut(run: Run):
     facts = json.loads(run("judge", "--json").stdout)
-    assert [(item["kind"], item["id"]) for item in facts["queue"]] == [("near the gate", "req-bad")]
-    assert facts["queue"][0]["text"].endswith("가나다라")
+    assert [(item["kind"], item["untrusted_id"]) for item in facts["queue"]] == [("near the gate", "req-bad")]
+    assert facts["queue"][0]["untrusted_text"].endswith("가나다라")
     assert (facts["n_judged"], facts["skipped"]) == (0, {})
 
 

@@ -401,11 +401,11 @@ def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, da
     with writing(database) as connection:
         merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
     (candidate,) = _candidates(run)
-    assert (candidate["evidence_rank"], candidate["bullets"]) == (2, ["좋은\x1b 조언"])
+    assert (candidate["evidence_rank"], candidate["untrusted_bullets"]) == (2, ["좋은\x1b 조언"])
     run("pattern")
     (draft,) = (log.parents[1] / "candidates").glob("*-draft.md")
     assert (
-        "The gate was relaxed by the playbook (evidence rank 2):\n\n    좋은\\u{1b} 조언\n"
+        "The gate was relaxed by the playbook (evidence rank 2):\n\n```untrusted\n    좋은\\u{1b} 조언\n```\n"
         in draft.read_text("utf-8")
     )
 
@@ -413,7 +413,7 @@ def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, da
 def test_pattern_does_not_change_an_old_database(run: Run, log: Path, old: Path):
     before = old.read_bytes()
     (candidate,) = _candidates(run)
-    assert candidate["bullets"] == ["BULLET1."]
+    assert candidate["untrusted_bullets"] == ["BULLET1."]
     assert old.read_bytes() == before
 
 
@@ -433,7 +433,7 @@ def test_audit_notes_force_a_dry_run_and_are_shown_only(run: Run, log: Path, pro
     assert "no text is proposed from them" in done.stderr
     assert old.exists()
     (draft,) = (project / "data" / "audit" / "candidates").glob("*-draft.md")
-    assert "    차입 상환 일정" in draft.read_text(encoding="utf-8")
+    assert ": 차입 상환 일정" in draft.read_text(encoding="utf-8")
     assert "removed" in run("pattern").stderr
     assert not old.exists()
     assert "차입 상환 일정" not in draft.read_text(encoding="utf-8")

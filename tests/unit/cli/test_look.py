@@ -92,22 +92,24 @@ def test_messages_of_anthropic_in_utf_16_are_read(run: Run, tmp_path: Path) -> N
     path.write_bytes(("\ufeff" + json.dumps({"messages": messages}) + "\r\n").encode("utf-16-le"))
     facts = json.loads(run(path, "--json").stdout)
     assert (facts["n_requests"], facts["n_failed"]) == (1, 1)
-    assert [(error["tool"], error["error"]) for error in facts["errors"]] == [("cancel", "order is shipped")]
+    assert [(error["untrusted_tool"], error["untrusted_error"]) for error in facts["errors"]] == [
+        ("cancel", "order is shipped")
+    ]
 
 
 def test_error_table_counts_calls_and_lost_requests(run: Run, tmp_path: Path) -> None:
     facts = json.loads(run(chats(tmp_path), "--json").stdout)
     (error,) = facts["errors"]
-    assert error["tool"] == "cancel"
-    assert "#W" not in error["error"]
-    assert "is shipped" in error["error"]
+    assert error["untrusted_tool"] == "cancel"
+    assert "#W" not in error["untrusted_error"]
+    assert "is shipped" in error["untrusted_error"]
     assert (error["n_calls"], error["n_cases"], error["n_lost"], error["n_recovered"]) == (4, 4, 4, 0)
     assert (facts["n_requests"], facts["n_failed"]) == (12, 4)
 
 
 def test_place_of_an_argument_is_a_field_of_an_earlier_result(run: Run, tmp_path: Path) -> None:
     facts = json.loads(run(chats(tmp_path), "--json").stdout)
-    origins = {(row["tool"], row["argument"]): row["places"] for row in facts["arguments"]}
+    origins = {(row["tool"], row["argument"]): row["places"] for row in facts["untrusted_arguments"]}
     assert origins["cancel", "order_id"] == [["get_orders.orders[]", 1.0]]
     assert origins["get_orders", "email"] == [["nowhere before", 1.0]]
 
@@ -121,7 +123,7 @@ def test_formats_are_found_by_looking(run: Run, tmp_path: Path) -> None:
     facts = json.loads(run(folder, "--json").stdout)
     assert facts["formats"] == {"claude-code": 1, "openai-chat": 1, "otlp": 1}
     assert facts["n_unknown"] == 2
-    assert set(facts["report"]["tools"]) == {"Bash", "Grep", "get_orders", "cancel"}
+    assert set(facts["report"]["untrusted_tools"]) == {"Bash", "Grep", "get_orders", "cancel"}
 
 
 def test_chats_without_times_and_envelopes_are_read(run: Run, tmp_path: Path) -> None:
@@ -166,7 +168,7 @@ def test_calls_of_a_request_that_stands_in_two_files_count_once(run: Run, tmp_pa
     for name in ("all", "part"):
         chats(tmp_path / "traces" / name)
     facts = json.loads(run(tmp_path / "traces", "--json").stdout)
-    assert (facts["n_requests"], facts["report"]["tools"]) == (12, {"get_orders": 12, "cancel": 12})
+    assert (facts["n_requests"], facts["report"]["untrusted_tools"]) == (12, {"get_orders": 12, "cancel": 12})
 
 
 def test_nothing_is_kept(run: Run, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_search_shows_title_place_and_snippet(indexed: Path, entry_point):
 def test_search_answers_in_json(indexed: Path, entry_point):
     (found,) = json.loads(entry_point(indexed, "search", "--json", "매출")[1])
     assert (found["location"], found["line"], found["start"]) == ("news.txt", 1, 0)
-    text, marks = found["snippet"]["text"], found["snippet"]["marks"]
+    text, marks = found["untrusted_snippet"]["text"], found["untrusted_snippet"]["marks"]
     assert [text[start:end] for start, end in marks] == ["매출"]
 
 

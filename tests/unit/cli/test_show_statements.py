@@ -51,7 +51,10 @@ def test_each_statement_shows_its_sides_and_what_it_costs(
 
 def test_json_has_all_of_them(tmp_path: Path) -> None:
     (entry,) = json.loads(shown(tmp_path, make_statement()))["statements"]
-    assert msgspec.convert(entry, Statement) == make_statement()
+    given = make_statement()
+    assert (entry["key"], entry["n_questions"], entry["low"]) == (given.key, given.n_questions, given.low)
+    assert (entry["tool"], entry["untrusted_tool"]) == ("[REDACTED 8]", given.tool)  # no project defines it
+    assert entry["untrusted_line"] == given.line
 
 
 def test_without_statements_none_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

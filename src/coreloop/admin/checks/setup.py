@@ -39,7 +39,9 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
         )
         return
     is_wrong = any(tool.name in configured and configured[tool.name].target for tool in unresolved)
-    reasons = listed(f"{tool.name[:60]} ({tool.reason})" for tool in unresolved)
+    named = [f"{tool.name} ({tool.reason})" for tool in unresolved if tool.name in configured]
+    n_recorded = len(unresolved) - len(named)  # names of a log are no words of ours: refine --json has them
+    reasons = listed([*named, *([f"{n_recorded} that only records name"] if n_recorded else [])])
     yield Diagnosis(
         "tools",
         "fault" if is_wrong else "warning",
@@ -56,11 +58,12 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
 def _misspelt(
     resolved: Mapping[str, Tool | Unresolved], unrecorded: Set[str], others: Set[str]
 ) -> Iterator[Diagnosis]:
-    """Unrecorded names of coreloop.yaml without a definition of their own that resemble a recorded name."""
+    """Unrecorded names of coreloop.yaml without a definition that resemble a recorded and defined one."""
     for name in sorted(unrecorded):
         tool = resolved[name]
         has_own = isinstance(tool, Tool) and tool.qualname.partition(":")[0].rpartition(".")[2] == name
-        close = () if has_own else difflib.get_close_matches(name, sorted(others), n=1, cutoff=_LIKENESS)
+        defined = sorted(other for other in others if isinstance(resolved.get(other), Tool))
+        close = () if has_own else difflib.get_close_matches(name, defined, n=1, cutoff=_LIKENESS)
         if close:
             message = Phrase("tools: {name} was never recorded; {close} is", name=name, close=close[0])
             yield Diagnosis(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 from typing import Final
 
 from coreloop.admin.checks.registry import find_alarms
-from coreloop.admin.status.log_figures import Log, Sieved, read_log, sieve, window
+from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
 from coreloop.admin.status.status import Status, count_standing
@@ -17,6 +17,7 @@ from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.promotion_settings import ForgeSettings
+from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, printable
 from coreloop.learn.effect.run import KnownEffects, read_effects
@@ -146,9 +147,24 @@ def _read_log(
     """Read the log and, if enough records have produced no candidate, the result of the gates."""
     gates = mined.workspace.settings.gates
     log = read_log(mined.files, today=now.date())
+    log = replace(log, failing=_named(log.failing, mined.workspace))
     if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
         return log, None
     return log, sieve(mined.files, gates, known=settled, today=now.date())
+
+
+def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing, ...]:
+    """Tools by the name that the project defines; an alarm says no name that only a log has."""
+    called, configured = {tool.tool for tool in failing}, workspace.settings.tools
+    names = logged_names(called, root=workspace.root, configured=configured)
+    defined = resolve_tools({*called, *names.values()}, root=workspace.root, configured=configured)
+
+    def named(name: str) -> str:
+        known = names.get(name, name)
+        is_ours = known in configured or isinstance(defined[known], Tool)
+        return known if is_ours else "a tool that the project does not define"
+
+    return tuple(replace(tool, tool=named(tool.tool)) for tool in failing)
 
 
 def _read_history(

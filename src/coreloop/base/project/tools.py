@@ -52,6 +52,8 @@ class Tool:
         Sets of texts that these list together.
     numbers : frozenset of float
         Their number constants.
+    line : int
+        Of the definition in its file.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Tool:
     limits: Mapping[str, SchemaLimits] = field(default_factory=dict, hash=False)
     listed: frozenset[frozenset[str]] = frozenset()
     numbers: frozenset[float] = frozenset()
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,8 @@ def _is_overload(node: _Definition) -> bool:
 
 def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
     """Make the tool of a definition; ``tree`` is its file, and may have what it imports."""
-    tool = Tool(name, file, qualname, _parameters(node), frozenset(), ast.get_docstring(node) or "")
+    docstring = ast.get_docstring(node) or ""
+    tool = Tool(name, file, qualname, _parameters(node), frozenset(), docstring, line=node.lineno)
     if tree is None:
         return tool
     tool = replace(tool, literals=_literals(tree), listed=listed_values(tree), numbers=_numbers(tree))

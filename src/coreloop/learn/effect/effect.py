@@ -261,13 +261,8 @@ class _Finder:
         old = {model for (model, _), (n, _) in before.strata.items() if n}
         new = {model for day in after for model, _ in day.strata}
         if not controls and old.isdisjoint(new):
-            reason = Phrase(
-                "the model changed with it ({old} before, {new} after), and no other tool shows what that "
-                "does alone",
-                old=_names(old),
-                new=_names(new),
-            )
-            return replace(effect, reason=reason)
+            reason = Phrase("the model changed with it, and no other tool shows what that does alone")
+            return replace(effect, reason=reason, notes=tuple(_of_models(old, new)))
         compared = [(before, after), *(self._control(name, windows) for name in controls)]
         read = DailyEstimates(windows.first, compared)
         decision = decide(max(windows.after) - windows.first + 1, read.at)

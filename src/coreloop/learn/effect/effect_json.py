@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import Look
@@ -19,7 +20,7 @@ def effect_facts(effect: Effect) -> dict[str, Any]:
         "counts": "named failure" if effect.lines else "all failures",
         **fields_of(effect, "since", "until"),
         "figures": None if look is None else _figures(look),
-        **fields_of(effect, "guardrails", "notes"),
+        **untrusted(fields_of(effect, "guardrails", "notes")),  # names of tools, models and categories
     }
 
 

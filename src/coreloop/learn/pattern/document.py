@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from coreloop.base.project.tools import Unresolved
 from coreloop.base.records import is_category
-from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.base.text import escape_markdown
+from coreloop.base.untrusted import untrusted_block
+from coreloop.learn.pattern.find_candidates import NearMiss
 from coreloop.learn.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
 from coreloop.learn.proposals.proposal_files import folded_note
-from coreloop.learn.proposals.statement_document import WITHHELD
+from coreloop.learn.proposals.statement_document import WITHHELD, proposed_text, recorded
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
 
@@ -36,6 +38,11 @@ def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     )
 
 
+def redact_near_miss(miss: NearMiss) -> NearMiss:
+    """Remove the steps, and a category that is none of the project's."""
+    return replace(miss, steps="", category=unless(is_category(miss.category), miss.category))
+
+
 def redact_note(note: Note) -> Note:
     """Redact a note: no part of it is from a closed vocabulary."""
     bullets = tuple(unless(False, text) for text in note.bullets)
@@ -58,10 +65,10 @@ def _mean_answer(candidate: Candidate) -> str:
 
 
 def _section(candidate: Candidate, words: Vocabulary) -> str:
-    suggested = candidate.suggested_append
-    title = f"## {candidate.id}: {escape_markdown(' > '.join(map(str, candidate.tool_pattern)))}"
+    shared = redact_candidate(candidate, words)
+    steps, known = (" > ".join(map(str, one.tool_pattern)) for one in (candidate, shared))
     figures = (
-        f"- category {candidate.cat_hash}, key `{candidate.key}`\n"
+        f"- category {shared.cat_hash}, key `{candidate.key}`\n"
         f"- {candidate.n_observed} requests, {candidate.n_unique_questions} distinct questions, "
         f"{candidate.n_sessions} sessions, "
         f"{candidate.first_seen:%Y-%m-%d} to {candidate.last_seen:%Y-%m-%d}\n"
@@ -69,31 +76,22 @@ def _section(candidate: Candidate, words: Vocabulary) -> str:
         f"category {candidate.base_rate:.2f}{_mean_answer(candidate)}\n"
         f"- target: {_target(candidate, words)}"
     )
-    text = (
-        f"Refused: {candidate.refused}."
-        if suggested is None
-        else indented_block(suggested.section, suggested.body)
+    advice = f"The gate was relaxed by the playbook (evidence rank {candidate.evidence_rank}):\n\n"
+    parts = (
+        f"## {candidate.id}: {escape_markdown(known)}",
+        figures,
+        *([advice + untrusted_block(candidate.bullets)] if candidate.bullets else ()),
+        proposed_text(candidate.refused, shared.suggested_append),
+        recorded((steps,) if steps != known else (), candidate.example_questions),
     )
-    asked = _quoted(candidate.example_questions) or "    (no text recorded)"
-    relaxed = f"The gate was relaxed by the playbook (evidence rank {candidate.evidence_rank}):\n\n"
-    advice = f"\n\n{relaxed}{_quoted(candidate.bullets)}" if candidate.bullets else ""
-    return f"\n{title}\n\n{figures}{advice}\n\n{text}\n\nExample questions:\n\n{asked}\n"
+    return "\n" + "\n\n".join(parts)
 
 
 def _notes(notes: Iterable[Note]) -> str:
     """Audit notes, to read only: they are no evidence for a promotion."""
-    parts = [
-        f"\n### {escape_markdown(note.stock_code)}\n\n{_quoted(note.bullets)}\n"
-        for note in notes
-        if note.bullets
-    ]
-    head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n"
-    return "".join([head, *parts]) if parts else ""
-
-
-def _quoted(texts: Iterable[str]) -> str:
-    """Texts as a Markdown code block, a line for each."""
-    return "\n".join("    " + printable(text) for text in texts)
+    texts = [f"{note.stock_code}: {bullet}" for note in notes for bullet in note.bullets]
+    head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n\n"
+    return head + untrusted_block(texts) if texts else ""
 
 
 def _target(candidate: Candidate, words: Vocabulary) -> str:

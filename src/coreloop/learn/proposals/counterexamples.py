@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 from coreloop.base.date_range import Days
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.base.text import counted
 from coreloop.learn.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.task import Mender
 
 SECTION: Final = SECTIONS["F"]
 """Docstring section for counterexamples."""
@@ -105,9 +105,6 @@ class Counterexample:
         return self.n_failures
 
 
-Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
     """Failed calls of a tool whose errors differ in values only.
@@ -132,6 +129,8 @@ class ErrorRow:
         Calls that follow a promoted line, and came after all of the tool's were merged.
     nearest : tuple of str
         The two lines, not proposed, that separate these calls best and explain most, each with its counts.
+    task : str
+        See `coreloop.learn.proposals.task`.
     """
 
     tool: str
@@ -146,34 +145,7 @@ class ErrorRow:
     merged: tuple[str, ...] = ()
     n_documented: Count = 0
     nearest: tuple[str, ...] = ()
-
-    @property
-    def task(self) -> str:
-        """A text to hand to a coding agent, without anything of a user.
-
-        Empty if a text mends the cause, or it failed once.
-        """
-        if self.mender in {"text", "merged"} or self.n_calls == 1:
-            return ""
-        seen = f" Its docstring explains: {'; '.join(self.merged)}." if self.merged else ""
-        seen += f" Seen beside it: {'; '.join(self.nearest)}." if self.nearest else ""
-        asked = _ASKED[self.mender]
-        if self.mender == "tool" and self.n_documented:
-            calls = counted(self.n_documented, "call")
-            asked = f"Find why the tool raises it although {calls} kept to its docstring, and mend the tool."
-        return (
-            f"The tool {self.tool} failed {self.n_calls} times with the error {self.error!r} (class "
-            f"{self.error_class}); {self.n_lost} of these requests failed altogether.{seen} "
-            f"{asked}"
-        )
-
-
-_ASKED: Final[dict[Mender, str]] = {
-    "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
-    "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
-    "policy": "Find which permission is missing, and say in the error whom to ask.",
-    "user": "Let the error say what the agent should ask the user for.",
-}
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,15 @@
 """A statement as text: its section in a draft, and its redaction for a shared file."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from coreloop.base.messages import Phrase, number_of
-from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.base.text import escape_markdown, indented_block
+from coreloop.base.untrusted import untrusted_block
+from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.proposals.statements import Sides, Statement, q_text
+from coreloop.learn.proposals.statements import NearStatement, Sides, Statement, q_text
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
@@ -16,7 +19,7 @@ def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
     """Remove the questions, and the line if a name in it is not declared."""
     refused = statement.refused
     is_ours = refused is None or refused.startswith(("weak: ", "redundant: "))
-    withheld = not is_ours or not _is_known(statement, words)
+    withheld = not is_ours or not _is_known(statement.tool, statement.line, words)
     return replace(
         statement,
         # The key is a plain hash of the line: a dictionary attack would recover a withheld line.
@@ -30,12 +33,18 @@ def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
     )
 
 
-def _is_known(statement: Statement, words: Vocabulary) -> bool:
-    """Whether coreloop.yaml or the source declares every name in the line, fields of results aside."""
-    advice = parse_advice(statement.line)
+def redact_near(near: NearStatement, words: Vocabulary) -> NearStatement:
+    """Remove the tool and the line that are not declared."""
+    line = unless(_is_known(near.tool, near.line, words), near.line)
+    return replace(near, tool=unless(words.is_known(near.tool), near.tool), line=line)
+
+
+def _is_known(tool: str, line: str, words: Vocabulary) -> bool:
+    """Whether coreloop.yaml or the source declares every name in a line, fields of results aside."""
+    advice = parse_advice(line)
     if advice is None:
         return False
-    named, tool, settings = advice.named(), statement.tool, words.settings
+    named, settings = advice.named(), words.settings
     return (
         all(map(words.is_known, (tool, *named.tools)))
         and set(named.arguments) <= set(words.parameters(tool))
@@ -88,8 +97,8 @@ def cost_text(statement: Statement) -> Phrase:
     )
 
 
-def statement_section(statement: Statement) -> str:
-    """Its section of a draft: kind, both sides, the proposed line and the questions, escaped."""
+def statement_section(statement: Statement, words: Vocabulary) -> str:
+    """Its section of a draft: kind, both sides, the proposed line, and what only the records say."""
     figures = (
         f"{statement.kind}, key `{statement.key}`",
         sides_text(statement, statement.sides),
@@ -100,21 +109,28 @@ def statement_section(statement: Statement) -> str:
         f"{statement.first_seen:%Y-%m-%d} to {statement.last_seen:%Y-%m-%d}",
         f"target: {_target(statement)}",
     )
-    suggested = statement.suggested_append
-    text = (
-        f"Refused: {statement.refused}."
-        if suggested is None
-        else indented_block(suggested.section, suggested.body)
-    )
-    questions = "\n".join("    " + printable(text) for text in statement.example_questions if text)
+    shared = redact_statement(statement, words)
+    line, known = statement_line(statement), statement_line(shared)
     parts = (
-        f"## {statement.id}: {escape_markdown(statement_line(statement))}",
+        f"## {statement.id}: {escape_markdown(known)}",
         "\n".join(f"- {figure}" for figure in figures),
-        text,
-        "Example questions:",
-        questions or "    (no text recorded)",
+        proposed_text(statement.refused, shared.suggested_append),
+        recorded((line,) if line != known else (), statement.example_questions),
     )
-    return "\n" + "\n\n".join(parts) + "\n"
+    return "\n" + "\n\n".join(parts)
+
+
+def proposed_text(refused: str | None, suggested: SuggestedAppend | None) -> str:
+    """The text of a proposal as a draft has it, or why there is none."""
+    if suggested is not None:
+        return indented_block(suggested.section, suggested.body)
+    return f"Refused: {refused or WITHHELD}."
+
+
+def recorded(texts: Iterable[str], questions: Iterable[str]) -> str:
+    """What only the records say of a proposal: names that are not declared, an error, example questions."""
+    said = [text for text in (*texts, *questions) if text]
+    return f"From the records, with example questions:\n\n{untrusted_block(said or ['(no text recorded)'])}"
 
 
 def _target(statement: Statement) -> str:

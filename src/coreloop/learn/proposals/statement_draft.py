@@ -107,9 +107,8 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
     named = advice.named()
     tool = words.tool(statement.tool)  # with **kwargs it declares no names, and a name in a log is untrusted
     arguments = named.arguments if tool is not None else ()
-    undeclared = next((name for name in arguments if name not in words.parameters(statement.tool)), None)
-    if undeclared is not None:
-        return Phrase("its definition has no argument {argument}", argument=undeclared)
+    if not set(arguments) <= set(words.parameters(statement.tool)):
+        return Phrase("its definition does not have the argument")
     handoff = next((name for name in named.tools if name in words.settings.handoff), None)
     if handoff is not None:
         return Phrase("{tool} hands over to a human; such calls are not recommended", tool=handoff)

@@ -3,12 +3,15 @@
 Only names that coreloop.yaml or the source declares are written; all others become placeholders.
 """
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
+from coreloop.base.untrusted import bounded, untrusted
 from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
 from coreloop.learn.proposals.step import Step
@@ -125,12 +128,36 @@ class Vocabulary:
         names = [step.name for step in steps]
         if not all(is_tool_name(name) for name in names):
             return Phrase("a tool's name is not a valid name")
-        unknown = next((name for name in names if not self.is_known(name)), None)
-        if unknown is None or self.tool(target) is None:
+        if all(map(self.is_known, names)) or self.tool(target) is None:
             return None
-        return Phrase("{tool} is not defined here; name it under tools: in coreloop.yaml", tool=unknown)
+        return Phrase("it names a tool that is not defined here; name it under tools: in coreloop.yaml")
 
 
 def unless(is_known: bool, text: str) -> str:
-    """The text, or ``[REDACTED n]`` with its length if it is not known."""
-    return text if is_known else f"[REDACTED {len(text)}]"
+    """The text, or ``[REDACTED n]`` with its length if it is not known; once is enough."""
+    return text if is_known or _REDACTED.fullmatch(text) else f"[REDACTED {len(text)}]"
+
+
+_REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
+_OURS: Final = frozenset({"key", "seq_hash", "refused"})
+"""Fields that a shared file may lack, and that no user writes."""
+_FOREIGN: Final = frozenset(
+    {"bullets", "error", "error_template", "example_questions", "examples", "nearest"}
+)
+"""Fields that are always text of users or of models, the empty ones too."""
+
+
+def labelled(entry: Any, shared: Any) -> dict[str, object]:
+    """Return an entry as JSON has it: its declared words, and all others in fields ``untrusted_…``.
+
+    Parameters
+    ----------
+    entry : dataclass
+        As found.
+    shared : dataclass
+        The same, redacted for sharing: what that replaces is not declared.
+    """
+    raw, known = ({one.name: getattr(value, one.name) for one in fields(value)} for value in (entry, shared))
+    foreign = {name for name in raw if name in _FOREIGN or (name not in _OURS and raw[name] != known[name])}
+    ours = {name: raw[name] if name in _OURS else known[name] for name in raw if name not in _FOREIGN}
+    return {**bounded(ours), **untrusted({name: raw[name] for name in sorted(foreign)})}

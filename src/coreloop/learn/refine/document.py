@@ -4,9 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from coreloop.base.text import escape_markdown, printable
+from coreloop.base.untrusted import untrusted_block
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
 from coreloop.learn.proposals.proposal_files import folded_note
-from coreloop.learn.proposals.statement_document import WITHHELD, redact_statement, statement_section
+from coreloop.learn.proposals.statement_document import (
+    WITHHELD,
+    recorded,
+    redact_statement,
+    statement_section,
+)
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
@@ -41,15 +47,23 @@ def redact_counterexample(example: Counterexample, words: Vocabulary) -> Counter
     )
 
 
-def counterexamples_markdown(document: CounterexamplesFile) -> str:
-    """The draft: statements, then counterexamples, each with its figures, its text and raw questions."""
+def redact_error(row: ErrorRow, words: Vocabulary) -> ErrorRow:
+    """Remove the error's text, what is no line of ours, and a tool that is not declared."""
+    return replace(row, tool=unless(words.is_known(row.tool), row.tool), error="", nearest=())
+
+
+def counterexamples_markdown(document: CounterexamplesFile, words: Vocabulary) -> str:
+    """The draft: statements, then counterexamples, each with its figures and its text.
+
+    What the records say, questions and errors, and names that are not declared, stands in `untrusted_block`.
+    """
     window = document.window
     head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
     if not document.entries:
         head += "\nNothing failed often enough.\n"
-    errors = "".join(_error_rows(document.errors))
-    statements = "".join(map(statement_section, document.statements))
-    sections = "".join(map(_section, document.counterexamples))
+    errors = "".join(_error_rows(document.errors, words))
+    statements = "".join(statement_section(statement, words) for statement in document.statements)
+    sections = "".join(_section(example, words) for example in document.counterexamples)
     return head + errors + statements + sections + folded_note(document.n_folded, "failures")
 
 
@@ -62,7 +76,7 @@ def title(example: Counterexample) -> str:
     return f"{example.tool}({', '.join([*chosen, *others])})"
 
 
-def _section(example: Counterexample) -> str:
+def _section(example: Counterexample, words: Vocabulary) -> str:
     without = example.n_without
     figures = [
         f"{example.kind}, {', '.join(example.labels)}, key `{example.key}`",
@@ -72,30 +86,34 @@ def _section(example: Counterexample) -> str:
     ]
     if example.kind == "call":
         figures.append(f"called otherwise: {without.n_failures} of {without.n_calls} failed")
-    if example.error_template is not None:
-        figures.append(f"{example.error_class}: {escape_markdown(example.error_template)}")
-    asked = _questions([place.question for place in example.examples])
-    bullets = "\n".join(f"- {figure}" for figure in figures)
+    if example.error_class is not None:
+        figures.append(f"class {example.error_class}")
+    known = title(redact_counterexample(example, words))
     parts = (
-        f"## {example.id}: {escape_markdown(title(example))}",
-        bullets,
+        f"## {example.id}: {escape_markdown(known)}",
+        "\n".join(f"- {figure}" for figure in figures),
         f"Refused: {example.refused}.",
-        "Example questions:",
-        asked,
+        recorded(
+            [title(example) if title(example) != known else "", example.error_template or ""],
+            [place.question for place in example.examples],
+        ),
     )
-    return "\n" + "\n\n".join(parts) + "\n"
+    return "\n" + "\n\n".join(parts)
 
 
-def _error_rows(errors: Sequence[ErrorRow]) -> Iterator[str]:
+def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
     """The table of errors; below it what merged lines explain, and what a coding agent could be asked for."""
     if errors:
-        yield "\n## Errors\n\n| tool | error | calls | requests lost | recovered | who can mend it |\n"
-        yield "|---|---|---|---|---|---|\n"
-    for row in errors:
-        error = escape_markdown(f"{row.error_class}: {row.error}")
+        yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
+        yield "|---|---|---|---|---|---|---|\n"
+    for number, row in enumerate(errors, 1):
+        tool = escape_markdown(redact_error(row, words).tool)
         figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
-        yield f"| {escape_markdown(row.tool)} | {error} | {figures} |\n"
-    merged = [f"{row.tool}, {row.error or row.error_class}: {line}" for row in errors for line in row.merged]
+        yield f"| {number} | {tool} | {row.error_class} | {figures} |\n"
+    if errors:
+        yield "\nThe errors, by row:\n\n"
+        yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
+    merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
     if merged:
         yield "\nExplained by lines that are merged:\n\n" + _block(merged)
     tasks = [row.task for row in errors if row.task]
@@ -105,7 +123,3 @@ def _error_rows(errors: Sequence[ErrorRow]) -> Iterator[str]:
 
 def _block(lines: Iterable[str]) -> str:
     return "".join(f"    {printable(line)}\n" for line in lines)
-
-
-def _questions(texts: Sequence[str]) -> str:
-    return "\n".join("    " + printable(text) for text in texts if text) or "    (no text recorded)"

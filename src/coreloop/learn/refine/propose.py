@@ -94,7 +94,7 @@ def refine(
         recorded=window.recorded(),
         n_records=window.n_records(),
         n_files=len(window.files),
-        errors=error_table(log, tools, undefined=unproposed.undefined, language=workspace.settings.language),
+        errors=error_table(log, tools, words=words, language=workspace.settings.language),
         counterexample_search=_drafted(search, words, known, explained=explained, settled=settled),
         statements=with_questions(statements, places, window),
         nearest=nearest_statements(tools, log),
@@ -159,7 +159,7 @@ def write_refined(
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
-        return document, counterexamples_markdown(document)
+        return document, counterexamples_markdown(document, refined.words)
 
     redact = partial(redact_entry, words=refined.words) if sanitized else None
     entries: list[Statement | Counterexample] = [

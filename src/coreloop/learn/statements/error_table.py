@@ -2,15 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
-from coreloop.base.messages import Language, Phrase, number_of
-from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
-from coreloop.learn.proposals.statement_lines import in_language
+from coreloop.base.messages import Language
+from coreloop.base.project.tools import Tool
+from coreloop.learn.proposals.counterexamples import ErrorRow
+from coreloop.learn.proposals.task import Cause, FailureCounts, Mender, Merged, cause_text, task_of
+from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.sets import bits_of
@@ -28,15 +30,16 @@ def error_table(
     log: CaseLog,
     searches: Sequence[ToolSearch],
     *,
-    undefined: Collection[str] = (),
+    words: Vocabulary,
     language: Language = "en",
 ) -> tuple[ErrorRow, ...]:
     """The errors of all tools, those that cost most requests first, then most calls.
 
-    A tool that is ``undefined`` in the project has no text that could be mended: its lines are only nearest.
+    A tool that the project does not define has no text that could be mended: its lines are only nearest.
     """
     by_tool = {
-        search.tool: replace(search, said=()) if search.tool in undefined else search for search in searches
+        search.tool: search if words.is_known(search.tool) else replace(search, said=())
+        for search in searches
     }
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
     wholes = _wholes(log)
@@ -46,7 +49,7 @@ def error_table(
                 whole = wholes[call.tool][call.template]
                 groups.setdefault((call.tool, whole), []).append((number, index))
     rows = [
-        _row(log, tool, template, calls, by_tool.get(tool), language)
+        _row(log, (tool, template), calls, _Known(words.tool(tool), by_tool.get(tool), language))
         for (tool, template), calls in groups.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
@@ -81,14 +84,17 @@ def _text(log: CaseLog, template: int) -> str:
     return unwrapped(log.errors.get(template, ""))
 
 
-def _row(
-    log: CaseLog,
-    tool: str,
-    template: int,
-    calls: Sequence[tuple[int, int]],
-    search: ToolSearch | None,
-    language: Language,
-) -> ErrorRow:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a tool: its definition, and the lines about it."""
+
+    tool: Tool | None
+    search: ToolSearch | None
+    language: Language
+
+
+def _row(log: CaseLog, group: tuple[str, int], calls: Sequence[tuple[int, int]], known: _Known) -> ErrorRow:
+    tool, template = group
     requests = [log.requests[number] for number in dict(calls)]
     failed = [log.requests[number].calls[index] for number, index in calls]
     earlier = (
@@ -96,48 +102,52 @@ def _row(
     )
     error_class = next(call.error_class for call in failed if call.template == template)
     templates = {call.template for call in failed}
-    explained = _explained(search, templates, language) if search is not None else _Explained()
-    mender = "tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")
+    explained = _explained(known.search, templates) if known.search is not None else _Explained()
+    failure = FailureCounts(
+        error_class=error_class,
+        mender=explained.mender
+        or ("tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")),
+        n_calls=len(calls),
+        n_lost=sum(request.lost for request in requests),
+        n_documented=explained.n_documented,
+    )
     return ErrorRow(
         tool=tool,
         error=_text(log, template),
-        error_class=error_class,
-        n_calls=len(calls),
+        **asdict(failure),
         n_cases=len({request.case for request in requests}),
-        n_lost=sum(request.lost for request in requests),
         n_recovered=sum(call.recovered for call in failed),
         n_repeated=sum(n >= 2 for n in earlier),
-        n_documented=explained.n_documented,
-        mender=explained.mender or mender,
-        merged=explained.merged,
-        nearest=explained.nearest,
+        merged=tuple(map(cause_text, explained.merged)),
+        nearest=tuple(cause_text(cause, known.language) for cause in explained.nearest),
+        task=task_of(known.tool, failure, merged=explained.merged, nearest=explained.nearest),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """What lines say about an error; the fields are those of `ErrorRow`."""
+    """What lines say about an error; see `ErrorRow`."""
 
     mender: Mender | None = None
-    merged: tuple[str, ...] = ()
+    merged: tuple[Cause, ...] = ()
     n_documented: int = 0
-    nearest: tuple[str, ...] = ()
+    nearest: tuple[Cause, ...] = ()
 
 
-def _explained(search: ToolSearch, templates: Collection[int], language: Language) -> _Explained:
+def _explained(search: ToolSearch, templates: Collection[int]) -> _Explained:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     places = (number for number, place in enumerate(search.places) if place.call.template in templates)
     failed = bits_of(places, search.calls.n)
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     bad = ~search.calls.good
     about = (line for line in search.merged if _is_about(line.deviate & bad, failed))
-    merged = tuple(_merged_text(line, failed) for line in about)
+    merged = tuple(_merged(line, failed) for line in about)
     if _is_most(against & failed, failed):
         return _Explained("merged", merged)
     rest = failed & ~against
     if _is_proposed(search, rest):
         return _Explained("text", merged)
-    return _Explained(None, merged, _documented(search.merged, rest), _nearest(search, rest, language))
+    return _Explained(None, merged, _documented(search.merged, rest), _nearest(search, rest))
 
 
 def _is_about(against: int, failed: int) -> bool:
@@ -145,15 +155,10 @@ def _is_about(against: int, failed: int) -> bool:
     return _is_most(against & failed, failed) or _is_most(against & failed, against)
 
 
-def _merged_text(line: MergedSides, failed: int) -> Phrase:
+def _merged(line: MergedSides, failed: int) -> Cause:
     against = line.deviate & failed
-    return Phrase(
-        "{line}, merged on {merged:%Y-%m-%d}: {calls} against it, {n_since:,} of them since",
-        line=str(line.merged.line).removeprefix("- "),
-        merged=line.merged.merged,
-        calls=number_of(against.bit_count(), "call"),
-        n_since=(against & line.since).bit_count(),
-    )
+    n_since = (against & line.since).bit_count()
+    return Cause(line.merged.line, against.bit_count(), Merged(line.merged.merged, n_since))
 
 
 def _documented(merged: Sequence[MergedSides], calls: int) -> int:
@@ -172,19 +177,14 @@ def _is_proposed(search: ToolSearch, failed: int) -> bool:
     return is_cause or _is_most(said & failed, failed)
 
 
-def _nearest(search: ToolSearch, failed: int, language: Language) -> tuple[str, ...]:
+def _nearest(search: ToolSearch, failed: int) -> tuple[Cause, ...]:
     """The nearest lines that are not proposed, from which most of an error's calls deviate."""
     said = reduce(or_, (found.deviate for found in search.said), 0)
     proposed = {found.line for found in search.said}
     near = (found for found in search.tested if found.line not in proposed and _is_near(found, failed, said))
     nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
     return tuple(
-        Phrase(
-            "{line}: {failed:,} of {n:,} calls against it",
-            line=str(in_language(found.line, language)).removeprefix("- "),
-            failed=(found.deviate & failed).bit_count(),
-            n=found.deviate.bit_count(),
-        )
+        Cause(found.line, (found.deviate & failed).bit_count(), found.deviate.bit_count())
         for found in nearest
     )
 

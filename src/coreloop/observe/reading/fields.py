@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+MAX_NAME_CHARS: Final = 200
+"""Of a tool or an argument: clients allow 64, and a longer one would fill screens; the rest is cut."""
+Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class CallFields(msgspec.Struct, gc=False):
     """A tool call; of the argument values, only selectors are decoded, on demand."""
 
-    name: str
-    args: dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None = None
+    name: Name
+    args: dict[Name, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None = None
     ok: bool | None = None
     error: Any = None
     duration_ms: float | None = None
@@ -57,7 +60,7 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     category_hash: str | None = None
     provider: str | None = None
     model: Any = None
-    tool_calls: Sequence[CallFields | str] | None = None
+    tool_calls: Sequence[CallFields | Name] | None = None
     tool_sequence_hash: str | None = None
     override_calls: Sequence[OverrideFields] | None = None
     rounds: float | None = None
@@ -85,11 +88,11 @@ class RecordFields(CountedFields, gc=False, kw_only=True):
 
     ts: str
     model: msgspec.Raw = msgspec.Raw()
-    tool_calls: list[CallFields | str] | None = None
+    tool_calls: list[CallFields | Name] | None = None
 
 
 class _PlainCall(CallFields, gc=False):
-    args: dict[str, msgspec.Raw] | None = None
+    args: dict[Name, msgspec.Raw] | None = None
     error: str | None = None
     extreme_flags: tuple[()] | None = None
 

@@ -16,8 +16,10 @@ import msgspec
 from coreloop.base.messages import Phrase
 from coreloop.base.records import SCHEMA_VERSION
 from coreloop.observe.reading.fields import (
+    MAX_NAME_CHARS,
     CallFields,
     JudgmentFields,
+    Name,
     OverrideFields,
     RecordFields,
     Timestamp,
@@ -44,7 +46,7 @@ _WORDS: Final[Mapping[object, bool]] = {
 _NULL: Final = msgspec.Raw(b"null")
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_decode_call = msgspec.json.Decoder(CallFields | str).decode
+_decode_call = msgspec.json.Decoder(CallFields | Name).decode
 _decode_args = msgspec.json.Decoder(
     dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None
 ).decode
@@ -258,14 +260,15 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
         return well_formed
     raws = _object_or_none(raw)
     if raws is None:
-        return None
+        name = _value(raw)
+        return _cut(name) if isinstance(name, str) else None
     absent_in_call: dict[str, None] = {}
     read = _Reader(raws, absent_in_call)
     name = read.get("name", _text)
     if name is None:
         return None
     call = CallFields(
-        name,
+        _cut(name),
         args=_args(read),
         ok=read.get("ok", _yes_or_no),
         error=read.get("error", _unchanged),
@@ -283,10 +286,15 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
 
 def _args(read: _Reader) -> Any:
     try:
-        return _decode_args(read.raw("args"))
+        args = _decode_args(read.raw("args"))
+        return {_cut(name): value for name, value in args.items()} if isinstance(args, dict) else args
     except _REFUSED:
         read.absent["args"] = None
         return None
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MAX_NAME_CHARS else f"{name[: MAX_NAME_CHARS - 1]}…"
 
 
 def _overrides(read: _Reader) -> list[OverrideFields] | None:

@@ -9,7 +9,7 @@ from coreloop.runs.agent.session_file import next_work
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
-from coreloop.runs.drift import Turn, check_drift
+from coreloop.runs.drift import LABELS, Turn, check_drift
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
@@ -132,11 +132,12 @@ def _order(state: State) -> dict[str, Any] | None:
     if order is None:
         return None
     tell = in_language_of(state.question)
-    labels = ", ".join(order.after) or tell("another tool")
+    before, after = ([one for one in part if one in LABELS] for part in (order.before, order.after))
+    labels = ", ".join(after) or tell("another tool")
     return {
         "rule": order.rule,
-        "before": list(order.before),
-        "after": list(order.after),
+        "before": before,
+        "after": after,
         "order": tell("Change your strategy to: {labels}.", labels=labels),
     }
 

@@ -18,7 +18,6 @@ from coreloop.runs.ulid import is_ulid
 FOLDER: Final = "agents"
 """Below ``.research``."""
 _NAME_CHARS: Final = 100
-_NEXT_CHARS: Final = 300
 
 
 def session_file(folder: Path, session: str) -> Path:
@@ -100,7 +99,7 @@ def session_line(state: State) -> bytes:
     """
     now = state.clock
     left, tell = seconds_left(state, now), in_language_of(state.question)
-    work = next_work(state)[:_NEXT_CHARS]
+    work = next_work(state)
     facts: dict[str, Any] = {
         "run_id": state.run_id,
         "session": state.owner,
@@ -133,13 +132,14 @@ def session_line(state: State) -> bytes:
 
 
 def next_work(state: State) -> str:
-    """Say in a line what the next iteration is about, in the language of the question."""
+    """Say in a line what the next iteration is about, in the language of the question.
+
+    Only by the sub-question's id: its text is data, which `next_step` shows as such.
+    """
     tell = in_language_of(state.question)
     part = next((part for part in state.sub_questions if part.is_open), None)
     if part is None and state.sub_questions:
         return tell("look for evidence against the findings")
     if part is None:
         return tell("split the question into sub-questions")
-    work = tell("answer {part}, {text}, with a source", part=part.id, text=part.text)
-    planned = tell("; planned: {action}", action=state.next_actions[0]) if state.next_actions else ""
-    return work + planned
+    return tell("answer {part} with a source", part=part.id)

@@ -58,7 +58,7 @@ class Agent:
     def candidates(self, number: int, against: str = "") -> list[dict[str, Any]]:
         """Ten of them, three or four of each kind; the leading hypothesis is attacked if there is one."""
         subject = SUBJECTS[number - 1]
-        leading = self.next()["knowledge"]["hypotheses"][:1]
+        leading = self.next()["untrusted_knowledge"]["hypotheses"][:1]
         target = {"against": leading[0]["id"]} if leading else {}
         kinds = {
             "web": ("한강", "서울 강", "강변"),
@@ -156,7 +156,7 @@ def _a_duplicate_and_a_lie(agent: Agent) -> None:
     (doubt,) = (line for line in shown.lines if "인용문이 출처 1에 없습니다" in line)
     assert doubt.startswith("   - 한강은 부산을 지난다.: ")
     assert "📊 진행도: 33% (1/3)" in shown.lines
-    assert agent.next()["knowledge"]["not_believed"][0]["text"] == lie["text"]
+    assert agent.next()["untrusted_knowledge"]["not_believed"][0]["text"] == lie["text"]
 
 
 def _a_contradiction_that_ends_in_an_order(agent: Agent) -> None:

@@ -44,6 +44,7 @@ def test_a_definition_is_found_by_its_name(project):
         ("company", "axis", "limit"),
         frozenset({"수익성"}),
         numbers=frozenset({3.0}),
+        line=1,
     )
     assert [name for name, limits in tool.limits.items() if limits.required] == ["company"]
 

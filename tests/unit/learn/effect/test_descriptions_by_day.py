@@ -119,7 +119,8 @@ def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop
     write_days(shop, ONE, range(61, 100), is_shared=True, model="new")
     effect = _effect(shop)
     assert effect.verdict is EffectVerdict.UNKNOWN
-    assert "the model changed with it (old before, new after)" in effect.reason
+    assert effect.reason.startswith("the model changed with it, and no other tool shows")
+    assert effect.notes == ("another model since then: new",)
 
 
 @pytest.mark.slow

@@ -337,8 +337,8 @@ def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: P
     rows = [record(question=f"{question} {word(n)} 회사{word(n)}") for n in range(3)]
     (candidate,) = _proposals(tmp_path, *rows).candidate_search.candidates
     text = _markdown(candidate)
-    asked = text.partition("Example questions:\n\n")[2].splitlines()
-    assert len(asked) == 3
+    asked = text.partition("```untrusted\n")[2].removesuffix("```\n").splitlines()
+    assert len(asked) == 4  # and the steps
     assert all(line.startswith("    ") and line.isprintable() for line in asked)
     assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]", text) is None
 

@@ -125,10 +125,10 @@ def test_the_draft_names_the_bullet_as_a_line_of_code(tmp_path: Path):
     document, draft = _written(tmp_path, playbook={"profitability": (HOSTILE, "둘째")})
     (candidate,) = document["candidates"]
     assert candidate["bullets"] == [HOSTILE, "둘째"]
-    lines = draft.partition("relaxed by the playbook (evidence rank 2):\n\n")[2].splitlines()[:3]
-    assert lines[0].startswith("    # 제목")
-    assert lines[0].isprintable()
-    assert lines[1:] == ["    둘째", ""]
+    lines = draft.partition("relaxed by the playbook (evidence rank 2):\n\n")[2].splitlines()[:4]
+    assert lines[1].startswith("    # 제목")
+    assert lines[1].isprintable()
+    assert (lines[0], lines[2:]) == ("```untrusted", ["    둘째", "```"])
 
 
 def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path: Path):
@@ -141,7 +141,8 @@ def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path:
     head, _, notes = draft.partition("## Audit notes (evidence rank 3): to read, not to promote\n")
     assert "Nothing passed the gates" in head
     lines = [line for line in notes.splitlines() if line]
-    assert [line for line in lines if not line.startswith("    ")] == ["### 990168", "### a\\*b"]
+    assert [line for line in lines if not line.startswith("    ")] == ["```untrusted", "```"]
+    assert (lines[1], lines[3]) == ("    990168: 가", "    a*b: 나")
     assert all(line.isprintable() for line in lines)
 
 

@@ -66,7 +66,7 @@ def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
 
 
 def test_section_has_both_sides_and_what_they_are_of() -> None:
-    assert statement_section(read_statement(key="0123456789abcdef", kind="presence")) == (
+    assert statement_section(read_statement(key="0123456789abcdef", kind="presence"), WORDS) == (
         "\n## ce-2026-04-25-001: analysis: First: show\n\n"
         "- presence, key `0123456789abcdef`\n"
         "- follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers\n"
@@ -77,20 +77,20 @@ def test_section_has_both_sides_and_what_they_are_of() -> None:
         "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
         f"- target: {FILE}::analysis\n\n"
         "    Caveats\n    -------\n    - First: show\n\n"
-        "Example questions:\n\n    첫째 질문?\n"
+        "From the records, with example questions:\n\n```untrusted\n    첫째 질문?\n```\n"
     )
 
 
 def test_refused_statement_says_why_and_has_no_target() -> None:
-    section = statement_section(read_statement(suggested_append=None, refused="show is not defined here"))
+    section = statement_section(read_statement(suggested_append=None, refused="weak: a reason"), WORDS)
     assert "- target: none" in section
-    assert "Refused: show is not defined here." in section
+    assert "Refused: weak: a reason." in section
 
 
 def test_text_without_a_target_says_what_to_do() -> None:
     nowhere = {**statement()["suggested_append"], "target_file": None}
     assert "- target: not known; name the tool under tools:" in statement_section(
-        read_statement(suggested_append=nowhere)
+        read_statement(suggested_append=nowhere), WORDS
     )
 
 
@@ -98,11 +98,10 @@ def test_markup_in_recorded_text_is_escaped() -> None:
     hostile = read_statement(
         tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""]
     )
-    section = statement_section(hostile)
-    assert r"\<img\>: a: from b().c\[\](x)\\u\{a\}\# z" in section
-    assert "    # q\\u{a}\\u{1b}[2J\n" in section
-    assert section.endswith("2J\n")
-    assert "(no text recorded)" in statement_section(read_statement(example_questions=[]))
+    section = statement_section(hostile, WORDS)
+    assert r": \[REDACTED 5\]: \[REDACTED 24\]" in section
+    block = "```untrusted\n    <img>: a: from b().c[](x)\\u{a}# z\n    # q\\u{a}\\u{1b}[2J\n```\n"
+    assert section.endswith(block)
 
 
 def test_the_draft_lists_statements_first() -> None:
@@ -111,7 +110,7 @@ def test_the_draft_lists_statements_first() -> None:
     document = CounterexamplesFile(
         counterexamples=failing, statements=statements, generated_at=NOW, window=DAYS
     )
-    page = refine_document.counterexamples_markdown(document)
+    page = refine_document.counterexamples_markdown(document, WORDS)
     ids = [entry.id for entry in document.entries]
     assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
     assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids

@@ -48,7 +48,7 @@ def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...
     drafted = draft_statement(
         _statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters), section="Caveats"
     )
-    assert drafted.refused == "its definition has no argument Kim_Cheolsu"
+    assert drafted.refused == "its definition does not have the argument"
     assert drafted.suggested_append is None
 
 

@@ -30,6 +30,8 @@ from rows import each_row, slow_after
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 LOUD = re.compile(r"CANARY|홍길동|질문")
+NOTHING = Vocabulary({}, Settings())
+BLOCK = re.compile(r"```untrusted\n((?:    .*\n)+)```\n")
 
 
 def _refined(folder: Path, *records: dict[str, Any]) -> Refined:
@@ -269,7 +271,7 @@ def test_sanitize_keeps_what_source_and_settings_declare() -> None:
 
 def _markdown(*examples: Counterexample) -> str:
     return counterexamples_markdown(
-        CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=examples)
+        CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=examples), NOTHING
     )
 
 
@@ -286,7 +288,7 @@ def test_the_draft_gives_the_figures_or_the_reason_for_no_text() -> None:
     ):
         assert figure in text
     assert "Refused: a reason." in text
-    assert "(no text recorded)" in text
+    assert text.endswith("```untrusted\n    analysis(axis=수익성, CANARY, years)\n    no\n```\n")
 
 
 HOSTILE = [
@@ -314,9 +316,10 @@ def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: st
     steps = (Step("a", {}, ()),)
     plain = _markdown(_counterexample(kind=kind, steps=steps))
     hostile = _markdown(_counterexample(**{"kind": kind, "steps": steps, field: value}))
-    assert len(hostile.splitlines()) == len(plain.splitlines())
+    outside = BLOCK.sub("", hostile)
+    assert len(outside.splitlines()) == len(BLOCK.sub("", plain).splitlines())
     assert all(line.isprintable() for line in hostile.splitlines())
-    for line in hostile.splitlines():
+    for line in outside.splitlines():
         shown = line.removeprefix("# ").removeprefix("## ").replace("`k`", "").replace("tool_error", "")
         assert re.search(r"(?<!\\)[`*_\[\]<>#|&]", shown) is None, line
 
@@ -327,6 +330,6 @@ def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: st
 def test_a_hostile_question_stays_on_its_line_of_code(text: str, tmp_path: Path) -> None:
     rows = [record(tool_calls=[failed("a"), call("b")], question=f"{text} {n}") for n in range(2)]
     _, (_, draft) = _write(_refined(tmp_path, *rows), tmp_path)
-    asked = draft.read_text(encoding="utf-8").partition("Example questions:\n\n")[2].splitlines()
-    assert asked
+    asked = "".join(BLOCK.findall(draft.read_text(encoding="utf-8"))).splitlines()
+    assert any(line.endswith(" 0") for line in asked)
     assert all(line.startswith("    ") and line.isprintable() for line in asked)

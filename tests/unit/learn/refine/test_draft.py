@@ -443,7 +443,11 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
     ("place", "tool", "line", "reason"),
     [
         pytest.param(
-            "argument", "mail", "- Leave out CANARY", "its definition has no argument CANARY", id="argument"
+            "argument",
+            "mail",
+            "- Leave out CANARY",
+            "its definition does not have the argument",
+            id="argument",
         ),
     ],
 )

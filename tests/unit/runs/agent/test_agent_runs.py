@@ -156,7 +156,7 @@ def test_next_says_what_an_agent_must_know(store: Store):
     state = record_report(store, run_id, web, clock=at(5))
     facts = next_step(store, state, clock=at(10))
     assert facts["goes_on"] is True
-    assert "answer q2, two?, with a source; planned: read the report" in facts["do"]
+    assert "answer q2 with a source. Plan" in facts["do"]
     assert facts["left"] == {
         "iterations": 8,
         "usd": 1.5,

@@ -25,6 +25,7 @@ ROW = {
     "mender": "user",
     "merged": ["city: never empty, merged on 2026-04-20: 2 calls against it, 0 of them since"],
     "nearest": ["Leave out note: 3 of 4 calls against it"],
+    "task": "The tool find_city failed. Let the error say what the agent should ask the user for.",
 }
 
 
@@ -50,7 +51,6 @@ def test_the_newest_readable_table_is_shown(workspace: Workspace):
     assert "no <n> of <value>" in text
     assert "Leave out note: 3 of 4 calls against it" in text
     assert "city: never empty, merged on 2026-04-20" in text
-    assert "Its docstring explains: city: never empty, merged on 2026-04-20" in text
     assert "Let the error say what the agent should ask the user for." in text
     assert "<n>" not in page
 

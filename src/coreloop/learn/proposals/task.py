@@ -1,0 +1,103 @@
+"""What a coding agent is asked to do about an error, in the closed vocabulary alone.
+
+The words are coreloop's; tool, arguments, file and line are of the project's own definition; the rest is
+counts, classes of errors and kinds of lines. Nothing that a user or a model wrote can be among them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from coreloop.base.messages import Language, Phrase, number_of
+from coreloop.base.project.tools import Tool
+from coreloop.base.text import counted
+from coreloop.learn.proposals.statement_lines import Advice, in_language
+
+Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
+_ASKED: Final[dict[Mender, str]] = {
+    "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
+    "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
+    "policy": "Find which permission is missing, and say in the error whom to ask.",
+    "user": "Let the error say what the agent should ask the user for.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """When a line was merged, and how many of an error's calls against it came since."""
+
+    at: datetime
+    n_since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A line and the calls against it: those that failed so, and all of them or, if merged, those since."""
+
+    line: Advice
+    n_failed: int
+    of: int | Merged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureCounts:
+    """The figures of an error, see `coreloop.learn.proposals.counterexamples.ErrorRow`."""
+
+    error_class: str
+    mender: Mender
+    n_calls: int
+    n_lost: int
+    n_documented: int = 0
+
+
+def task_of(
+    tool: Tool | None, failure: FailureCounts, *, merged: Sequence[Cause] = (), nearest: Sequence[Cause] = ()
+) -> str:
+    """A text to hand to a coding agent.
+
+    Empty if the project does not define the tool, if a text mends the cause, or if it failed once.
+    """
+    if tool is None or failure.mender in {"text", "merged"} or failure.n_calls == 1:
+        return ""
+    seen = f" Its docstring explains some: {_listed(merged, tool)}." if merged else ""
+    seen += f" Seen beside it: {_listed(nearest, tool)}." if nearest else ""
+    asked = _ASKED[failure.mender]
+    if failure.mender == "tool" and failure.n_documented:
+        calls = counted(failure.n_documented, "call")
+        asked = f"Find why the tool raises it although {calls} kept to its docstring, and mend the tool."
+    return (
+        f"The tool {tool.name} failed {failure.n_calls} times with one error (class {failure.error_class}); "
+        f"{failure.n_lost} of these requests failed altogether. It is defined in {tool.file}, line "
+        f"{tool.line}.{seen} {asked}"
+    )
+
+
+def cause_text(cause: Cause, language: Language = "en", *, named: str = "") -> Phrase:
+    """The line, or what it is ``named`` instead, with its counts."""
+    line = named or str(cause.line if isinstance(cause.of, Merged) else in_language(cause.line, language))
+    if isinstance(cause.of, Merged):
+        return Phrase(
+            "{line}, merged on {merged:%Y-%m-%d}: {calls} against it, {n_since:,} of them since",
+            line=line.removeprefix("- "),
+            merged=cause.of.at,
+            calls=number_of(cause.n_failed, "call"),
+            n_since=cause.of.n_since,
+        )
+    return Phrase(
+        "{line}: {failed:,} of {n:,} calls against it",
+        line=line.removeprefix("- "),
+        failed=cause.n_failed,
+        n=cause.of,
+    )
+
+
+def _listed(causes: Sequence[Cause], tool: Tool) -> str:
+    return "; ".join(cause_text(cause, named=_kind(cause.line, tool)) for cause in causes)
+
+
+def _kind(line: Advice, tool: Tool) -> str:
+    """``limit (at most)``; an argument that the tool does not have is left out, and so are values."""
+    arguments = ", ".join(name for name in tool.parameters if name in line.named().arguments)
+    kind = line.form.replace("_", " ")
+    return f"{arguments} ({kind})" if arguments else kind
