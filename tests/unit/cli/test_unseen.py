@@ -88,7 +88,7 @@ def test_every_screen_says_what_is_unknown_or_left_out(
     assert line in looked
     assert ", 0 failed" in looked
     facts = json.loads(run("look", path, "--json").stdout)
-    assert facts["unseen"]["omitted"] + sum(facts["report"]["tools"].values()) == n_calls
+    assert facts["unseen"]["omitted"] + sum(facts["report"]["untrusted_tools"].values()) == n_calls
     assert facts["errors"] == []
     imported = run("import", "--from", source, path).stdout
     assert line in imported
