@@ -185,6 +185,7 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     the driver's run within a driver's command, or else about the run of $CLAUDE_CODE_SESSION_ID.
     """
     from coreloop.answer.agent.record import record_iteration
+    from coreloop.answer.repair.store import read_rejections
     from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
     from coreloop.runs.agent.agent_report import read_report
     from coreloop.runs.agent.agent_runs import show_views
@@ -192,7 +193,9 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
 
     report = read_report(_given(file))
     with project_store() as (workspace, store):
-        recorded = record_iteration(store, _run(workspace, store, run_id), report)
+        rejections = partial(read_rejections, workspace, os.environ)
+        known = _run(workspace, store, run_id)
+        recorded = record_iteration(store, known, report, rejections=rejections)
         state = recorded.state
         shown = Iteration(
             number=recorded.iteration,
