@@ -186,6 +186,17 @@ def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
     assert "q1 open" in runs("show").stdout
 
 
+def test_an_agent_adds_nothing_to_a_research_of_coreloop(runs: Command, project: Path):
+    with open_store(open_workspace(project)) as store:
+        create_run(store, "Why did profit rise?", kind="research")
+    before = runs("show", "--json").stdout
+    candidates = {"sub_questions": ["a?", "b?", "c?"], "candidates": []}
+    tries = {("record",): PLAN, ("plan",): candidates, ("read", "x", "--text", "-"): "up", ("next",): None}
+    for words, report in tries.items():
+        assert "is no agent's: research; open one" in str(runs(*words, report=report).exception)
+    assert runs("show", "--json").stdout == before
+
+
 def test_a_plan_and_a_text_are_read_from_stdin_too(runs: Command):
     runs("open", "Why did profit rise?")
     assert str(runs("plan", "--file", "-", report={"candidates": []}).exception).startswith("$.sub_questions")

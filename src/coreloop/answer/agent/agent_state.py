@@ -9,6 +9,7 @@ import msgspec
 from coreloop.answer.research.findings import Finding, Provenance
 from coreloop.answer.research.research_state import Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
+from coreloop.base.errors import UsageError
 from coreloop.base.messages import in_language_of
 from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
@@ -83,8 +84,15 @@ class AgentKnowledge(Knowledge):
 
 
 def agent_knowledge(state: State) -> AgentKnowledge:
-    """Return what the run of an agent knows; as `knowledge_of`."""
-    assert isinstance(state.of_kind, AgentKnowledge), state.kind
+    """Return what the run of an agent knows; as `knowledge_of`.
+
+    Raises
+    ------
+    UsageError
+        No agent drives the run.
+    """
+    if not isinstance(state.of_kind, AgentKnowledge):
+        raise UsageError(f"run {state.run_id} is no agent's: {state.kind}; open one with runs open")
     return replace(state.of_kind)
 
 

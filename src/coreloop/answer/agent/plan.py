@@ -7,7 +7,13 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
+from coreloop.answer.agent.agent_state import (
+    CANDIDATES,
+    LEAST_PARTS,
+    ChosenQuery,
+    Intent,
+    agent_knowledge,
+)
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PlanQuery, knowledge_of
 from coreloop.base.messages import Phrase
@@ -136,6 +142,7 @@ def labels_to_leave(order: Turn | Turned) -> frozenset[str]:
 
 
 def _require_fit(state: State, plan: AgentPlan) -> None:
+    agent_knowledge(state)  # another run has no plan of an agent
     _require_parts(state, plan)
     parts = _parts(state, plan)
     hypotheses = {one.id for one in knowledge_of(state).all_hypotheses}

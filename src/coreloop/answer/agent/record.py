@@ -75,6 +75,7 @@ def record_iteration(
     """
 
     def checked(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> list[Reported]:
+        agent_knowledge(state)  # of another run nothing is recorded
         sources = stored_sources(store, state)
         events = list(believe(state, report, ids, at, sources=sources))
         rejected = rejections(state.question, *(text for text, part in ids.items() if text != part))
