@@ -87,7 +87,8 @@ def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     yield f"{tell('📈 Next')}: {_printable(' · '.join(iteration.plan)) or tell('none')}"
     answered, total = _answered(state), len(state.counted)
     yield f"{tell('📊 Progress')}: {100 * answered // total if total else 0}% ({answered}/{total})"
-    if answered == total and state.status == "running" and state.drives_itself and total:
+    is_covered = total and not any(part.is_open for part in state.counted)
+    if is_covered and state.status == "running" and state.drives_itself:
         yield f"{tell('⏳ Still to do')}: {_printable('; '.join(to_complete(state)))}"
     yield from _drift(state, tell)
     yield from _stuck(iteration.failures, tell)

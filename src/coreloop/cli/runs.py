@@ -160,9 +160,9 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         by = require_outside(store, named, Phrase("resume"), os.environ)
+        bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
         if named.kind == DRIVES_ITSELF:
             require_terminal(Phrase("resume a run"), os.environ)
-        bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
         state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
             drive_here(workspace, store, state, as_json=as_json)
