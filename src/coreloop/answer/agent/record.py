@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from coreloop.answer.agent.agent_state import UNBELIEVED, Unbelieved, agent_knowledge
-from coreloop.answer.agent.believed_findings import believe
+from coreloop.answer.agent.believed_findings import believe, source_number
 from coreloop.answer.agent.read import stored_sources
 from coreloop.answer.repair.tables import NOTHING, Rejected
 from coreloop.answer.research.best_passages import is_rejected
@@ -103,11 +103,9 @@ def _kept_places(learnt: Learnt, sources: Sequence[ReadSource], rejected: Reject
     """Return the sources of a finding that no person rejected as an answer."""
     texts = [text for text in (learnt.quote, learnt.text) if text]
     wrong = {
-        f"{read.number}"
-        for read in sources
-        if any(is_rejected(text, read.source, rejected) for text in texts)
+        read.number for read in sources if any(is_rejected(text, read.source, rejected) for text in texts)
     }
-    return tuple(place for place in learnt.places if place.strip("[]") not in wrong)
+    return tuple(place for place in learnt.places if source_number(place) not in wrong)
 
 
 def _refused(learnt: Learnt, iteration: int, at: datetime) -> Iterator[Reported]:

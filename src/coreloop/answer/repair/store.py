@@ -250,7 +250,7 @@ class RepairStore:
         with self._database.reading():
             rows = [
                 (kind, value)
-                for topic in topics
+                for topic in dict.fromkeys(topics)
                 for known in self._same_topics(topic)
                 for kind, value in self._database.rows(
                     "SELECT kind, value FROM rejections WHERE topic = ?", (known,)

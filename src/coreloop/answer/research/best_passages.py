@@ -29,6 +29,8 @@ _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
 SHOWN: Final = 3
+_LEAST_WORDS: Final = 3
+"""Of a rejected sentence that is looked for in a longer text, such as one with its heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +178,11 @@ def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
         return True
     wrong = [f" {_words_of(sentence)} " for sentence in rejected.sentences]
     parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
-    return any(part in sentence for part in parts for sentence in wrong)
+    return any(
+        part in sentence or (sentence in part and sentence.count(" ") > _LEAST_WORDS)
+        for part in parts
+        for sentence in wrong
+    )
 
 
 def _words_of(text: str) -> str:
