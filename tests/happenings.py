@@ -64,10 +64,11 @@ _FIELDS: dict[type, st.SearchStrategy[dict[str, Any]]] = {
     happened.UntilMet: st.just({}),
     happened.Noted: st.fixed_dictionaries({"name": _TEXTS, "data": _TEXTS}),
     happened.WaiverProposed: st.fixed_dictionaries({"sub_question": _IDS, "reason": _TEXTS}),
+    happened.Confirmed: st.fixed_dictionaries({"sub_question": st.sampled_from(["q1", "q2", "q9"])}),
     happened.Waived: st.fixed_dictionaries({"sub_question": st.sampled_from(["q1", "q2", "q9"])}),
     happened.Recorded: st.builds(
         lambda texts, at, amount: {
-            "events": (happened.Planned(at=at, sub_questions=tuple(texts)),),
+            "events": (happened.Planned(at=at, sub_questions=tuple(texts), notes=tuple(texts[1:])),),
             **amount,
         },
         st.lists(_TEXTS, max_size=2),

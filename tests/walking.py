@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from coreloop.answer.agent.open import open_run
 from coreloop.answer.agent.plan import PlannedIteration, plan_iteration, read_plan
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import RecordedIteration, record_iteration
+from coreloop.answer.repair.store import read_rejections
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.agent.agent_report import read_report
@@ -81,7 +83,9 @@ class Walk:
         number = self.state.iteration + 1
         query = {"query": f"subject {number}", "results_count": 1, "success": True}
         report = {"queries": [query], "findings": findings, **more}
-        return record_iteration(self.store, self.run_id, read_report(orjson.dumps(report)))
+        rejections = partial(read_rejections, open_workspace(self.root), {})
+        given = read_report(orjson.dumps(report))
+        return record_iteration(self.store, self.run_id, given, rejections=rejections)
 
 
 def executed(*queries: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from coreloop.answer.agent.agent_state import Unbelieved
+from coreloop.answer.agent.agent_state import AgentKnowledge, Unbelieved, disputed, notes_line
 from coreloop.answer.agent.next import to_complete
 from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.answer import is_asked_out
@@ -85,14 +85,22 @@ def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     yield from _findings(knowledge, iteration, tell)
     yield from _hypotheses(knowledge, tell)
     yield f"{tell('📈 Next')}: {_printable(' · '.join(iteration.plan)) or tell('none')}"
-    answered, total = sum(not part.is_open for part in state.sub_questions), len(state.sub_questions)
+    answered, total = _answered(state), len(state.counted)
     yield f"{tell('📊 Progress')}: {100 * answered // total if total else 0}% ({answered}/{total})"
-    if answered == total and state.status == "running" and state.drives_itself and total:
+    is_covered = total and not any(part.is_open for part in state.counted)
+    if is_covered and state.status == "running" and state.drives_itself:
         yield f"{tell('⏳ Still to do')}: {_printable('; '.join(to_complete(state)))}"
     yield from _drift(state, tell)
     yield from _stuck(iteration.failures, tell)
     yield BAR
     yield f"Iteration {iteration.number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
+
+
+def _answered(state: State) -> int:
+    """How many sub-questions are answered; what is disputed is not, where an agent answers."""
+    is_agents = isinstance(state.of_kind, AgentKnowledge)
+    answered = {part.id for part in state.counted if not part.is_open}
+    return len(answered - disputed(state)) if is_agents else len(answered)
 
 
 def following_lines(state: State) -> Iterator[str]:
@@ -159,6 +167,8 @@ def plan_lines(planned: PlannedIteration) -> Iterator[str]:
         yield say("✓ NEW: '{query}'", query=one.query)
     if not planned.execute:
         yield "⚠️ All queries duplicate. Changing search angle..."
+    if notes := notes_line(planned.state):
+        yield f"📝 {notes}"
 
 
 def _repeated(state: State) -> Iterator[str]:

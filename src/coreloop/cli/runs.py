@@ -149,16 +149,20 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
     """
     from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
+    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.agent.agent_runs import close_if_over
     from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.new_run import Bounds, bound_run
     from coreloop.runs.manage import read_run
     from coreloop.runs.pause_and_stop import resume_run
+    from coreloop.runs.person_or_agent import require_terminal
 
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         by = require_outside(store, named, Phrase("resume"), os.environ)
         bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
+        if named.kind == DRIVES_ITSELF:
+            require_terminal(Phrase("resume a run"), os.environ)
         state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
             drive_here(workspace, store, state, as_json=as_json)
@@ -318,7 +322,7 @@ def _show_status(state: "State", *, as_json: bool) -> None:
 
 for other in (
     *(runs_agent.open_, runs_agent.next_, runs_agent.plan, runs_agent.read, runs_agent.record),
-    *(runs_agent.report, runs_agent.waive),
+    *(runs_agent.report, runs_agent.waive, runs_agent.confirm),
     *(runs_install.install, runs_install.uninstall),
 ):
     command.add_command(other)

@@ -1,7 +1,9 @@
-"""``dartlab-coreloop runs open|next|plan|read|record|report|waive``: the commands of an agent."""
+"""``dartlab-coreloop runs open|next|plan|read|record|report|waive|confirm``: the commands of an agent."""
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from coreloop.answer.agent.read import Shown
     from coreloop.base.project.workspace import Workspace
     from coreloop.runs.limits import Mode
+    from coreloop.runs.state import State
     from coreloop.runs.stores.store import Store
 
 
@@ -37,8 +40,11 @@ _DATA: Final = (
     *("chosen", "reflexion", "next_actions"),
 )
 """What ``runs next`` prints of persons, sources, other runs and the agent itself; the rest is coreloop's."""
+_STDIN: Final = Path("-")
 
-file_option = click.option("--file", "file", type=FILE, help="A JSON file.  [default: stdin]", metavar="FILE")
+file_option = click.option(
+    "--file", "file", type=FILE, help="A JSON file, - for stdin.  [default: stdin]", metavar="FILE"
+)
 
 
 @click.command("open")
@@ -140,12 +146,14 @@ def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
 @click.command()
 @click.argument("place", metavar="URL|FILE|NUMBER")
 @click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
-@click.option("--text", "text_file", metavar="FILE", help="What your own tools found there; - for stdin.")
+@click.option(
+    "--text", "text_file", type=FILE, metavar="FILE", help="What your own tools found there; - for stdin."
+)
 @click.option("--query", default="", help="Show the passages that are nearest to it.")
 @click.option("--from", "start", type=click.IntRange(0), default=0, help="Show the text from a place on.")
 @json_option
 def read(
-    place: str, run_id: str | None, text_file: str | None, query: str, start: int, as_json: bool
+    place: str, run_id: str | None, text_file: Path | None, query: str, start: int, as_json: bool
 ) -> None:
     """Read a page or a file of the project, store it as a numbered source of the run, and print its passages.
 
@@ -156,7 +164,7 @@ def read(
     from coreloop.answer.search.page.reader import PageReader
 
     del as_json  # the output is always JSON
-    text = None if text_file is None else _given(None if text_file == "-" else Path(text_file))
+    text = None if text_file is None else _given(text_file)
     with project_store() as (workspace, store):
         shown = read_source(
             store,
@@ -167,7 +175,7 @@ def read(
             text=None if text is None else text.decode("utf-8", "replace"),
             wanted=Excerpt(query=query, start=start),
         )
-        _used_up(workspace.root, None if text_file in {None, "-"} else Path(str(text_file)))
+        _used_up(workspace.root, text_file)
     click.echo(json_of(source_facts(shown)))
 
 
@@ -183,6 +191,7 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
     the driver's run within a driver's command, or else about the run of $CLAUDE_CODE_SESSION_ID.
     """
     from coreloop.answer.agent.record import record_iteration
+    from coreloop.answer.repair.store import read_rejections
     from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
     from coreloop.runs.agent.agent_report import read_report
     from coreloop.runs.agent.agent_runs import show_views
@@ -190,7 +199,9 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
 
     report = read_report(_given(file))
     with project_store() as (workspace, store):
-        recorded = record_iteration(store, _run(workspace, store, run_id), report)
+        rejections = partial(read_rejections, workspace, os.environ)
+        known = _run(workspace, store, run_id)
+        recorded = record_iteration(store, known, report, rejections=rejections)
         state = recorded.state
         shown = Iteration(
             number=recorded.iteration,
@@ -235,19 +246,9 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
 @json_option
 def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
-    from coreloop.runs.agent.agent_runs import show_views
     from coreloop.runs.agent.agent_runs import waive as agree
-    from coreloop.runs.driver.driven_run import require_outside
-    from coreloop.runs.manage import read_run
-    from coreloop.runs.person_or_agent import require_person, require_terminal
 
-    by = require_person(Phrase("agree to its own proposal"), os.environ)
-    require_terminal(Phrase("agree to its own proposal"), os.environ)
-    with project_store() as (workspace, store):
-        named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(store, named, Phrase("waive a part of"), os.environ)
-        state = agree(store, named.run_id, sub_question, by=by)
-        show_views(workspace, store, state)
+    state = _agree(partial(agree, part_id=sub_question), run_id, "waive a part of")
     facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
     line = say(
         "{sub_question} falls away; {run_id}: {status}",
@@ -256,6 +257,37 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
         status=state.status,
     )
     emit(facts, as_json=as_json, text=line, is_compact=True)
+
+
+@click.command()
+@click.argument("sub_questions", nargs=-1, required=True)
+@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
+@json_option
+def confirm(sub_questions: tuple[str, ...], run_id: str | None, as_json: bool) -> None:
+    """Agree that notes of an agent are about the question, so that they count. Only a person can."""
+    from coreloop.runs.agent.agent_runs import confirm as agree
+
+    state = _agree(partial(agree, part_ids=sub_questions), run_id, "confirm a part of")
+    facts = {"run_id": state.run_id, "confirmed": list(sub_questions), "status": state.status}
+    line = f"counted now: {' '.join(sub_questions)}; {state.run_id}: {state.status}"
+    emit(facts, as_json=as_json, text=line, is_compact=True)
+
+
+def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "State":
+    """Do what only a person can: agree to what an agent proposed."""
+    from coreloop.runs.agent.agent_runs import show_views
+    from coreloop.runs.driver.driven_run import require_outside
+    from coreloop.runs.manage import read_run
+    from coreloop.runs.person_or_agent import require_person, require_terminal
+
+    by = require_person(Phrase("agree to its own proposal"), os.environ)
+    require_terminal(Phrase("agree to its own proposal"), os.environ)
+    with project_store() as (workspace, store):
+        named = read_run(store, meant_run(workspace, store, run_id))
+        require_outside(store, named, Phrase(act), os.environ)
+        state = agree(store, named.run_id, by=by)
+        show_views(workspace, store, state)
+        return state
 
 
 def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
@@ -291,18 +323,18 @@ def _text(question: str | None, file: Path | None) -> str:
 
 
 def _given(file: Path | None) -> bytes:
-    """Read what a command was given: a file, or stdin."""
+    """Read what a command was given: a file, or stdin, also as ``-``."""
     from coreloop.base.files import read_file
     from coreloop.runs.agent.json_input import MAX_BYTES
 
-    return _stdin(MAX_BYTES + 1) if file is None else read_file(file)
+    return _stdin(MAX_BYTES + 1) if file in {None, _STDIN} else read_file(file)
 
 
 def _used_up(root: Path, file: Path | None) -> None:
     """Remove a file of the inbox that was recorded: what it says is in the run, and goes with it."""
     from coreloop.runs.folder import INBOX
 
-    if file is not None and file.resolve().is_relative_to((root / INBOX).resolve()):
+    if file not in {None, _STDIN} and file.resolve().is_relative_to((root / INBOX).resolve()):
         file.unlink(missing_ok=True)
 
 
@@ -337,7 +369,7 @@ def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
         "left_out": list(planned.left_out),
         "strategy": list(order.after if order else state.last_strategy),
         "must_change": order is not None,
-        "sub_questions": [fields_of(part, "id", "text") for part in state.sub_questions],
+        "sub_questions": [fields_of(part, "id", "text", "is_note") for part in state.sub_questions],
         "show": list(plan_lines(planned)),
     }
 

@@ -48,7 +48,7 @@ def show_state(state: State) -> None:
     for name, value in _figures(state):
         click.echo(f"{padded(say(name), 11)} {value}")
     for part in state.sub_questions:
-        mark = say("answered" if part.is_answered else "open")
+        mark = "note" if part.is_note else say("answered" if part.is_answered else "open")
         findings = say(number_of(len(part.findings), "finding"))
         click.echo(f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}")
     for error in state.error_log[-3:]:

@@ -57,9 +57,13 @@ class Opened(_Event, frozen=True, tag="opened"):
 
 
 class Planned(_Event, frozen=True, tag="planned"):
-    """Sub-questions were added to the run; texts that it has already are ignored."""
+    """Sub-questions were added to the run; texts that it has already are ignored.
+
+    ``notes`` are those among them that count for nothing before a person confirms them.
+    """
 
     sub_questions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Narrowed(_Event, frozen=True, tag="narrowed"):
@@ -270,6 +274,12 @@ class Waived(_Said, frozen=True, kw_only=True, tag="waived"):
     sub_question: str
 
 
+class Confirmed(_Said, frozen=True, kw_only=True, tag="confirmed"):
+    """A person agreed that a sub-question of an agent is about the question."""
+
+    sub_question: str
+
+
 class Ended(_Event, frozen=True, tag="ended"):
     """The controller ended the run."""
 
@@ -308,11 +318,12 @@ Event = (
     | Paused
     | Resumed
     | StopRequested
+    | Confirmed
     | Completed
     | Ended
 )
 Spending = Reserved | Charged | ChildSpent | Settled | StepCommitted | StepFailed
-CONTROL: Final = (Paused, Resumed, StopRequested, Completed, Waived)
+CONTROL: Final = (Paused, Resumed, StopRequested, Completed, Waived, Confirmed)
 """What people say to a run that a process may be working on."""
 FOREIGN: Final = (*CONTROL, Recorded, ChildSpent)
 """Events that a process which does not work on the run may append."""

@@ -79,6 +79,8 @@ class Folding:
             self._kind.fold(self.state.of_kind, event.name, event.data)
         elif isinstance(event, happened.FindingRecorded):
             _finding_recorded(self.state, event, is_claimed=is_claimed)
+        elif isinstance(event, happened.Planned):
+            _planned(self.state, event, is_reported=is_claimed)
         else:
             _APPLY[type(event)](self.state, event)
         if isinstance(event, happened.IterationCommitted):
@@ -112,11 +114,13 @@ def _opened(state: State, event: happened.Opened) -> None:
     state.owner, state.namespace = event.owner, event.namespace
 
 
-def _planned(state: State, event: happened.Planned) -> None:
+def _planned(state: State, event: happened.Planned, *, is_reported: bool = False) -> None:
     known = {part.text for part in state.sub_questions}
     for text in dict.fromkeys(event.sub_questions):
         if text not in known:
-            state.sub_questions.append(SubQuestion(f"q{len(state.sub_questions) + 1}", text))
+            part = SubQuestion(f"q{len(state.sub_questions) + 1}", text, is_reported=is_reported)
+            part.is_note = text in event.notes
+            state.sub_questions.append(part)
 
 
 def _narrowed(state: State, event: happened.Narrowed) -> None:
@@ -262,6 +266,12 @@ def _waived(state: State, event: happened.Waived) -> None:
             part.is_waived = True
 
 
+def _confirmed(state: State, event: happened.Confirmed) -> None:
+    for part in state.sub_questions:
+        if part.id == event.sub_question:
+            part.is_note = False
+
+
 def _paused(state: State, _event: happened.Paused) -> None:
     if state.status == "running":
         state.status = "paused"
@@ -312,6 +322,7 @@ _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.WaiverProposed: _waiver_proposed,
     happened.Recorded: _recorded,
     happened.Waived: _waived,
+    happened.Confirmed: _confirmed,
     happened.Paused: _paused,
     happened.Resumed: _resumed,
     happened.StopRequested: _stop_requested,

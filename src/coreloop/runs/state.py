@@ -38,7 +38,8 @@ class SubQuestion:
     """A part of the question. It is answered by a finding that has a source.
 
     ``is_settled`` counts for the end of the run: no claim of an agent settles anything. ``waiver`` is why
-    an agent thinks that it falls away; ``is_waived`` says that a person agreed.
+    an agent thinks that it falls away; ``is_waived`` says that a person agreed. An agent's (``is_reported``)
+    that is not about the question is a note (``is_note``), which counts for nothing.
     """
 
     id: str
@@ -46,6 +47,8 @@ class SubQuestion:
     findings: list[RunFinding] = field(default_factory=list)
     waiver: str = ""
     is_waived: bool = False
+    is_reported: bool = False
+    is_note: bool = False
 
     @property
     def is_answered(self) -> bool:
@@ -53,7 +56,7 @@ class SubQuestion:
 
     @property
     def is_open(self) -> bool:
-        return not (self.is_answered or self.is_waived)
+        return not (self.is_answered or self.is_waived or self.is_note)
 
     @property
     def is_settled(self) -> bool:
@@ -211,9 +214,14 @@ class State:
         return self.status in TERMINAL
 
     @property
+    def counted(self) -> list[SubQuestion]:
+        """The sub-questions that are no notes."""
+        return [part for part in self.sub_questions if not part.is_note]
+
+    @property
     def is_covered(self) -> bool:
-        """Whether there is a sub-question, and each is settled: by coreloop's own finding, or by a person."""
-        return bool(self.sub_questions) and all(part.is_settled for part in self.sub_questions)
+        """Whether a sub-question counts, and each is settled: by coreloop's own finding, or by a person."""
+        return bool(self.counted) and all(part.is_settled for part in self.counted)
 
 
 def kind_json(part: KindState) -> dict[str, Any]:
@@ -253,6 +261,7 @@ def state_json(state: State) -> dict[str, Any]:
                     for finding in part.findings
                 ],
                 **({"waiver": part.waiver, "is_waived": part.is_waived} if part.waiver else {}),
+                **({"is_note": True} if part.is_note else {}),
             }
             for part in state.sub_questions
         ],

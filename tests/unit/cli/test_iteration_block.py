@@ -36,17 +36,19 @@ def test_a_run_that_goes_on_though_all_is_answered_says_what_is_left(tmp_path: P
     with walk_in(tmp_path, FILES | {"docs/old.md": OTHER}) as walk:
         walk.plan()
         shown = lines(answer_all(walk, ("something else",)))
-    assert "📊 Progress: 100% (3/3)" in shown
+    assert "📊 Progress: 66% (2/3)" in shown
     (left,) = (line for line in shown if line.startswith("⏳ Still to do: "))
     assert "execute a chosen query with the intent counter-evidence" in left
+    assert left.endswith("settle the contradiction about q1")
     assert shown[-1] == "The next iteration begins..."
 
 
-def test_a_completed_run_says_which_contradictions_are_open(tmp_path: Path):
+def test_a_run_that_is_over_says_which_contradictions_are_open(tmp_path: Path):
     with walk_in(tmp_path, FILES | {"docs/old.md": OTHER}) as walk:
+        walk.open(max_iterations=1)
         planned = walk.plan()
         shown = lines(answer_all(walk, tuple(one.query for one in planned.execute)))
     assert shown[-2:] == [
-        "The research ends: all sub-questions are answered.",
+        "The research ends: it reached its last iteration.",
         "⚠️ Open contradictions: 1. Which side is right was not settled.",
     ]

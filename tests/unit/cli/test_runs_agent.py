@@ -26,8 +26,8 @@ FIRST = {
     "iteration": 1,
     "actions": [{"tool": "web", "strategy": ["English"]}],
     "queries": [{"query": "profit 2025", "results_count": 3, "success": True}],
-    "findings": [{"text": "올랐다", "sources": ["dart:1"], "answers": "왜?"}],
-    "sub_questions": ["왜?", "얼마나?"],
+    "findings": [{"text": "올랐다", "sources": ["dart:1"], "answers": "이익이 왜?"}],
+    "sub_questions": ["이익이 왜?", "이익이 얼마나?"],
     "next_actions": ["read the report"],
     "usage": {"usd": 0.25, "tokens": 4000},
 }
@@ -165,14 +165,42 @@ def test_a_paused_run_tells_the_agent_to_end_its_turn(runs: Command):
 
 
 def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
-    runs("open", "why?")
-    runs("record", report={**PLAN, "sub_questions": ["one?"]})
+    runs("open", "Why did profit rise?")
+    runs("record", report={**PLAN, "sub_questions": ["Which profit?"]})
     runs("record", report={**PLAN, "sub_questions": [{"id": "q1", "falls_away": "moot"}]})
     for environ in ({}, {"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
         refused = runs("waive", "q1", **environ)
         assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
     assert "q1 falls away" in typed(Path.cwd(), "runs", "waive", "q1").stdout
     assert json.loads(runs("next").output)["status"] == "completed"
+
+
+def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
+    runs("open", "Why did profit rise?")
+    runs("record", "--file", "-", report={**PLAN, "sub_questions": ["Is water wet?"]})
+    for environ in ({}, {"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
+        refused = runs("confirm", "q1", **environ)
+        assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
+    assert "q1 note" in runs("show").stdout
+    assert typed(Path.cwd(), "runs", "confirm", "q1").stdout.startswith("counted now: q1;")
+    assert "q1 open" in runs("show").stdout
+
+
+def test_an_agent_adds_nothing_to_a_research_of_coreloop(runs: Command, project: Path):
+    with open_store(open_workspace(project)) as store:
+        create_run(store, "Why did profit rise?", kind="research")
+    before = runs("show", "--json").stdout
+    candidates = {"sub_questions": ["a?", "b?", "c?"], "candidates": []}
+    tries = {("record",): PLAN, ("plan",): candidates, ("read", "x", "--text", "-"): "up", ("next",): None}
+    for words, report in tries.items():
+        assert "is no agent's: research; open one" in str(runs(*words, report=report).exception)
+    assert runs("show", "--json").stdout == before
+
+
+def test_a_plan_and_a_text_are_read_from_stdin_too(runs: Command):
+    runs("open", "Why did profit rise?")
+    assert str(runs("plan", "--file", "-", report={"candidates": []}).exception).startswith("$.sub_questions")
+    assert json.loads(runs("read", "prices", "--text", "-", report="up").output)["trust"] == "given"
 
 
 def test_the_session_of_the_run_is_in_the_status_file(runs: Command, project: Path):
@@ -288,7 +316,9 @@ def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report
     run_id = runs("open", "why?", "--max-iterations", "1").stdout.strip()
     runs("pause")
     runs("record", report=PLAN)
-    resumed = runs("resume")
+    refused = runs("resume", CLAUDECODE="1")
+    assert str(refused.exception).startswith("an agent cannot resume a run")
+    resumed = typed(Path.cwd(), "runs", "resume")
     assert resumed.stdout == f"{run_id}  stopped\n"
     assert f"dartlab-coreloop runs report {run_id}" in resumed.stderr
 

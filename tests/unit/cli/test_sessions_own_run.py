@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.cli.main import main
 from coreloop.runs.agent.session_file import session_file
+from terminals import typed
 
 
 def runs(session: str, *words: str, given: str = "") -> str:
@@ -53,7 +54,7 @@ def test_a_person_in_a_session_resumes_its_run_and_sees_its_report(
     mine = runs("mine", "open", "why?")
     runs("another", "open", "how?")
     runs("mine", "pause")
-    assert runs("mine", "resume").startswith(mine)
+    assert typed(tmp_path, "runs", "resume", "--session", "mine").stdout.startswith(mine)
     assert "why?" in runs("", "report", "--session", "mine")
     assert json.loads(runs("mine", "show", "--json"))["run_id"] == mine
 
@@ -80,7 +81,7 @@ def test_a_session_whose_file_is_gone_or_about_another_run_finds_its_own(
     path.write_text(path.read_text().replace(mine, others))
     assert runs("mine", "pause") == f"{mine}  paused"
     shutil.rmtree(path.parent)
-    assert runs("mine", "resume").startswith(mine)
+    assert typed(tmp_path, "runs", "resume", "--session", "mine").stdout.startswith(mine)
     assert status(others) == "running"
 
 

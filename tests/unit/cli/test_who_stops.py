@@ -108,12 +108,13 @@ CLEARED = ["env -i", "env -u CLAUDECODE", "setsid env -i", "script -qec", "setsi
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
 @pytest.mark.parametrize("cleared", slow_after(2, CLEARED))
-@pytest.mark.parametrize("verb", slow_after(1, ["complete", "waive q1"]))
+@pytest.mark.parametrize("verb", slow_after(1, ["complete", "waive q1", "confirm q1", "resume"]))
 def test_an_agent_that_drives_itself_cannot_take_a_persons_place(tmp_path: Path, verb: str, cleared: str):
     run_id = runs(tmp_path, "open", "why?").strip()
     query = {"query": "why", "results_count": 0, "success": True}
     for parts in (["one?", "two?", "three?"], [{"id": "q1", "falls_away": "moot"}]):
         runs(tmp_path, "record", stdin=json.dumps({"queries": [query], "sub_questions": parts}))
+    runs(tmp_path, "pause")
     command = f"{sys.executable} -m coreloop runs {verb}"
     if "script" in cleared:  # gives it a terminal
         command = f"'env -u CLAUDECODE {command}' /dev/null"
@@ -128,4 +129,4 @@ def test_an_agent_that_drives_itself_cannot_take_a_persons_place(tmp_path: Path,
         check=True,
     )
     assert "an agent cannot" in done.stdout + done.stderr
-    assert json.loads(runs(tmp_path, "show", run_id, "--json"))["status"] == "running"
+    assert json.loads(runs(tmp_path, "show", run_id, "--json"))["status"] == "paused"

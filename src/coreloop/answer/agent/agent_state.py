@@ -7,8 +7,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.research.findings import Finding, Provenance
-from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, ReadSource
+from coreloop.answer.research.research_state import Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
+from coreloop.base.errors import UsageError
 from coreloop.base.messages import in_language_of
 from coreloop.runs.events import Noted, Recorded
 from coreloop.runs.state import State
@@ -83,8 +84,15 @@ class AgentKnowledge(Knowledge):
 
 
 def agent_knowledge(state: State) -> AgentKnowledge:
-    """Return what the run of an agent knows; as `knowledge_of`."""
-    assert isinstance(state.of_kind, AgentKnowledge), state.kind
+    """Return what the run of an agent knows; as `knowledge_of`.
+
+    Raises
+    ------
+    UsageError
+        No agent drives the run.
+    """
+    if not isinstance(state.of_kind, AgentKnowledge):
+        raise UsageError(f"run {state.run_id} is no agent's: {state.kind}; open one with runs open")
     return replace(state.of_kind)
 
 
@@ -104,10 +112,10 @@ def fold(known: AgentKnowledge, name: str, data: Any) -> None:
 def is_complete(state: State) -> bool:
     """Whether what was planned was done, once all sub-questions are settled.
 
-    A plan has at least `LEAST_PARTS` sub-questions, and a query of each of its intents was executed; in
-    an exhaustive run, one for counter-evidence for each sub-question. A person may waive all of it.
+    A plan has at least `LEAST_PARTS` sub-questions that count, none of them is disputed, and a query of each
+    of its intents was executed. Nothing completes an exhaustive run. A person may waive all of it.
     """
-    return all(part.is_waived for part in state.sub_questions) or not left_to_do(state)
+    return all(part.is_waived for part in state.counted) or not left_to_do(state)
 
 
 def left_to_do(state: State) -> list[str]:
@@ -116,15 +124,35 @@ def left_to_do(state: State) -> list[str]:
     executed = {search.query for search in state.search_history}
     done = [candidate for candidate in known.candidates if candidate.query in executed]
     lines = []
-    if len(known.planned) < LEAST_PARTS:
+    if sum(part.text in known.planned for part in state.counted) < LEAST_PARTS:
         lines.append(tell("plan at least {number} sub-questions", number=LEAST_PARTS))
     for intent in sorted(missing_intents(known.candidates, done)):
         lines.append(tell("execute a chosen query with the intent {intent}", intent=intent))
-    against = {candidate.part for candidate in done if candidate.intent == COUNTER_EVIDENCE}
-    for part in state.sub_questions if state.mode == "exhaust" else ():
-        if part.id not in against:
-            lines.append(tell("execute a chosen query for counter-evidence with for: {part}", part=part.id))
+    for part in sorted(disputed(state)):
+        lines.append(tell("settle the contradiction about {part}", part=part))
+    if state.mode == "exhaust":
+        lines.append(tell("go on: only a person or a limit ends this run"))
     return lines
+
+
+def disputed(state: State) -> set[str]:
+    """Return the sub-questions whose findings contradict others, unless a source says which one is over."""
+    known = agent_knowledge(state)
+    pairs = [pair for pair in known.contradictions_found if not pair.is_superseded]
+    texts = {side.text for pair in pairs for side in (pair.a, pair.b)}
+    parts = {part for finding in known.findings if finding.text in texts for part in finding.answers}
+    return parts & {part.id for part in state.counted if not part.is_waived}
+
+
+def notes_line(state: State) -> str:
+    """Say which sub-questions are notes, and how they come to count; "" without one."""
+    notes = " ".join(part.id for part in state.sub_questions if part.is_note)
+    return notes and in_language_of(state.question)(
+        "notes, which do not count: {notes}. Ask one thing each in the question's own words, or let the user "
+        "confirm them in a terminal: dartlab-coreloop runs confirm {notes} --run {run_id}",
+        notes=notes,
+        run_id=state.run_id,
+    )
 
 
 def missing_intents(planned: Sequence[ChosenQuery], done: Sequence[ChosenQuery]) -> set[Intent]:

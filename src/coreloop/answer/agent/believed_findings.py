@@ -241,7 +241,7 @@ def _sources(
     numbers: list[int] = []
     doubts = [] if learnt.places else [tell("it has no source")]
     for name in learnt.places:
-        number = _number(name)
+        number = source_number(name)
         if number is None:
             doubts.append(
                 tell(
@@ -270,7 +270,7 @@ def _no_source(number: int, last: int) -> Phrase:
     return Phrase("no source {number}; {there_are}", number=number, there_are=there_are)
 
 
-def _number(name: str) -> int | None:
+def source_number(name: str) -> int | None:
     """Read ``3`` or ``[3]``; anything else is a place that coreloop did not read."""
     bare = name.removeprefix("[").removesuffix("]")
     return int(bare) if bare.isascii() and bare.isdecimal() and len(bare) <= 6 else None

@@ -2,7 +2,14 @@
 
 from typing import Any, Final
 
-from coreloop.answer.agent.agent_state import ChosenQuery, agent_knowledge, left_to_do, trust_in
+from coreloop.answer.agent.agent_state import (
+    ChosenQuery,
+    agent_knowledge,
+    disputed,
+    left_to_do,
+    notes_line,
+    trust_in,
+)
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
@@ -45,6 +52,9 @@ def next_for_agent(store: Store, state: State, *, clock: Clock | None = None) ->
     own = {"think": think, "knowledge": _known(state), "chosen": _chosen(state)}
     reflection = {name: _SHAPES.get(name, "…") for name in think["fields"]}
     report = {"report": facts["report"] | {"reflection": reflection}}
+    for part in facts["sub_questions"]:
+        if part["id"] in disputed(state):
+            part["state"] = "open: its findings contradict others"
     return facts | own | report | {"to_complete": to_complete(state)}
 
 
@@ -64,8 +74,8 @@ def layer_due(state: State) -> dict[str, Any]:
 def to_complete(state: State) -> list[str]:
     """Return what keeps the run from being completed; nothing else ends it but a limit or a person."""
     tell = in_language_of(state.question)
-    is_open = [tell("answer {part}", part=part.id) for part in state.sub_questions if not part.is_settled]
-    return [*is_open, *left_to_do(state)]
+    is_open = [tell("answer {part}", part=part.id) for part in state.counted if not part.is_settled]
+    return [*is_open, *left_to_do(state), *filter(None, [notes_line(state)])]
 
 
 def _known(state: State) -> dict[str, Any]:

@@ -7,11 +7,18 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
+from coreloop.answer.agent.agent_state import (
+    CANDIDATES,
+    LEAST_PARTS,
+    ChosenQuery,
+    Intent,
+    agent_knowledge,
+)
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PlanQuery, knowledge_of
 from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
+from coreloop.runs.agent.agent_report import added_parts
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.drift import Turn, check_drift
@@ -135,6 +142,7 @@ def labels_to_leave(order: Turn | Turned) -> frozenset[str]:
 
 
 def _require_fit(state: State, plan: AgentPlan) -> None:
+    agent_knowledge(state)  # another run has no plan of an agent
     _require_parts(state, plan)
     parts = _parts(state, plan)
     hypotheses = {one.id for one in knowledge_of(state).all_hypotheses}
@@ -158,7 +166,7 @@ def _require_fit(state: State, plan: AgentPlan) -> None:
 def _require_parts(state: State, plan: AgentPlan) -> None:
     known = {part.text for part in state.sub_questions}
     new = [text for text in dict.fromkeys(plan.sub_questions) if text not in known]
-    if new and known and state.iteration >= FIXED_AFTER:
+    if new and len(state.counted) >= LEAST_PARTS and state.iteration >= FIXED_AFTER:
         raise wrong_field(
             "$.sub_questions",
             "the sub-questions are fixed since iteration {iteration} used them; leave out {new}",
@@ -323,11 +331,11 @@ def _events(
         "sub_questions": list(plan.sub_questions),
         "candidates": msgspec.to_builtins(chosen),
     }
-    events: list[Reported] = []
-    if plan.sub_questions:
-        events.append(happened.Planned(at=now, sub_questions=plan.sub_questions))
-    events.append(happened.Noted(at=now, name=CANDIDATES, data=data))
-    return [*events, *(_dropped(duplicates, now) if not chosen else ())]
+    return [
+        *added_parts(state, plan.sub_questions, now),
+        happened.Noted(at=now, name=CANDIDATES, data=data),
+        *(_dropped(duplicates, now) if not chosen else ()),
+    ]
 
 
 def _dropped(duplicates: dict[str, str], now: datetime) -> Iterator[Reported]:

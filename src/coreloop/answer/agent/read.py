@@ -130,6 +130,7 @@ def read_source(
     wanted = wanted or Excerpt()
     now = (clock or SystemClock()).now()
     state = load_run(store, run_id)[0].state
+    agent_knowledge(state)  # of another run nothing is stored
     if place.isdecimal():
         return _shown(_stored(store, state, int(place)), "", wanted)
     require_going(state)

@@ -50,12 +50,12 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     UsageError
-        A driver drives it, which must be started again, by a person who can be told from the agent.
+        An agent or a driver drives it: a person who can be told from the agent lets it go on.
     """
-    if is_driven(read_run(store, run_id)):
-        raise UsageError(
-            "a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}", run_id=run_id
-        )
+    state = read_run(store, run_id)
+    if is_driven(state) or state.drives_itself:
+        who = "an agent" if state.drives_itself else "a command"
+        raise UsageError(f"{who} drives this run; in a terminal: dartlab-coreloop runs resume {run_id}")
     state = resume_run(store, run_id)
     if state.kind in JOB_NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)

@@ -12,6 +12,7 @@ import msgspec
 
 from coreloop.answer.repair.tables import (
     FIRST,
+    NOTHING,
     REPAIR,
     SECOND,
     AnswerRow,
@@ -244,11 +245,12 @@ class RepairStore:
             for known in self._same_topics(topic):
                 self._database.rows("DELETE FROM rejections WHERE topic = ?", (known,))
 
-    def rejections(self, topic: str) -> Rejected:
-        """Return what persons rejected for a question and its duplicates."""
+    def rejections(self, *topics: str) -> Rejected:
+        """Return what persons rejected for questions and their duplicates."""
         with self._database.reading():
             rows = [
                 (kind, value)
+                for topic in dict.fromkeys(topics)
                 for known in self._same_topics(topic)
                 for kind, value in self._database.rows(
                     "SELECT kind, value FROM rejections WHERE topic = ?", (known,)
@@ -372,6 +374,14 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
     workspace.keep_private(workspace.runs_dir)
     with sqlite_database(workspace.runs_dir / FILE_NAME, REPAIR) as database:
         yield RepairStore(database)
+
+
+def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: str) -> Rejected:
+    """Return what persons rejected for questions, as `RepairStore.rejections`, where there are any tables."""
+    if not has_repair_store(workspace, environ):
+        return NOTHING
+    with open_repair_store(workspace, environ=environ) as tables:
+        return tables.rejections(*topics)
 
 
 def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:

@@ -255,3 +255,6 @@ class Rejected:
 
     def __bool__(self) -> bool:
         return bool(self.sentences or self.locations or self.until)
+
+
+NOTHING: Final = Rejected()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import CheckResponse, Citation, LlmResponse, SynthesisResponse
+from coreloop.answer.models.contracts import CheckResponse, LlmResponse, SynthesisResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.offline import without_notice
@@ -34,7 +34,7 @@ _MAX_REASONS: Final = 3
 def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, Reason | None]:
     """Answer from what was found, by the models if there are any; the reason says why it cannot stand."""
     question, knowledge, number = run.state.question, knowledge_of(run.state), run.state.iteration + 1
-    rejected = deps.tables.rejections(question)
+    rejected = rejections(run, deps)
     ladder = deps.ladder.rest if OTHER_MODEL in knowledge.actions and deps.ladder.rest else deps.ladder
     attempt = Attempt(
         number=number,
@@ -51,12 +51,17 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
         reason = None if attempt.sentences else missed
     else:
         left = numbered(found.without(rejected.passages).sources)
-        attempt, reason = _of_model(run, deps, ladder, left, attempt)
+        attempt, reason = _of_model(run, deps, ladder, left, attempt, rejected)
     return attempt, missed if reason == "insufficient_evidence" else reason
 
 
 def _of_model(
-    run: Run, deps: Deps, ladder: Ladder, sources: Sequence[ReadSource], attempt: Attempt
+    run: Run,
+    deps: Deps,
+    ladder: Ladder,
+    sources: Sequence[ReadSource],
+    attempt: Attempt,
+    rejected: Rejected,
 ) -> tuple[Attempt, Reason | None]:
     """Ask for an answer, and keep what its sources support; of a reply that cannot be used, what is found."""
     question = run.state.question
@@ -67,16 +72,15 @@ def _of_model(
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        rejected = deps.tables.rejections(question)
         return unusable(quoted(attempt, question, sources, rejected), error), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
     if not reply.answer.strip() or (not reply.confidence and not reply.citations):
         return attempt, "insufficient_evidence"
     is_last = not asks_again(run, deps, "citation_missing")
-    checked = check_reply(reply.answer, reply.citations, sources, question, is_last=is_last)
+    checked = check_reply(reply, sources, question, rejected, is_last=is_last)
     if reason := fault_of(checked):
         return replace(attempt, dropped=checked.dropped), reason
-    return written(attempt, checked, question, sources), None
+    return written(attempt, checked, question, sources, rejected), None
 
 
 def synthesised(run: Run, deps: Deps) -> Attempt:
@@ -87,24 +91,31 @@ def synthesised(run: Run, deps: Deps) -> Attempt:
     memory = view(run, is_answer=True)
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     reply = ask(run, deps.ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
-    checked = check_reply(reply.answer, reply.citations, knowledge.sources, question, is_last=True)
+    rejected = rejections(run, deps)
+    checked = check_reply(reply, knowledge.sources, question, rejected, is_last=True)
     checked = _checked_again(run, deps.ladder, checked)
     attempt = replace(_begun(run, deps), dropped=checked.dropped)
     if not checked.sentences:
         return answer_from(run.state, attempt)
-    return written(attempt, checked, question, knowledge.sources, known=knowledge.contradictions_found)
+    known = knowledge.contradictions_found
+    return written(attempt, checked, question, knowledge.sources, rejected, known=known)
 
 
 def quoted_sources(run: Run, deps: Deps) -> Attempt:
     """Answer by passages of what was read; if none says it, by the findings, which sources say in parts."""
     knowledge, question = knowledge_of(run.state), run.state.question
-    rejected = deps.tables.rejections(question)
+    rejected = rejections(run, deps)
     known = knowledge.contradictions_found
     attempt = quoted(_begun(run, deps), question, knowledge.sources, rejected, known=known)
     if attempt.sentences or rejected:
         return attempt
     found = answer_from(run.state, attempt)
     return replace(found, cited=(*found.cited, *attempt.cited)) if found.sentences else attempt
+
+
+def rejections(run: Run, deps: Deps) -> Rejected:
+    """Return what persons rejected as an answer to a run's question, or to a part of it."""
+    return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
 
 
 def _begun(run: Run, deps: Deps) -> Attempt:
@@ -180,12 +191,13 @@ def written(
     checked: CheckedAnswer,
     question: str,
     sources: Sequence[ReadSource],
+    rejected: Rejected,
     *,
     known: Collection[Contradiction] = (),
 ) -> Attempt:
     """Answer with what a model wrote and its sources support, beside what the sources say differently."""
-    differing = find_passages(question, [read.source for read in sources]).differing if sources else ()
-    pairs = _joined(differing, known)
+    passages = find_passages(question, [read.source for read in sources], rejected=rejected)
+    pairs = _joined(passages.differing, known)
     return replace(
         attempt,
         verdict="says so" if checked.sentences else "nothing said so",
@@ -202,32 +214,35 @@ def unusable(attempt: Attempt, error: Exception) -> Attempt:
 
 
 def check_reply(
-    answer: str,
-    citations: Sequence[Citation],
+    reply: LlmResponse | SynthesisResponse,
     sources: Sequence[ReadSource],
     question: str,
+    rejected: Rejected,
     *,
     is_last: bool = False,
 ) -> CheckedAnswer:
     """Keep the sentences of a model's answer that its sources support.
 
-    A sentence that names no source is checked against those of ``citations``.
+    A sentence that names no source is checked against those of the reply's citations.
 
     Parameters
     ----------
-    answer, citations
+    reply : LlmResponse or SynthesisResponse
         Of a model: untrusted.
     sources : sequence of ReadSource
         In the order of their numbers, from 1.
     question : str
         What was asked; a short sentence, such as ``1 MB``, is read with it.
+    rejected : Rejected
+        What is never kept.
     is_last : bool
         Nobody will be asked again: sentences without citations are checked against all sources.
     """
-    named = [int(citation.id.strip("[]")) for citation in citations]
+    named = [int(citation.id.strip("[]")) for citation in reply.citations]
     others = named or (range(1, len(sources) + 1) if is_last else ())
     knowledge = Knowledge(sources=list(sources))
-    return check_answer(without_notice(answer).strip(), knowledge, named=tuple(others), question=question)
+    text = without_notice(reply.answer).strip()
+    return check_answer(text, knowledge, named=tuple(others), question=question, rejected=rejected)
 
 
 def fault_of(checked: CheckedAnswer) -> Reason | None:

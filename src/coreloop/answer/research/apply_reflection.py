@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding, ReportedHypothesis
+from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.asking import AGAINST
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
@@ -32,11 +33,15 @@ _MAX_REPORTED: Final = 20
 """Hypotheses of a reply."""
 
 
-def add_findings(run: Run, reported: Iterable[ReportedFinding]) -> None:
-    """Record the findings that their sources support, which others were dropped, and what contradicts."""
+def add_findings(run: Run, reported: Iterable[ReportedFinding], rejected: Rejected) -> None:
+    """Record the findings that their sources support, which others were dropped, and what contradicts.
+
+    What a person rejected is no finding.
+    """
     parts = [part for part in run.state.sub_questions if part.text != AGAINST]
     number = run.state.iteration + 1
-    found, dropped = check_findings(reported, knowledge_of(run.state), parts, iteration=number)
+    known = knowledge_of(run.state)
+    found, dropped = check_findings(reported, known, parts, iteration=number, rejected=rejected)
     for finding in found:
         _add_finding(run, finding)
     for claim in dropped:

@@ -14,6 +14,7 @@ from coreloop.answer.models.sentences import (
     Sentence,
     is_heading,
     read_sentences,
+    split_sentences,
     without_footnotes,
 )
 from coreloop.answer.repair.tables import Rejected
@@ -28,6 +29,8 @@ _ASKS_ALL: Final = re.compile(
     r"\b(?:arguments|parameters|fields|attributes)\b|인자|매개변수|파라미터|필드", re.IGNORECASE
 )
 SHOWN: Final = 3
+_LEAST_WORDS: Final = 3
+"""Of a rejected sentence that is looked for in a longer text, such as one with its heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,7 @@ def find_passages(
             quote
             for quote in _ranked(part, sentences)
             if not is_heading(quote.sentence)
-            and not _is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
+            and not is_rejected(quote.sentence.text, sources[quote.sentence.source - 1], rejected)
             and (not rejected or quote.score < ANSWER_AT or says_all(part, quote.sentence))
         ]
         fits = find_fits(part, ranked, leads, sources)
@@ -166,11 +169,24 @@ def _surest(prose: Sequence[RankedSentence], any_: Sequence[RankedSentence]) -> 
     return any_ if is_of_code else prose
 
 
-def _is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
+def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
+    """Whether a person rejected a text of a source: the source itself, or a sentence, also in parts."""
     is_old = (
         rejected.until is not None and source.published is not None and source.published <= rejected.until
     )
-    return is_old or source.location in rejected.locations or sentence_key(text) in rejected.sentences
+    if is_old or source.location in rejected.locations:
+        return True
+    wrong = [f" {_words_of(sentence)} " for sentence in rejected.sentences]
+    parts = [f" {_words_of(part)} " for part in split_sentences(text)] if wrong else []
+    return any(
+        part in sentence or (sentence in part and sentence.count(" ") > _LEAST_WORDS)
+        for part in parts
+        for sentence in wrong
+    )
+
+
+def _words_of(text: str) -> str:
+    return " ".join(re.findall(r"[\w.,%-]*\w", sentence_key(text)))
 
 
 def sentence_key(text: str) -> str:

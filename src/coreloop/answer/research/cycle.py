@@ -18,7 +18,13 @@ from coreloop.answer.repair.rounds import repair
 from coreloop.answer.repair.signals import TYPE as SIGNALLED
 from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.research.answer import build_response
-from coreloop.answer.research.answer_attempt import attempt_answer, quoted_sources, synthesised, unusable
+from coreloop.answer.research.answer_attempt import (
+    attempt_answer,
+    quoted_sources,
+    rejections,
+    synthesised,
+    unusable,
+)
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
@@ -150,7 +156,7 @@ def _explore(run: Run, deps: Deps) -> None:
             other = _other_angle(run.state, deps, run.state.last_strategy)
             execute(run, deps, other, run.state.last_strategy)
     with phase(run, "reflect"):
-        reflect(run, deps.ladder, _notes(run, deps))
+        reflect(run, deps.ladder, rejections(run, deps), _notes(run, deps))
 
 
 def _plan(run: Run, deps: Deps) -> None:

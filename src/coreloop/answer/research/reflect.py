@@ -9,6 +9,7 @@ import msgspec
 from coreloop.answer.models.contracts import ReflectionResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.apply_reflection import add_findings, weigh_hypotheses
 from coreloop.answer.research.asking import AGAINST, ask_or_do_without, material_of, notes_of
 from coreloop.answer.research.memory import (
@@ -31,6 +32,7 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
 )
 from coreloop.answer.research.rewording import own_words
+from coreloop.answer.research.verify import REJECTED
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
@@ -53,7 +55,7 @@ SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts 
 _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings
 
 
-def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> None:
+def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] = ()) -> None:
     """Ask what the new sources say, keep what they do say, and plan the next iteration.
 
     Parameters
@@ -62,6 +64,8 @@ def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> None:
         After the searches of an iteration.
     ladder : Ladder
         Asked once; twice in a ``deep`` or exhaustive run.
+    rejected : Rejected
+        What is no finding.
     notes : sequence of str
         What the models should know beside findings and hypotheses.
 
@@ -79,7 +83,7 @@ def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> None:
     reply = ask_or_do_without(
         run, ladder, "reflect", material, ReflectionResponse, key=key, what="reflection"
     )
-    add_findings(run, reply.findings)
+    add_findings(run, reply.findings, rejected)
     if is_thorough(run.state):
         reply = _with_challenge(run, ladder, reply, memory)
     weigh_hypotheses(run, reply)
@@ -188,10 +192,16 @@ def _look_ahead(run: Run, reply: ReflectionResponse, upcoming: int, *, model: st
     run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
     run.record(
         events.Reflected,
-        sufficient=reply.sufficient and not is_exhaustive and bool(knowledge_of(run.state).findings),
+        sufficient=reply.sufficient and not is_exhaustive and _has_kept_findings(run.state),
         confidence=_confidence(run.state),
         next_actions=tuple(query.query for query in queries),
     )
+
+
+def _has_kept_findings(state: State) -> bool:
+    """Whether there are findings, and none was dropped as rejected: what is left may not suffice."""
+    known = knowledge_of(state)
+    return bool(known.findings) and all(claim.reason != REJECTED for claim in known.dropped)
 
 
 def _confidence(state: State) -> float:

@@ -12,6 +12,8 @@ from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.models.ranking import gives_orders, text_letters
 from coreloop.answer.models.sentences import split_sentences
+from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.research.best_passages import is_rejected
 from coreloop.answer.research.findings import UNCERTAIN, Finding, Provenance, Supported, Unsupported
 from coreloop.answer.research.research_state import Dropped, Knowledge, ReadSource
 from coreloop.answer.research.support import check_support
@@ -20,7 +22,8 @@ from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
 UNCITED: Final = "cites no source"
-"""Why a sentence without a citation is dropped."""
+REJECTED: Final = "a person rejected it as an answer"
+"""Why a sentence without a citation, and one that a person rejected, is dropped."""
 _MAX_CHARS: Final = 100_000
 _MAX_SENTENCES: Final = 300
 """Of an answer; what follows is left out."""
@@ -60,7 +63,12 @@ class CheckedAnswer:
 
 
 def check_answer(
-    text: str, knowledge: Knowledge, *, named: Sequence[int] = (), question: str = ""
+    text: str,
+    knowledge: Knowledge,
+    *,
+    named: Sequence[int] = (),
+    question: str = "",
+    rejected: Rejected = NOTHING,
 ) -> CheckedAnswer:
     """Keep the sentences of an answer that a source supports, each with the number of that source.
 
@@ -74,12 +82,14 @@ def check_answer(
         The sources of sentences that cite none themselves.
     question : str
         Read with a sentence that is too short to say what it is about.
+    rejected : Rejected
+        What is never kept.
     """
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
     for claim, numbers in islice(cited_claims(without_notice(text), knowledge), _MAX_SENTENCES):
-        supporting, reason = _supporting(claim, numbers or named, knowledge, question)
+        supporting, reason = _supporting(claim, numbers or named, knowledge, question, rejected=rejected)
         if supporting:
             supporting = supporting if numbers else supporting[:_MAX_COMPUTED]
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
@@ -107,6 +117,7 @@ def check_findings(
     parts: Sequence[SubQuestion],
     *,
     iteration: int,
+    rejected: Rejected = NOTHING,
 ) -> tuple[list[Finding], list[Dropped]]:
     """Turn what a model reported into findings, still to be rated, and what no source supports."""
     found: list[Finding] = []
@@ -114,7 +125,7 @@ def check_findings(
     known = {hypothesis.id for hypothesis in knowledge.all_hypotheses}
     for finding in islice(reported, _MAX_REPORTED):
         claim, numbers = without_citations(finding.text), _numbers(finding.sources)
-        supporting, reason = _supporting(claim, numbers, knowledge)
+        supporting, reason = _supporting(claim, numbers, knowledge, rejected=rejected)
         if not supporting:
             dropped.append(Dropped(claim, reason))
             continue
@@ -195,22 +206,25 @@ def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
 
 
 def _supporting(
-    claim: str, numbers: Sequence[int], knowledge: Knowledge, question: str = ""
+    claim: str, numbers: Sequence[int], knowledge: Knowledge, question: str = "", *, rejected: Rejected
 ) -> tuple[list[int], str]:
     """Return the cited sources that say a claim, each alone or else together, or why they do not."""
     if not numbers:
         return [], UNCITED
+    cited = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
+    kept = [read for read in cited if not _is_rejected(read, claim, rejected)]
+    if cited and not kept:
+        return [], REJECTED
     is_short = bool(question) and len(stems(claim)) <= _SHORT
     own = text_letters(claim) - text_letters(question) if is_short else frozenset[str]()
     claim = f"{' '.join(search_words(question))}: {claim}" if is_short else claim
-    sources = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
-    if not sources:
+    if not cited:
         return (
             [],
             f"cites {', '.join(f'[{number}]' for number in numbers[:_MAX_CITED])}, which does not exist",
         )
     # the question's words are no evidence: a sentence that is read with it must bring half of its own
-    sources = [read for read in sources if 2 * len(own & text_letters(read.source.text)) >= len(own)]
+    sources = [read for read in kept if 2 * len(own & text_letters(read.source.text)) >= len(own)]
     if not sources:
         return [], "the cited text has too few of the sentence's own words"
     alone = [read.number for read in sources if _says([read], claim)]
@@ -220,6 +234,12 @@ def _supporting(
     if isinstance(support, Unsupported):
         return [], str(support.reason)
     return [read.number for read in sources], ""
+
+
+def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
+    """Whether a person rejected a claim; of the passage that said it, only its other sentences are kept."""
+    is_reworded = read.source.hash in rejected.passages and not _quotes(read, claim)
+    return is_reworded or is_rejected(claim, read.source, rejected)
 
 
 def _says(sources: Sequence[ReadSource], claim: str) -> bool:

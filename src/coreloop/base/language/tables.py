@@ -38,6 +38,16 @@ FUNCTION_WORDS: Final = _table("""
     show find give get about using use used any some into as s t want need know looking have has had
     they them their theirs he him his she her hers himself herself themselves itself
 """)
+GLUE: Final = _table("""
+    if but not no nor than then so because while after before during between more most other such only own
+    same both each few all one two up down out over under again once too very just now also may might must
+    shall having being doing yes per via onto upon within without through across against among around above
+    below every either neither whether though although since until unless however never ever always still yet
+    even well else etc vs off really true false thing
+    또 및 등 모두 각각 가장 매우 여부 경우 때문 이런 그런 저런 다른 모든 정말 과연 역시 바 이미 아직 매 각 인
+    그것 이것 하나 둘 사실 것 이유 그리고 그러나 하지만 만약 만일
+""")
+"""Words that a text about anything may have; in queries they do count."""
 REQUEST: Final = re.compile("^(?:알려|말해|말씀|찾아|골라|궁금|가르|알고싶|알수|여쭤|묻고|답해|보여줘|부탁)")
 INTENTS: Final = {
     "how": re.compile(r"^(?:어떻|어떡|방법|how$)"),

@@ -13,6 +13,7 @@ from typing import Final
 from coreloop.base.language.tables import (
     ENDINGS,
     FUNCTION_WORDS,
+    GLUE,
     HOW_IS,
     INTENTS,
     IRREGULAR,
@@ -108,6 +109,13 @@ def stems(text: str) -> list[str]:
     """Return the stems of a text of any length, in its order, without function and question words."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return [word for token in _TOKEN.findall(folded) for word in _read_token(token).words]
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems that say what a text of any length is about; in Korean, those of its nouns."""
+    folded = _FOREIGN_PARTICLE.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+    tokens = (_read_token(token) for token in _TOKEN.findall(folded))
+    return frozenset(word for token in tokens if token.is_noun for word in token.words) - GLUE
 
 
 def is_hangul(word: str) -> bool:

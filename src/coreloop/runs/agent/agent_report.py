@@ -1,12 +1,14 @@
 """An agent's report of an iteration: read from untrusted JSON, checked, and turned into events."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from coreloop.base.errors import UsageError
+from coreloop.base.language.words import content_words, is_hangul
 from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field
@@ -20,6 +22,21 @@ _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000, pattern=_NOT
 _Label = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=_NOT_BLANK)]
 _Source = Annotated[str, msgspec.Meta(max_length=2_000)]
 _MANY: Final = msgspec.Meta(max_length=200)
+_ASKING: Final = (
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had"
+    r"|how|what|when|where|which|who|why)\b"
+)
+_BEGINS: Final = re.compile(_ASKING, re.IGNORECASE)
+_BETWEEN: Final = re.compile(
+    rf"""[?？]+
+      | (?:[^\w\s]|\b(?:and|or|but)\b)\s*+(?={_ASKING})
+      | (?:(?<=[고며나만데까])|(?<=[는은인던]가))\s*+(?:[,;/]|그리고|또는)\s*+(?=[가-힣])
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Between two questions: "Why did it fail, and is water wet?"; not: "salts and metals"."""
+_SHARED: Final = 2
+"""Content words that a sub-question has of the question; of a question with at most as many, one."""
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000_000)]
 _Usd = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
 
@@ -188,9 +205,8 @@ def report_events(
             expected=state.iteration + 1,
         )
     texts = tuple(part for part in report.sub_questions if isinstance(part, str))
-    planned: list[Reported] = [happened.Planned(at=at, sub_questions=texts)] if texts else []
     return [
-        *planned,
+        *added_parts(state, texts, at),
         *_waivers(state, report, at),
         *_actions(report, at),
         *_searches(state, report, at),
@@ -199,6 +215,38 @@ def report_events(
             at=at, sufficient=False, confidence=state.confidence, next_actions=report.next_actions
         ),
     ]
+
+
+def added_parts(state: State, texts: tuple[str, ...], at: datetime) -> Iterator[Reported]:
+    """Yield that an agent adds sub-questions; those that are not about the question are notes.
+
+    They are about it if each question that they ask has `_SHARED` content words of the run's question, and of
+    sub-questions that no agent reported. Words of another language are not known to be about it.
+    """
+    own = [part.text for part in state.sub_questions if not part.is_reported]
+    about = content_words("\n".join([state.question, *own]))
+    if texts:
+        notes = tuple(text for text in texts if not all(_shares(asked, about) for asked in _asked(text)))
+        yield happened.Planned(at=at, sub_questions=texts, notes=notes)
+
+
+def _asked(text: str) -> Iterator[str]:
+    """Yield a sub-question, and each question in it."""
+    yield text
+    for part in map(str.strip, _BETWEEN.split(text)):
+        if content_words(part) and (_BEGINS.match(part) or any(map(is_hangul, part))):
+            yield part
+
+
+def _shares(asked: str, about: Collection[str]) -> bool:
+    shared = [word for word in content_words(asked) if any(_is_same(word, other) for other in about)]
+    return len(shared) >= (_SHARED if len(about) > _SHARED else 1)
+
+
+def _is_same(word: str, other: str) -> bool:
+    """Whether two stems are the same, or one of a compound: 팔당 of 팔당댐."""
+    short, long = sorted((word, other), key=len)
+    return word == other or (len(short) > 1 and is_hangul(short) and short in long)
 
 
 def _ids(state: State, texts: tuple[str, ...]) -> dict[str, str]:

@@ -122,6 +122,30 @@ def waive(
             return close_if_over(store, run_id, clock=clock)
 
 
+def confirm(
+    store: Store, run_id: str, part_ids: Sequence[str], *, by: Caller = "unknown", clock: Clock | None = None
+) -> State:
+    """Agree as a person that notes of an agent are about the question, so that they count.
+
+    Raises
+    ------
+    UsageError
+        One of them is no note.
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    now = (clock or SystemClock()).now()
+    confirmed = [happened.Confirmed(at=now, by=by, sub_question=part_id) for part_id in part_ids]
+    while True:
+        folding, newest = load_run(store, run_id)
+        require_going(folding.state)
+        notes = [part.id for part in folding.state.sub_questions if part.is_note]
+        if others := [part_id for part_id in part_ids if part_id not in notes]:
+            raise UsageError(f"{others[0]} is no note; notes: {', '.join(notes) or 'none'}")
+        if not store.append(run_id, confirmed, after=newest):
+            return close_if_over(store, run_id, clock=clock)
+
+
 def take_up(workspace: Workspace, state: State) -> None:
     """Say that the run's session works on it in this turn, so that the Stop hook holds the turn again."""
     if state.drives_itself and state.owner:

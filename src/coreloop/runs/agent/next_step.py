@@ -124,6 +124,8 @@ def _left(state: State, now: datetime) -> dict[str, float | None]:
 def _part_json(part: SubQuestion) -> dict[str, Any]:
     waiting = "open; a person has not yet agreed that it falls away" if part.waiver else "open"
     mark = waiting if part.is_open else "answered" if part.is_answered else "falls away"
+    if part.is_note:
+        mark = "a note: it does not count, as it is not about the question"
     return {"id": part.id, "text": part.text, "state": mark, "findings": len(part.findings)}
 
 

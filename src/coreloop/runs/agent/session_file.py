@@ -138,7 +138,7 @@ def next_work(state: State) -> str:
     """
     tell = in_language_of(state.question)
     part = next((part for part in state.sub_questions if part.is_open), None)
-    if part is None and state.sub_questions:
+    if part is None and state.counted:
         return tell("look for evidence against the findings")
     if part is None:
         return tell("split the question into sub-questions")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from acceptance.shell import Project
-from walking import FILES, LENGTH, PARTS, SEOUL, SURVEY, finding
+from walking import FILES, LENGTH, PARTS, QUESTION, SEOUL, SURVEY, finding
 
 QUERIES = {
     "web": ("han river length", "seoul city waterways", "korean river tourism"),
@@ -21,9 +21,16 @@ run record --file report.json >record.out; date +%N >changed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("until", "status"), [(None, "completed"), ("false", "stopped")])
-def test_checked_findings_complete_a_drivers_run_unless_a_command_ends_it(
-    until: str | None, status: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("prompt", "until", "status"),
+    [
+        (QUESTION, None, "completed"),
+        (QUESTION, "false", "stopped"),
+        ("Mend the tests of the shop.", None, "stopped"),
+    ],
+)
+def test_checked_findings_about_the_prompt_complete_a_drivers_run_unless_a_command_ends_it(
+    prompt: str, until: str | None, status: str, tmp_path: Path
 ):
     project = Project(tmp_path)
     for name, text in FILES.items():
@@ -35,7 +42,8 @@ def test_checked_findings_complete_a_drivers_run_unless_a_command_ends_it(
     found = [finding(LENGTH, 1, "q1"), finding(SEOUL, 1, "q2"), finding(SURVEY, 2, "q3")]
     project.write("report.json", json.dumps({"queries": searched, "findings": found}))
     project.write("agent.sh", AGENT)
-    options = ("--max-iterations", "2", *(("--until", until) if until else ()))
+    project.write("PROMPT.md", prompt)
+    options = ("--max-iterations", "2", "--prompt", "PROMPT.md", *(("--until", until) if until else ()))
     process = project.start("runs", "start", *options, "--", "sh", "agent.sh")
     _, err = process.communicate(timeout=120)
     state = project.shown()

@@ -9,6 +9,7 @@ from typing import Any
 
 from acceptance.claude_code import Session
 from acceptance.shell import Done, Project
+from terminals import typed
 
 QUESTION = "한강의 길이는 얼마이고 어디를 지나는가?"
 LENGTH, OTHER, SEOUL = (
@@ -186,7 +187,7 @@ def _the_order_is_followed(agent: Agent) -> None:
     refused = agent.record(4, _queries(planned), said)
     assert (refused.code, "the strategy web must be left; use academic" in refused.err) == (2, True)
     shown = agent.record(4, _queries(planned), said, strategy="academic")
-    assert "📊 진행도: 66% (2/3)" in shown.lines
+    assert "📊 진행도: 33% (1/3)" in shown.lines  # q1 is disputed
     assert agent.next()["drift"] is None
 
 
@@ -218,7 +219,8 @@ def _pause_and_resume(agent: Agent) -> None:
     assert project.run("runs", "pause", agent.run_id, CLAUDECODE="1").code == 0
     assert session.stop() == ""
     assert agent.next()["do"].startswith("턴을 끝내세요. 연구가 일시정지")
-    assert project.run("runs", "resume", agent.run_id).code == 0
+    assert project.run("runs", "resume", agent.run_id, CLAUDECODE="1").code == 2
+    assert typed(project.folder, "runs", "resume", agent.run_id).returncode == 0
     session.prompt(f"/dr {agent.run_id}")
     assert agent.next()["goes_on"] is True
 

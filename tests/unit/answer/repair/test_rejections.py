@@ -1,17 +1,33 @@
 """A rejection lasts until a person or other evidence says otherwise; its reason is used and shown."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from acceptance.shell import Project
 from coreloop.answer.deps import Deps
+from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
+from coreloop.answer.repair.store import open_repair_store
+from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.run import answer
+from coreloop.answer.research.best_passages import sentence_key
+from coreloop.answer.research.research_state import knowledge_of
+from coreloop.answer.research.run import answer, run_research
+from coreloop.answer.research.verify import REJECTED
+from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.work import work_on_jobs
-from repairing import RETURN_QUESTION, limit_paths, shop, shop_deps
+from coreloop.runs.load import load_run
+from model_stand_in import model_stand_in, streams
+from repairing import RETURN_QUESTION, SHIP_QUESTION, limit_paths, shop, shop_deps
+from researching import MOMENT, deps_in, plan, project, reflection, synthesis
+from serving import served
+from walking import FILES, LENGTH, PARTS, SEOUL, executed, finding, walk_in
 
+LENGTH_QUESTION = PARTS[0]
 SAME_QUESTION = "within how many days can a parcel be returned"
 
 
@@ -34,6 +50,71 @@ def test_a_rejected_sentence_is_never_marked_again(again: str, tmp_path: Path):
         assert (found.supported, found.end) == (False, "nothing_said_so")
         assert not any(passage.end for passage in found.passages)
         assert gap.id in {left.id for left in deps.tables.gaps()}
+
+
+def test_no_research_believes_a_rejected_sentence(tmp_path: Path):
+    with deps_in(project(tmp_path)) as deps:
+        reject(deps, answer(LENGTH_QUESTION, deps=deps))
+        found = run_research(LENGTH_QUESTION, deps=deps, max_iters=2)
+        state = load_run(deps.store, found.run_id)[0].state
+        assert (state.status, [part.findings for part in state.sub_questions]) == ("stopped", [[]])
+        assert "494" not in found.final_answer
+
+
+@pytest.mark.parametrize("said", ["Its length is 494 kilometres.", LENGTH])
+def test_no_model_brings_a_rejected_sentence_back(said: str, tmp_path: Path):
+    finding = {"text": said, "sources": ["[1]"], "answers": ["q1"]}
+    replies = [plan("Han river length", tier="simple"), *[reflection(finding, sufficient=True)] * 2]
+    with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
+        offline = replace(deps, ladder=Ladder([OfflineModel()]))
+        reject(offline, answer(LENGTH_QUESTION, deps=offline))
+        server.acts += [streams(reply) for reply in (*replies, synthesis(f"{said} [1]"))]
+        found = run_research(LENGTH_QUESTION, deps=deps, max_iters=2)
+        state = load_run(deps.store, found.run_id)[0].state
+    assert (state.status, state.stop_reason) == ("stopped", "max_iterations")
+    assert {claim.reason for claim in knowledge_of(state).dropped} == {REJECTED}
+    assert "494" not in found.final_answer
+
+
+def test_a_part_of_the_question_that_was_rejected_is_not_believed(tmp_path: Path):
+    with shop_deps(shop(tmp_path, indexed=("docs",))) as deps:
+        reject(deps, answer(RETURN_QUESTION, deps=deps))
+        both = f"{RETURN_QUESTION} {SHIP_QUESTION}"
+        state = load_run(deps.store, run_research(both, deps=deps, max_iters=2).run_id)[0].state
+        assert [part.is_answered for part in state.sub_questions] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [LENGTH, LENGTH.removesuffix("."), "494 kilometres long", f"{LENGTH} {SEOUL}", f"Han river {LENGTH}"],
+)
+def test_no_agent_brings_a_rejected_sentence_back(quote: str, tmp_path: Path):
+    rejected = Rejected(sentences=frozenset({sentence_key(LENGTH)}))
+    with walk_in(tmp_path) as walk, open_repair_store(open_workspace(tmp_path), environ={}) as tables:
+        tables.reject("How long is the Han river?", rejected, reason="", now=MOMENT)
+        walk.plan()
+        walk.read("docs/han.md")
+        done = walk.record(finding(quote, "[01]", "q1"), finding(SEOUL, 1, "q2"))
+        assert [(one.text, one.reason) for one in done.unbelieved] == [(quote, REJECTED)]
+        assert [part.is_settled for part in walk.state.sub_questions] == [False, True, False]
+
+
+def test_what_was_rejected_is_not_believed_by_the_service_and_the_command_of_an_agent(tmp_path: Path):
+    folder = Project(tmp_path)
+    for name, text in FILES.items():
+        folder.write(name, text)
+    folder.commit()
+    assert folder.run("index", "docs").code == 0
+    assert "494" in folder.run("ask", PARTS[0]).out
+    assert folder.run("feedback", "last", "down").code == 0
+    with served(tmp_path) as service, service.client() as client:
+        answered = client.post("/run", json={"task": PARTS[0], "max_iters": 2}).json()
+    assert "494" not in answered["final_answer"]
+    folder.open(PARTS[0])
+    number = folder.run("runs", "read", "docs/han.md").json["source"]
+    searched = {"queries": executed("han river length"), "sub_questions": [PARTS[0]]}
+    said = folder.record({**searched, "findings": [finding(LENGTH, number, "q1")]})
+    assert f"   - {LENGTH}: {REJECTED}" in said.lines
 
 
 def test_other_evidence_answers_and_closes_the_gap(tmp_path: Path):

@@ -20,7 +20,7 @@ from coreloop.runs.agent.agent_report import (
     Waiver,
     read_report,
 )
-from coreloop.runs.agent.agent_runs import attach, close_if_over, record_report, waive
+from coreloop.runs.agent.agent_runs import attach, close_if_over, confirm, record_report, waive
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits
@@ -34,9 +34,9 @@ from running import MOMENT, SetClock, new_run, python, store_at
 COVERED = AgentReport(sub_questions=("one?",), findings=(Learnt("up", ("dart:1",), "one?"),))
 
 
-def open_run(store: Store, **limits: Any) -> str:
+def open_run(store: Store, question: str = "The first or the second?", **limits: Any) -> str:
     clock = SetClock()
-    return create_run(store, "why?", kind="agent", limits=Limits(**limits), drives_itself=True, clock=clock)
+    return create_run(store, question, kind="agent", limits=Limits(**limits), drives_itself=True, clock=clock)
 
 
 def state_of(store: Store, run_id: str) -> State:
@@ -134,7 +134,7 @@ def test_a_report_of_an_iteration_that_is_recorded_is_refused(store: Store):
 
 def test_a_waiver_keeps_its_sub_question_open_until_a_person_agrees(store: Store):
     run_id = open_run(store)
-    record_report(store, run_id, AgentReport(sub_questions=("one?",)))
+    record_report(store, run_id, AgentReport(sub_questions=("first?",)))
     with pytest.raises(UsageError, match="no agent proposed to drop q1; proposed: none"):
         waive(store, run_id, "q1")
     state = record_report(store, run_id, AgentReport(sub_questions=(Waiver("q1", "moot"),)))
@@ -143,13 +143,33 @@ def test_a_waiver_keeps_its_sub_question_open_until_a_person_agrees(store: Store
     assert waive(store, run_id, "q1").status == "completed"
 
 
+def test_what_is_not_about_the_question_is_a_note_until_a_person_confirms_it(store: Store):
+    run_id = open_run(store)
+    state = record_report(store, run_id, AgentReport(sub_questions=("Is water wet?", "the first?")))
+    assert [part.is_note for part in state.sub_questions] == [True, False]
+    assert (state.sub_questions[0].is_open, [part.id for part in state.counted]) == (False, ["q2"])
+    assert next_step(store, state)["sub_questions"][0]["state"].startswith("a note")
+    with pytest.raises(UsageError, match="q2 is no note; notes: q1"):
+        confirm(store, run_id, ["q1", "q2"])
+    assert [part.id for part in confirm(store, run_id, ["q1"]).counted] == ["q1", "q2"]
+
+
+def test_a_sub_question_is_also_compared_with_those_of_coreloops_own_plan(store: Store):
+    run_id = open_run(store)
+    planned = [happened.Planned(at=MOMENT, sub_questions=("Is water wet?",))]
+    store.append(run_id, planned, after=load_run(store, run_id)[1])
+    texts = ("Which water is wet?", "Which stone is wet and dry?", "Which stone is dry?")
+    state = record_report(store, run_id, AgentReport(sub_questions=texts))
+    assert [part.is_note for part in state.sub_questions] == [False, False, True, True]
+
+
 def test_next_says_what_an_agent_must_know(store: Store):
     run_id = open_run(store, max_iterations=9, usd=2.0, tokens=100, deadline_s=60.0)
     web = AgentReport(
         actions=(ReportedAction("web", ("English",)),),
         queries=(Query("profit 2025", 3, True), Query("loss", 0, True)),
-        sub_questions=("one?", "two?"),
-        findings=(Learnt("up", ("dart:1",), "one?"),),
+        sub_questions=("first?", "second?"),
+        findings=(Learnt("up", ("dart:1",), "first?"),),
         next_actions=("read the report",),
         usage=ReportedUsage(usd=0.5, tokens=10),
     )
@@ -201,8 +221,9 @@ def test_what_helped_an_earlier_run_is_shown_to_the_next(store: Store):
         sub_questions=asks,
         findings=(Learnt("up", ("dart:1",), asks[0]),),
     )
-    record_report(store, open_run(store), helped)
-    state = record_report(store, open_run(store), AgentReport(sub_questions=asks[1:]))
+    question = "영업이익과 매출은 왜 올랐나?"
+    record_report(store, open_run(store, question), helped)
+    state = record_report(store, open_run(store, question), AgentReport(sub_questions=asks[1:]))
     (pattern,) = next_step(store, state)["reflexion"]["success_patterns"]
     assert (pattern["strategy"], pattern["situations"]) == ("historical", [asks[1]])
 
