@@ -18,7 +18,6 @@ from coreloop.observe.reading.malformed_lines import (
     read_loosely,
     time_of,
 )
-from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
@@ -51,12 +50,12 @@ NOT_PLAIN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_record = msgspec.json.Decoder(RecordFields).decode
 
 
-def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Read a day file line by line, of any length.
 
     Parameters
     ----------
-    path : Path or RemoteFile
+    path : Path
         JSONL; LF or CRLF, with or without a byte order mark.
     start, end : int, optional
         Bytes: the beginning of a line, and where reading ends. Bytes appended later are not read.
@@ -80,7 +79,7 @@ def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Itera
             offset += len(raw)
 
 
-def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
+def read_lines(path: Path) -> Iterator[RecordLine | Skipped]:
     """Read a day file's records; see `raw_lines` and `decode_line`."""
     for offset, raw in raw_lines(path):
         yield decode_line(raw, offset)
