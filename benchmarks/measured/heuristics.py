@@ -6,7 +6,7 @@ names the attribute.
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,30 +33,15 @@ def _in_find(attribute: str, make: Callable[[Any], Any]) -> Switch:
     return Switch("coreloop.sanitize.find_in_text", attribute, make)
 
 
-def _in_closings(attribute: str, make: Callable[[Any], Any]) -> Switch:
-    return Switch("coreloop.sanitize.without_spaces", attribute, make)
-
-
-def _without_pieces(closings: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    return lambda view, shown, *, pieces: closings(view, shown, pieces=False)
-
-
 HEURISTICS: Final[Mapping[str, tuple[Switch, ...]]] = {
-    "spread": (_in_find("spread", lambda _: lambda text, budget: ()),),
-    "letters": (_in_find("letters_as_digits", lambda _: lambda view, shown: None),),
-    "pieces": (_in_find("closings", _without_pieces),),
-    "lines": (_in_closings("_breaks", lambda _: lambda shown: ()),),
-    "spaced": (_in_closings("_SPELLED", lambda _: _NEVER),),
-    "spoken": (_in_find("spoken_digits", lambda _: lambda view, shown: None),),
+    "lines": (Switch("coreloop.sanitize.undisguised", "_BREAK", lambda _: _NEVER),),
     "views": (_in_find("readings", lambda _: lambda text: (None,)),),
     "base64": (
         _in_find("may_be_encoded", lambda _: lambda compact: False),
         _in_find("encoded", lambda _: lambda text: ()),
     ),
 }
-"""spread: numbers with blanks everywhere. letters: O and l as digits. pieces: runs of equally long pieces
-joined. lines: line breaks closed. spaced: letters with blanks between them. spoken: digits in words. views:
-digits, letters and escapes undisguised."""
+"""lines: line breaks closed. views: digits, letters and escapes undisguised."""
 
 
 def existing() -> list[str]:

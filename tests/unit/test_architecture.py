@@ -15,8 +15,8 @@ SOURCE = ROOT / "src" / "coreloop"
 NOT_OURS = {"admin/demo/projects", "admin/init/templates", "runs/claude_code/templates"}
 """Files that are copied into other projects."""
 BEHIND_ONE_MODULE = {
-    "distributed": "observe.reading.remote",
-    "fsspec": "observe.reading.remote",
+    "distributed": "learn.mine.executors",
+    "upath": "learn.mine.executors",
     "click": "cli",
     "rich": "cli",
     "git": "promote.commits",

@@ -14,10 +14,11 @@ from coreloop.cli.options import FolderType
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coreloop.learn.facts.oddities import Absent, LogOddities
     from coreloop.learn.mine.run import Mined, Watch
     from coreloop.observe.reading.outcome import Unseen
-    from coreloop.observe.reading.remote import Folder
 
 
 _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
@@ -28,24 +29,20 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
     @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")
-    @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
-    @click.option("--scheduler", metavar="ADDRESS", help="Mine on a Dask cluster: tcp://host:8786.")
     @wraps(command)
     def with_mining(
         *args: Any,
-        in_dir: "Folder | None",
+        in_dir: "Path | None",
         own: bool,
-        jobs: int | None,
         no_cache: bool,
-        scheduler: str | None,
         **options: Any,
     ) -> None:
         from coreloop.learn.mine.run import MiningOptions
 
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
-        mining = MiningOptions(in_dir=in_dir, own=own, jobs=jobs, no_cache=no_cache, scheduler=scheduler)
+        mining = MiningOptions(in_dir=in_dir, own=own, no_cache=no_cache)
         command(*args, mining=mining, **options)
 
     return with_mining

@@ -14,7 +14,6 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import say
-from coreloop.observe.reading.remote import Address, Folder, named_folder
 
 NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
 """Printed by a dry run."""
@@ -141,14 +140,17 @@ def candidate_options(command: _Command) -> _Command:
     return candidate(click.option("--id", "wanted", required=True, help="An id in the file.")(command))
 
 
-class FolderType(click.ParamType["Folder"]):
+class FolderType(click.ParamType["Path"]):
     """A folder, or an address such as ``s3://bucket/ai-ask``."""
 
     name = "folder"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Folder:
-        folder = named_folder(value) if isinstance(value, str) else value
-        return folder if isinstance(folder, Address) else FOLDER.convert(folder, param, ctx)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if not isinstance(value, str) or "://" not in value:
+            return FOLDER.convert(value, param, ctx)
+        from coreloop.learn.mine.executors import named_folder
+
+        return named_folder(value)
 
 
 def json_option(command: _Command) -> _Command:

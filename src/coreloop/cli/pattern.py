@@ -101,16 +101,9 @@ def _show_notes(result: "PatternResult") -> None:
 def _show_removed(
     result: "PatternResult", workspace: Workspace, mining: "MiningOptions", *, with_notes: bool
 ) -> None:
-    from coreloop.observe.reading.remote import Address
-
     keep_days = workspace.settings.retention_days
     if with_notes:
         message = say("dry run: with audit notes nothing is removed, and no text is proposed from them")
-        click.echo(message, err=True)
-    elif keep_days is not None and isinstance(mining.in_dir, Address):
-        message = say(
-            "{in_dir}: nothing is removed at an address; retention_days is for folders", in_dir=mining.in_dir
-        )
         click.echo(message, err=True)
     for path in result.removed:
         tell(

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.sanitize.detectors import rules_for
-from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
-from coreloop.sanitize.detectors.signs import JOINING, signs_of
+from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, NONE, Sign, value_span
+from coreloop.sanitize.detectors.signs import signs_of
 from coreloop.sanitize.undisguised import CACHED_CHARS
 
 Span = tuple[str, int, int]
@@ -21,26 +21,13 @@ _LINE_ENDS: Final = str.maketrans("\n\r\t", "   ")
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
-def matches(text: str, *, joins: bool = False, among: int = ~0, markers: int | None = None) -> Iterator[Span]:
-    """Yield the kind, start and end of each match.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    joins : bool
-        Apply only the rules that hold across white space.
-    among : int
-        Bits of `Sign` to consider.
-    markers : int, optional
-        The bits that the text shows, if they are known.
-    """
-    if markers is None:
-        markers = signs_of(text, among=among & JOINING if joins else among)
+def matches(text: str, *, without: Sign = NONE) -> Iterator[Span]:
+    """Yield the kind, start and end of each match of a rule; those that need ``without`` are left out."""
+    markers = signs_of(text) & ~int(without)
     if not markers:
         return
     numbers: tuple[int, int] | None = None
-    for kind, literal, finditer, check, near, is_number in rules_for(markers, joins=joins):
+    for kind, literal, finditer, check, near, is_number in rules_for(markers):
         if literal not in text:
             continue
         if not is_number:

@@ -8,7 +8,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -25,11 +25,14 @@ class View:
         The text to match on.
     starts, ends : list of int
         Original offsets of each character of ``text``.
+    is_joined : bool
+        Whether line breaks were closed.
     """
 
     text: str
     starts: list[int]
     ends: list[int]
+    is_joined: bool = False
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Map a match to offsets of the original."""
@@ -56,42 +59,23 @@ _ESCAPE: Final = re.compile(
 _ROUNDS: Final = 4  # chosen: text escaped more than four times is no longer read by anybody
 CACHED_CHARS: Final = 240
 """Length of a text whose searches and readings are cached, since it is read for rules and for companies."""
-# O and l as digits: 142 more of 10,530 planted values (1.3 %, 2026-11-24).
-_LIKE_DIGITS: Final = re.compile(r"[0-9OoIl|(][0-9OoIl|\-. ()]{7,34}[0-9OoIl|]")
-_DIGITS_BY_LETTERS: Final = re.compile(
-    rf"(?:(?<![A-Za-z])|(?<=(?<![A-Za-z])[A-Z][A-Z]))(?=[^\n]{{0,30}}?[OoIl|]){_LIKE_DIGITS.pattern}(?![A-Za-z])"
-)
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
+_WORD: Final = r"(?:[A-Z]?[a-z]+|[A-Z]+(?:_[A-Z]+)*[0-9]{0,4})"
+# "hong.gil\ndong@example.com", not "Analyst\nmarta@acme.io" and not "key\n- next"
+_BREAK: Final = re.compile(
+    rf"(?<=[0-9A-Za-z@._+/-])[ \t]*\n[ \t]*(?!-\s|{_WORD}(?![0-9A-Za-z@._+/-]))(?=[0-9a-zA-Z@._+/-])"
+)
+_WORD_BEFORE: Final = re.compile(rf"(?<![0-9A-Za-z@._+/-]){_WORD}\Z")
+_MAX_WORD_CHARS: Final = 24  # chosen: longer runs of letters are no words
 _LINE_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\++[nrt])+")
-_LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
-_AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
 SHORT_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-0\]")
 _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]")
 
 
-def letters_as_digits(view: View | None, visible: str) -> View | None:
-    """Replace letters between digits by the digits they resemble; None if there are none."""
-    if not (_LIKE_DIGITS.search(visible) and _LETTER_BY_DIGIT.search(visible)):
-        return None
-    if not _DIGITS_BY_LETTERS.search(visible):
-        return None
-    return _rewrite(view or _identity(visible), _DIGITS_BY_LETTERS, _letters_as_digits)
-
-
-def rewritten(
-    view: View | None,
-    visible: str,
-    pattern: re.Pattern[str],
-    replace: Callable[[re.Match[str]], list[tuple[str, int, int]]],
-) -> View:
-    """Replace matches in a reading by characters with their own offsets within the match."""
-    return _rewrite(view or _identity(visible), pattern, replace)
-
-
 def readings(text: str) -> Iterable[View | None]:
     """Return the readings of a text: unchanged (None), undisguised, and with tags or escapes decoded."""
-    if _PLAIN.fullmatch(text):
+    if "\n" not in text and _PLAIN.fullmatch(text):
         return (None,)
     return _cached_readings(text) if len(text) <= CACHED_CHARS else _readings(text)
 
@@ -106,14 +90,27 @@ def _readings(text: str) -> Iterator[View | None]:
     clear = _clear(_identity(text)) if _may_differ(text) else None
     if clear is not None:
         yield clear
+    if _BREAK.search(text if clear is None else clear.text):
+        yield _without_breaks(clear or _identity(text))
     tagged = _TAGGED.search(text) is not None
     if tagged:
         yield _clear(_identity(text), tags=True) or _identity(text)
     if "\\" in text and _LINE_ESCAPE.search(text):
         broken = _rewrite(_identity(text), _LINE_ESCAPE, lambda match: "\n")
         yield _clear(broken) or broken
+        yield _without_breaks(broken)
         if tagged:
             yield _clear(broken, tags=True) or broken
+
+
+def _without_breaks(view: View) -> View:
+    """Close the line breaks in words and numbers: a wrapped address, a key of two lines."""
+    return replace(_rewrite(view, _BREAK, _closed_break), is_joined=True)
+
+
+def _closed_break(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start() - _MAX_WORD_CHARS) : match.start()]
+    return match[0] if _WORD_BEFORE.search(before) else ""
 
 
 def plain_text(text: str) -> str:
@@ -224,10 +221,6 @@ def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
         pieces.append((char, at, at + size))
         at += size
     return pieces
-
-
-def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:
-    return [(char.translate(_AS_DIGITS), at, at + 1) for at, char in enumerate(match[0])]
 
 
 _FOLDED: Final = {alike: plain for plain, alikes in LOOK_ALIKES.items() for alike in alikes}

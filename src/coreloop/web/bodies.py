@@ -1,6 +1,7 @@
 """What requests and responses contain. Unknown fields are refused by name."""
 
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -138,7 +139,7 @@ class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     text: str
     line: int | None = None
-    published: str | None = None
+    published: date | None = None
     provider: str = ""
 
 
@@ -161,8 +162,8 @@ class RunRowReply(msgspec.Struct, frozen=True, kw_only=True):
     iteration: int
     cost_usd: float
     tokens: int
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
 
 
 class RunsReply(msgspec.Struct, frozen=True):

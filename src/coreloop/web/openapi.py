@@ -63,7 +63,7 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
 def _operation(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": route.name or route.handler.__name__,
+        "operationId": route.name,
         "parameters": list(_parameters(route)),
         "responses": _responses(route, schemas),
         "security": [{"key": []}, {}] if route.scope else [{}],
@@ -86,7 +86,7 @@ def _responses(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
         for status, kind in route.also.items()
     }
     problem = {"description": "An error.", "content": {_JSON: {"schema": schemas[ErrorResponse]}}}
-    return {str(route.status): _described(route.status, media_types), **others, "default": problem}
+    return {"200": _described(200, media_types), **others, "default": problem}
 
 
 def _described(status: int, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, get_type_hints
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -73,30 +73,51 @@ class HttpCall:
         return str(self.request.path_params[name])
 
 
-Handler = Callable[[HttpCall], Any | Awaitable[Any]]
+Handler = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """A method and a path.
+    """A method and a path; types and summary are those of the handler, see `route`."""
 
-    Attributes
+    method: str
+    path: str
+    handler: Handler
+    name: str
+    summary: str
+    scope: KeyScope | None
+    body: type[Body] | None
+    query: type[Body]
+    reply: Any
+    also: Mapping[int, Any]
+    media_type: str
+    example: Mapping[str, Any] | None
+
+
+ROUTES: Final[list[Route]] = []
+
+
+def route(
+    method: str,
+    path: str,
+    *,
+    scope: KeyScope | None = "read",
+    also: Mapping[int, Any] | None = None,
+    media_type: str = "application/json",
+    example: Mapping[str, Any] | None = None,
+    name: str = "",
+) -> Callable[[Handler], Handler]:
+    """Make a function a route.
+
+    Its parameters ``body`` and ``query`` are what the request has, its return type is the JSON of the reply
+    (`starlette.responses.Response` for none), the first line of its docstring is the summary.
+
+    Parameters
     ----------
     method, path : str
         As ``GET`` and ``/runs/{run_id}``.
-    handler : callable
-        A coroutine, or a function for a thread of its own. What it returns is sent as JSON, unless it is a
-        `starlette.responses.Response`.
-    summary : str
-        One line for people.
     scope : str or None
         What a key must allow; None for no key.
-    body, query : type
-        The body and query of the request.
-    reply : type or None
-        The type of the JSON; None for another media type, see `media_type`.
-    status : int
-        The HTTP status of a success.
     also : mapping of int to type or None
         Other responses that are no errors: their statuses, and the types of their JSON.
     media_type : str
@@ -107,19 +128,27 @@ class Route:
         One word for programs; "" for the handler's.
     """
 
-    method: str
-    path: str
-    handler: Handler
-    summary: str
-    scope: KeyScope | None = "read"
-    body: type[Body] | None = None
-    query: type[Body] = NoQuery
-    reply: Any = None
-    status: int = 200
-    also: Mapping[int, Any] = field(default_factory=dict)
-    media_type: str = "application/json"
-    example: Mapping[str, Any] | None = None
-    name: str = ""
+    def add(handler: Handler) -> Handler:
+        types = get_type_hints(handler)
+        reply = types["return"]
+        added = Route(
+            method=method,
+            path=path,
+            handler=handler,
+            name=name or handler.__name__,
+            summary=(handler.__doc__ or "").partition("\n")[0],
+            scope=scope,
+            body=types.get("body"),
+            query=types.get("query", NoQuery),
+            reply=None if reply is Response else reply,
+            also=also or {},
+            media_type=media_type,
+            example=example,
+        )
+        ROUTES.append(added)
+        return handler
+
+    return add
 
 
 class RouteEndpoint:
@@ -145,7 +174,7 @@ class RouteEndpoint:
         )
         if service.shutdown.is_set() and route.method == "POST":
             raise leaving()
-        response = _response(await _called(route.handler, call), route)
+        response = _response(await _called(route, call), route)
         await send_in_time(response, scope, receive, send)
 
 
@@ -225,10 +254,11 @@ def _event_id(text: str) -> int:
     return int(text)
 
 
-async def _called(handler: Handler, call: HttpCall) -> Any:
-    if inspect.iscoroutinefunction(handler):
-        return await handler(call)
-    return await run_in_threadpool(handler, call)
+async def _called(route: Route, call: HttpCall) -> Any:
+    given = {"body": call.body} if route.body else {"query": call.query} if route.query is not NoQuery else {}
+    if inspect.iscoroutinefunction(route.handler):
+        return await route.handler(call, **given)
+    return await run_in_threadpool(route.handler, call, **given)
 
 
 async def send_in_time(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
@@ -244,4 +274,4 @@ async def send_in_time(response: Response, scope: Scope, receive: Receive, send:
 def _response(reply: Any, route: Route) -> Response:
     if isinstance(reply, Response):
         return reply
-    return Response(msgspec.json.encode(reply), route.status, media_type=route.media_type)
+    return Response(msgspec.json.encode(reply), media_type=route.media_type)

@@ -10,31 +10,11 @@ from coreloop.answer.research.answer import AgentResponse, ending, respond
 from coreloop.answer.research.answer_outcome import HTTP_STATUS
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
-from coreloop.runs.amounts import Amount
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State, state_json
-from coreloop.runs.stores.accounts import RunRow
-from coreloop.web.bodies import AskReply, RunReply, RunRowReply
+from coreloop.web.bodies import AskReply, RunReply
 from coreloop.web.problems import Problem, error_response
 from coreloop.web.service import Service
-
-
-def row_reply(row: RunRow) -> RunRowReply:
-    """Return a run of a list."""
-    spent: Amount = row.spent
-    return RunRowReply(
-        run_id=row.run_id,
-        kind=row.kind,
-        mode=row.mode,
-        question=row.question,
-        status=row.status,
-        stop_reason=row.stop_reason,
-        iteration=row.iteration,
-        cost_usd=spent.usd,
-        tokens=spent.tokens,
-        created_at=row.created_at.isoformat(),
-        updated_at=row.updated_at.isoformat(),
-    )
 
 
 def run_reply(state: State) -> RunReply:

@@ -198,7 +198,7 @@ def _lives(pid: int) -> bool:
 @pytest.mark.parametrize(
     "words",
     [
-        "mine --in-dir in --no-cache --jobs 2",
+        "mine --in-dir in --no-cache",
         "sanitize --mode mask --in in --out out --jobs 2",
         "sanitize --check in --jobs 2",
     ],

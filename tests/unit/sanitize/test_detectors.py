@@ -1,7 +1,6 @@
 """What each rule masks and what stays unchanged: before, after, and the reason."""
 
 import base64
-import re
 import unicodedata
 from itertools import pairwise
 from time import process_time
@@ -50,14 +49,6 @@ MASKED = {
     "a Korean number from abroad": ("+82 10-1234-5678", "[PHONE-1]"),
     "a foreign number": ("call +1 415-555-2671", "call [PHONE-1]"),
     "a spoken number": ("공일공 일이삼사 오육칠팔", "[PHONE-1]"),
-    "a number spelled out in English": (
-        "Tel. zero one zero five two four seven one two three four",
-        "Tel. [PHONE-1]",
-    ),
-    "a resident spelled out in Korean": (
-        "주민번호 구공공일공일 일이삼사오육칠입니다",
-        "주민번호 [RRN-1]입니다",
-    ),
     "a US number with a 1 and no plus": ("ring 1 (415) 555-0198", "ring [PHONE-1]"),
     "a telephone behind a dash": ("phone - 4155550198", "phone - [PHONE-1]"),
     "a particle, not ten thousand": ("+1 212 476 9821만 다시", "[PHONE-1]만 다시"),
@@ -146,42 +137,12 @@ MASKED = {
     "a letter with a title": ("Dear Ms. Hallström,", "Dear Ms. [PERSON-1],"),
     "a doctor": ("Dr. Kim Minsu", "Dr. [PERSON-1]"),
     "a card before a year": ("gave 378282246310005 2024년", "gave [CARD-1] 2024년"),
-    "a mobile number with stray blanks": (
-        "회신은 01  9)   2  56  1-  93  56입니다",
-        "회신은 [PHONE-1]입니다",
-    ),
-    "a landline with a torn bracket": ("연락처 (064 ) 84 8-37 33 맞나요", "연락처 [PHONE-1] 맞나요"),
     "a number of a row's length among years": ("2024 010 1234 5678 2025", "2024 [PHONE-1] 2025"),
-    "a resident with stray blanks": ("9001 01 -  123 4567, 한도", "[RRN-1], 한도"),
-    "an IBAN with stray blanks": ("[DE 89  3 70 4  00 44  0 53 2  01 30  0 0]", "[[IBAN-1]]"),
-    "a passport in pieces": ("passport number M123  A456  7 명의", "passport number [PASSPORT-1] 명의"),
-    "an account in pieces beside its bank": (
-        "KB국민는 94 32 38 15 22 31 22 on file",
-        "KB국민는 [ACCOUNT-1] on file",
-    ),
     "an address spoken in Korean words": ("hong33 앳 example 닷 or 닷 kr,", "[EMAIL-1],"),
-    "a title spelled apart": ("김 민 서   대 표가", "[PERSON-1]   대 표가"),
-    "a long title torn": ("남궁예찬  애널리 스트", "[PERSON-1]  애널리 스트"),
     "a name of two and two": ("남궁 민수  사 장님이", "[PERSON-1]  사 장님이"),
     "a secret behind two names": ('api_key: secret: "l1hqw3rl6^6k"', 'api_key: secret: "[SECRET-1]"'),
     "a password of capitals and signs": ("비번 3VA96MN27#J0", "비번 [SECRET-1]"),
     "a private key without its first line": (f"키 {DER[:20]}  {DER[20:60]}  {DER[60:]}", "키 [SECRET-1]"),
-    "a key in pieces beside words as long": (
-        f"call with {' '.join(re.findall('.{1,4}', STRIPE))}",
-        "call with [SECRET-1]",
-    ),
-    "a key in pieces behind many words as long": (
-        f"they call with this from xoxb {' '.join(re.findall('.{1,4}', '-' + SLACK))}",
-        "they call with this from [SECRET-1]",
-    ),
-    "a key in pieces on a line of its own": (
-        f"왜?\n401 with {' '.join(re.findall('.{1,4}', GITLAB))}",
-        "왜?\n401 with [SECRET-1]",
-    ),
-    "a key with one digit in pieces": (
-        "401 with sk _l iv e_ DP UN c2 us Zd el xj rR QW cp",
-        "401 with [SECRET-1]",
-    ),
     "a private key cut within its first line": (
         "키 -----BEGIN PRIVA TE KEY-----\nMIIE vQIBANPffqwJRY+R QNSGl1aZtxgUZLmK AfOUR2TP",
         "키 [SECRET-1]",
@@ -194,10 +155,6 @@ MASKED = {
     "a broken card of fifteen digits": (
         "verified with 3782\n 822463 10005 on file",
         "verified with [CARD-1] on file",
-    ),
-    "a broken password with one digit": (
-        "use Password=SMP\n  AQSxi3fiDSoCy; and go on",
-        "use Password=[SECRET-1]; and go on",
     ),
     "a resident in a row with commas": ("1,730921-1967635,부산", "1,[RRN-1],부산"),
     "a resident of digits in a row with commas": ("VALUES (3,7309211967635);", "VALUES (3,[RRN-1]);"),
@@ -329,7 +286,6 @@ DISGUISES = {
     "entities twice": lambda text: "".join(f"&amp;#x{ord(char):x};" for char in text),
     "escapes": lambda text: "".join(f"\\u{ord(char):04x}" for char in text),
     "escapes twice": lambda text: "".join(f"\\\\u{ord(char):04x}" for char in text),
-    "spelled": " ".join,
     "a line break": lambda text: f"{text[:7]}\n{text[7:]}",
 }
 
@@ -340,12 +296,6 @@ def test_a_disguise_hides_nothing(kind: str, disguise):
     hidden = disguise(PLAIN[kind])
     masked = sanitize_text(f"제 것은 {hidden} 입니다")
     assert masked in {f"제 것은 [{kind}-1] 입니다", f"제 것은 [{kind}-1][{kind}-2] 입니다"}
-
-
-@each_row("kind", [kind for kind, text in PLAIN.items() if text[-3:].isdigit()])
-def test_a_space_hides_no_number(kind: str):
-    number = PLAIN[kind]
-    assert sanitize_text(f"제 것은 {number[:7]} {number[7:]} 입니다") == f"제 것은 [{kind}-1] 입니다"
 
 
 def test_decomposed_korean_is_read():

@@ -11,8 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from coreloop.base.project.service_settings import ServiceSettings
+from coreloop.web.api import ROUTES
 from coreloop.web.openapi import describe
-from coreloop.web.routes import ROUTES
 from serving import QUESTION, Served, asked, until
 
 DOCS = Path(__file__).parents[3] / "docs"

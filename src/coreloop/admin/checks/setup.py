@@ -74,7 +74,7 @@ def _misspelt(
             )
 
 
-_DISTRIBUTED: Final = ("distributed", "fsspec")
+_DISTRIBUTED: Final = ("distributed", "upath")
 
 
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:
@@ -111,7 +111,7 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
     absent = _missing(_DISTRIBUTED)
     if absent:
         message = Phrase(
-            "distributed is not installed ({listed}); only --scheduler and s3:// addresses need it",
+            "distributed is not installed ({listed}); only executor: tcp://… and s3:// addresses need it",
             listed=listed(absent),
         )
         yield Diagnosis(

@@ -30,7 +30,7 @@ from coreloop.observe import AuditCollector
 _N_DAYS: Final = 30
 """As many as the window of the commands has, so that they need no options in the demo's folder."""
 
-_MINING: Final = MiningOptions(jobs=1, no_cache=True)  # a few hundred records
+_MINING: Final = MiningOptions(no_cache=True)  # a few hundred records
 
 
 def demo_days(now: datetime) -> Days:

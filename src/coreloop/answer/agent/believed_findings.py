@@ -15,15 +15,13 @@ from coreloop.answer.agent.agent_state import (
     trust_in,
 )
 from coreloop.answer.agent.plan import labels_to_leave, order_of
-from coreloop.answer.agent.quotes import check_quote, holds
-from coreloop.answer.models.dates import dates_agree, split_dates
-from coreloop.answer.models.opposites import in_one_word
-from coreloop.answer.models.question_parts import is_korean, search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.models.ranking import word_letters
+from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.apply_reflection import sourced_text, weight_of
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
-from coreloop.answer.research.findings import UNCERTAIN, Finding, Unsupported, merged, rated
+from coreloop.answer.research.findings import UNCERTAIN, Finding, merged, rated
 from coreloop.answer.research.hypotheses import Hypothesis, ranked, with_evidence
 from coreloop.answer.research.research_state import (
     CONTRADICTED,
@@ -49,19 +47,8 @@ from coreloop.runs.state import State
 ABOUT_FROM: Final = 0.3
 """Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
 other sentences of the same paragraph, 1 % of sentences about something else."""
-_ASKED_NOUN: Final = re.compile(
-    r"([가-힣]{2,20}?)(?:[은는이가]\s?(?=얼마|누구|몇|무엇|언제|어디|뭐)|[은는]\s?(?=\?|$))"
-)
-"""Of Korean questions; English asks with another form of the word: length, long."""
-_ANY_ANSWER: Final = frozenset({"규모", "금액", "계획", "기한", "현황", "내용", "결과", "이유", "방법"})
-"""Nouns that an answer need not have: 상장 계획은? is answered by 상장을 검토하고 있다."""
-_SUPERSEDED: Final = re.compile(
-    r"폐지[됨되된]|대체(?:됨|되었|된)|더 이상 유효하지"
-    r"|\b(?:superseded by|no longer (?:valid|in force)|obsolete)\b",
-    re.IGNORECASE,
-)
-_HEAD_CHARS: Final = 300
-"""Of a source, in which it says that it no longer holds."""
+_MOST_SENTENCES: Final = 6
+"""Of a quote; a longer one stays as it is."""
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
@@ -182,34 +169,19 @@ def _judged(
     texts: Mapping[str, str],
     state: State,
 ) -> Judged:
+    """What is believed are the sentences of the source that have the quote, never the agent's own words."""
     tell = in_language_of(state.question)
-    quote, text = " ".join((learnt.quote or learnt.text).split()), " ".join(learnt.text.split())
+    quote = " ".join((learnt.quote or learnt.text).split())
     quoting, doubts = _quoting(learnt, place, quote, knowledge, tell)
-    if quoting and is_korean(text) != is_korean(quote):
-        text = quote  # words of two languages cannot be compared: the quote itself is the finding
-    sources = [_text(knowledge, number) for number in quoting]
-    support = check_quote(text, quote, sources) if quoting else None
-    if isinstance(support, Unsupported):
-        reason = tell("the quote does not say it: {reason}", reason=support.reason)
-        quoting, doubts = [], [*doubts, reason]
-    heading = " ".join(map(_heading, sources))
-    old = [number for number in quoting if _SUPERSEDED.search(_text(knowledge, number)[:_HEAD_CHARS])]
-    doubts += [
-        tell(
-            "source {number} says itself that it was replaced, so it answers nothing; read the newer one",
-            number=number,
-        )
-        for number in old
-    ]
-    asked = parts if len(old) < len(quoting) else ()
-    answers = [part for part in asked if is_about(texts[part], f"{quote} {text}", heading)]
+    said = sentences_of(_text(knowledge, quoting[0]), quote) if quoting else quote
+    answers = [part for part in parts if quoting and is_about(texts[part], said)]
     doubts += [
         tell("its quote shares too few words with {part} to answer it", part=part)
-        for part in asked
-        if part not in answers
+        for part in parts
+        if quoting and part not in answers
     ]
     finding = Finding(
-        text=text,
+        text=said,
         sources=tuple(quoting),
         confidence=0.0,
         tag=UNCERTAIN,
@@ -295,32 +267,30 @@ def _text(knowledge: Knowledge, number: int) -> str:
     return read.source.text if read else ""
 
 
-def is_about(question: str, text: str, heading: str = "") -> bool:
-    """Whether a text has enough of a question's words to answer it, what it asks for, and its time.
-
-    The heading above it lends its words to a text that has the noun that is asked for.
-    """
-    question, text = in_one_word(question), in_one_word(text)
+def is_about(question: str, text: str) -> bool:
+    """Whether a text has enough of a question's words to answer it."""
     asked = word_letters(stems(" ".join(search_words(question))))
-    head = word_letters(stems(_asked_noun(question)))
-    own = word_letters(stems(text))
-    around = own | (word_letters(stems(heading)) if head & own else frozenset())
-    if not asked or len(asked & around) < ABOUT_FROM * len(asked):
-        return False
-    if head and not head & (own | word_letters(stems(heading))):
-        return False
-    times, said = split_dates(question)[0], split_dates(text)[0] or split_dates(heading)[0]
-    return not times or not said or any(dates_agree(one, other) for one in times for other in said)
+    return bool(asked) and len(asked & word_letters(stems(text))) >= ABOUT_FROM * len(asked)
 
 
-def _asked_noun(question: str) -> str:
-    """The noun that is asked for: 매출 of 3분기 매출은 얼마인가?"""
-    match = _ASKED_NOUN.search(question)
-    return match[1] if match and match[1] not in _ANY_ANSWER else ""
+def holds(text: str, quote: str) -> bool:
+    """Whether a text has a quote word for word; blanks beside Hangul do not matter."""
+    return bool(quote) and _on_one_line(quote) in _on_one_line(text)
 
 
-def _heading(text: str) -> str:
-    return next((line.lstrip("# ") for line in text[:500].splitlines() if line.strip()), "")
+def sentences_of(text: str, quote: str) -> str:
+    """The whole sentences that a quote was cut from, so that no denial before it is lost."""
+    sentences = split_sentences(text)
+    for first, last in (
+        (i, j) for n in range(1, _MOST_SENTENCES) for i, j in enumerate(range(n, len(sentences) + 1))
+    ):
+        if holds(whole := " ".join(sentences[first:last]), quote):
+            return whole
+    return quote
+
+
+def _on_one_line(text: str) -> str:
+    return re.sub(r"(?<=[가-힣]) | (?=[가-힣])", "", " ".join(text.split()))
 
 
 def _recorded(one: Judged, findings: list[Finding], knowledge: Knowledge, at: datetime) -> Iterator[Reported]:

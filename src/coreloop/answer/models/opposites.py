@@ -72,13 +72,6 @@ _WORDS: Final = {
     )
     for kind, sides in _TABLE.items()
 }
-_ONE_WORD: Final = {
-    ("direction", 0): ("increased", "증가"), ("direction", 1): ("decreased", "감소"),
-    ("direction", 2): ("unchanged", "동결"), ("balance", 1): ("loss", "손실"),
-}  # fmt: skip
-_VERBS: Final = "늘오올높커불많뛰줄내떨낮작적"
-"""Which a Korean verb begins with; a noun such as 증가 keeps what follows it."""
-_REST: Final = re.compile(r"[가-힣]*?(?=지(?:는|도|를|가)?\s?(?:않|못|아니))|[가-힣]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +109,6 @@ def are_opposed(one: str, other: str) -> bool:
         for side in here
         for opposite in there
     )
-
-
-def in_one_word(text: str) -> str:
-    """Put one word for all of its side: 하락했다, 낮아졌다 and 떨어졌다 are 감소하다; fell is decreased."""
-    for side in sorted(sides_of(text), key=lambda side: -side.start):
-        words = _ONE_WORD.get((side.kind, side.side))
-        if words is None:
-            continue
-        end, word = side.end, words[not side.text.isascii()]
-        if side.text[0] in _VERBS and (rest := _REST.match(text, end)):
-            end, word = rest.end(), f"{word}하" if side.is_denied else f"{word}하다"
-        text = text[: side.start] + word + text[end:]
-    return text
 
 
 def sides_of(text: str) -> Iterator[Side]:

@@ -242,6 +242,9 @@ class Settings:
         ``pattern`` removes files whose newest record is older than this many days, and a new run removes the
         runs in which nothing has happened for as long. If absent, nothing is removed. Records at an address
         are never removed.
+    executor : str or None
+        What reads large files of records: ``processes``, or the address of a Dask scheduler such as
+        ``tcp://host:8786``. If absent, the command's own process.
     categories : tuple of CategoryRule
         Categories of questions.
     tools : mapping of str to ToolSettings
@@ -276,6 +279,7 @@ class Settings:
 
     data_dir: str = "data"
     retention_days: int | None = field(default=None, metadata={"least": 1, "most": 36_500})
+    executor: str | None = None
     categories: tuple[CategoryRule, ...] = ()
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
     ok: tuple[OkRule, ...] = (

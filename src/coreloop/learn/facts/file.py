@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Final
 
 from coreloop.base.records import hash_question
@@ -13,7 +14,6 @@ from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.observe.reading.fields import CountedFields
 from coreloop.observe.reading.question import Question
-from coreloop.observe.reading.remote import LogFile
 
 EPOCH_DAY: Final = date(1970, 1, 1)
 
@@ -24,7 +24,7 @@ class FileFacts:
 
     Attributes
     ----------
-    path : Path or RemoteFile
+    path : Path
         The file.
     facts : Facts
         Its tables.
@@ -38,7 +38,7 @@ class FileFacts:
         Bytes that this run read; None if an earlier run read them all.
     """
 
-    path: LogFile
+    path: Path
     facts: Facts
     settings: MineSettings
     oddities: Oddities
@@ -52,15 +52,13 @@ class FileFacts:
 
 
 def facts_of_lines(
-    lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: LogFile, n_bytes: int = 0
+    lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: Path, n_bytes: int = 0
 ) -> FileFacts:
     """Read lines in memory."""
     return in_memory(read_facts(lines, settings), settings, path=path, n_bytes=n_bytes)
 
 
-def in_memory(
-    read: tuple[Facts, Oddities], settings: MineSettings, *, path: LogFile, n_bytes: int
-) -> FileFacts:
+def in_memory(read: tuple[Facts, Oddities], settings: MineSettings, *, path: Path, n_bytes: int) -> FileFacts:
     """The facts of a file whose lines were just read."""
     facts, oddities = read
     return with_settings(FileFacts(path, facts, settings, oddities, count_days(facts.requests), n_bytes))

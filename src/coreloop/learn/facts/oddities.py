@@ -11,8 +11,6 @@ from typing import Final
 
 import msgspec
 
-from coreloop.observe.reading.remote import LogFile
-
 _MAX_BYTES: Final = 1 << 30
 """Up to this offset (about a second of counting) a place is given as a line, after it as a byte."""
 _AT_ONCE: Final = 1 << 20
@@ -74,10 +72,10 @@ class LogOddities:
     read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
 
 
-def find_oddities(files: Iterable[tuple[LogFile, Oddities]]) -> LogOddities:
+def find_oddities(files: Iterable[tuple[Path, Oddities]]) -> LogOddities:
     """Combine the oddities of files; the first file with an oddity gives its first place."""
-    skipped: dict[str, tuple[LogFile, Oddity]] = {}
-    absent: dict[str, tuple[LogFile, Oddity]] = {}
+    skipped: dict[str, tuple[Path, Oddity]] = {}
+    absent: dict[str, tuple[Path, Oddity]] = {}
     for path, oddities in files:
         for total, of_file in ((skipped, oddities.skipped), (absent, oddities.absent)):
             for kind, oddity in of_file.items():
@@ -93,7 +91,7 @@ def find_oddities(files: Iterable[tuple[LogFile, Oddities]]) -> LogOddities:
     )
 
 
-def place_of(path: LogFile, offset: int) -> str:
+def place_of(path: Path, offset: int) -> str:
     """``2026-04-25.jsonl line 12``; with ``byte 5,120`` for a remote file or a large offset."""
     if isinstance(path, Path) and offset < _MAX_BYTES:
         with suppress(OSError):

@@ -1,37 +1,59 @@
-"""A folder of day files -> their facts, from the store or read."""
+"""A folder of day files and their facts: read once, and cached as Parquet; the cache is safe to delete."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
-from itertools import accumulate, takewhile
+from hashlib import sha256
+from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from coreloop.base.errors import WorkspaceError
+import msgspec
+import polars as pl
+
+from coreloop.base.errors import CacheWriteError, WorkspaceError
 from coreloop.base.files import file_errors
-from coreloop.learn.facts.counting import MineSettings
+from coreloop.base.tempfiles import temporary_folder
+from coreloop.learn.facts.counting import MineSettings, count_days
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts, in_memory, with_settings
-from coreloop.learn.facts.file_snapshot import LogSource, read_source, split_at_lines
 from coreloop.learn.facts.oddities import Oddities
-from coreloop.learn.facts.read_lines import in_batches, read_files
-from coreloop.learn.facts.store import FactsStore, Segment, StoredFacts
-from coreloop.learn.mine.executors import CountTask, Executor
+from coreloop.learn.facts.read_lines import in_batches, read_facts, read_files
+from coreloop.learn.facts.schema import NAMES, Facts
+from coreloop.learn.mine.executors import open_executor
 from coreloop.observe.reading.decode import raw_lines
-from coreloop.observe.reading.remote import Address, Folder, LogFile, map_files
 
+VERSION: Final = f"20, polars {pl.__version__}"
+"""Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
-_CHUNK_BYTES: Final = 64 << 20
-_MAX_SEGMENTS: Final = 16
-"""Of a file that grows: each has five small files, which take a millisecond to open."""
+_CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory
+_SMALL_BYTES: Final = 4 << 20
+"""A smaller file is read again each time, which is faster than opening five Parquet files."""
+
+
+class _Index(msgspec.Struct):
+    """``facts.json``, written last: a folder without it is not complete."""
+
+    oddities: Oddities
+    days: dict[int, int]
+
+
+class _Chunk(NamedTuple):
+    """Lines of a file to read at once, from one offset to another."""
+
+    path: Path
+    start: int
+    end: int
+    settings: MineSettings
 
 
 def read_folder(
-    folder: Folder,
+    folder: Path,
     settings: MineSettings,
     *,
-    store: FactsStore | None = None,
-    executor: Executor | None = None,
+    cache: Path | None = None,
+    executor: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     max_bytes: int | None = None,
 ) -> list[FileFacts]:
@@ -39,50 +61,34 @@ def read_folder(
 
     Parameters
     ----------
-    folder : Path or Address
-        Day files.
-    settings : MineSettings
-        Decides how records count.
-    store : FactsStore, optional
-        Opened with the same settings. Its facts are reused, new ones are added. Without a store this process
-        reads everything into memory.
-    executor : Executor, optional
-        Reads the files that are not in the store; processes of this machine by default.
+    cache : Path, optional
+        The folder of facts of earlier runs; without it, all files are read in memory.
+    executor : str, optional
+        See `open_executor`.
     progress : callable, optional
-        Called with the bytes read so far and the bytes to read, where a store is used.
+        Called with the bytes read so far and the bytes to read.
     max_bytes : int, optional
-        Read only the newest files, by name, that have no more bytes together.
-
-    Raises
-    ------
-    WorkspaceError
-        The folder or a file in it cannot be read.
+        Read only the newest files that have no more bytes together.
     """
-    try:
-        paths = _newest(day_files(folder), max_bytes)
-        if store is None:
-            return _in_memory(paths, settings)
-        return _with_store(paths, settings, store, executor or Executor(), progress)
-    except OSError as error:
-        path = error.filename if isinstance(error.filename, str) else f"{folder}"
-        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
-
-
-def day_files(folder: Folder) -> Sequence[LogFile]:
-    """Every ``*.jsonl`` file in the order of the names; folders are skipped, a pipe is an error."""
     with file_errors("cannot be read ({strerror})", f"{folder}"):
-        return folder.files() if isinstance(folder, Address) else _files_of(folder)
+        sizes = _newest({path: _size(path) for path in day_files(folder)}, max_bytes)
+        folders = {
+            path: _cached(path, settings, cache) for path in sizes if cache and sizes[path] > _SMALL_BYTES
+        }
+        files = {file.path: file for file in _in_memory(sizes.keys() - folders.keys(), sizes, settings)}
+        done, total = sum(sizes[path] for path in files), sum(sizes.values())
+        missing = {path: kept for path, kept in folders.items() if not (kept / "facts.json").is_file()}
+        for read in _read_missing(missing, sizes, settings, executor):
+            done += read
+            if progress is not None:
+                progress(done, total)
+        for path, kept in folders.items():
+            files[path] = _opened(path, settings, kept, sizes[path] if path in missing else None)
+        return [files[path] for path in sizes]
 
 
-def _newest(paths: Sequence[LogFile], max_bytes: int | None) -> Sequence[LogFile]:
-    if max_bytes is None:
-        return paths
-    sizes = (path.stat().st_size if isinstance(path, Path) else path.size for path in reversed(paths))
-    n_read = sum(1 for _ in takewhile(lambda total: total <= max_bytes, accumulate(sizes)))
-    return paths[len(paths) - n_read :]
-
-
-def _files_of(folder: Path) -> list[Path]:
+def day_files(folder: Path) -> list[Path]:
+    """Every ``*.jsonl`` file in the order of the names; folders are skipped, a pipe is an error."""
     if not folder.is_dir():
         raise WorkspaceError(
             "no such folder; record requests with AuditCollector, or name the folder with --in-dir",
@@ -95,107 +101,97 @@ def _files_of(folder: Path) -> list[Path]:
     return paths
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """How to make a file's facts: the stored facts of its beginning, and the rest to read."""
-
-    path: LogFile
-    source: LogSource
-    beginning: StoredFacts | None
-    tasks: Sequence[CountTask]
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes to read."""
-        return self.tasks[-1].end - self.tasks[0].start
+def _size(path: Path) -> int:
+    with file_errors("cannot be read ({strerror})", path):
+        return path.stat().st_size
 
 
-def _with_store(
-    paths: Sequence[LogFile],
-    settings: MineSettings,
-    store: FactsStore,
-    executor: Executor,
-    progress: Callable[[int, int], None] | None,
-) -> list[FileFacts]:
-    sources = dict(zip(paths, map_files(read_source, paths, paths), strict=True))
-    unchanged = store.find(sources)
-    facts = {
-        path: _file_facts(path, _compact(path, cached, store, is_last=path == paths[-1]), settings, None)
-        for path, cached in unchanged.items()
-    }
-    with store.scratch() as scratch:
-        plans = [
-            _plan(path, source, settings, store, scratch)
-            for path, source in sources.items()
-            if path not in unchanged
-        ]
-        tasks = [task for plan in plans for task in plan.tasks]
-        counted = _with_progress(executor.run(tasks), tasks, progress)
-        for plan in plans:
-            cached = _compact(plan.path, _finish(plan, counted, store), store, is_last=plan.path == paths[-1])
-            facts[plan.path] = _file_facts(plan.path, cached, settings, plan.n_bytes)
-    return [facts[path] for path in paths]
+def _newest(sizes: Mapping[Path, int], max_bytes: int | None) -> Mapping[Path, int]:
+    if max_bytes is None:
+        return sizes
+    newest_first = list(sizes)[::-1]
+    totals = accumulate(sizes[path] for path in newest_first)
+    fitting = {path for path, total in zip(newest_first, totals, strict=True) if total <= max_bytes}
+    return {path: size for path, size in sizes.items() if path in fitting}
 
 
-def _with_progress(
-    counted: Iterator[Oddities], tasks: Sequence[CountTask], progress: Callable[[int, int], None] | None
-) -> Iterator[Oddities]:
-    """Pass the tasks' results on, and report the progress after each."""
-    total = sum(task.n_bytes for task in tasks)
-    done = 0
-    for task, oddities in zip(tasks, counted, strict=True):
-        done += task.n_bytes
-        if progress is not None:
-            progress(done, total)
-        yield oddities
-
-
-def _plan(
-    path: LogFile, source: LogSource, settings: MineSettings, store: FactsStore, scratch: Path
-) -> _Plan:
-    beginning = store.find_beginning(path, source)
-    start = beginning.facts.source.size if beginning else 0
-    tasks = [
-        CountTask(path, first, last, settings, scratch / f"{path.stem[:40]}-{first}")
-        for first, last in split_at_lines(path, start, source.size, chunk_bytes=_CHUNK_BYTES)
-    ]
-    return _Plan(path, source, beginning, tasks)
-
-
-def _finish(plan: _Plan, counted: Iterator[Oddities], store: FactsStore) -> StoredFacts:
-    oddities = Oddities()
-    if plan.beginning is not None:
-        oddities.add(plan.beginning.facts.oddities)
-    for _ in plan.tasks:
-        oddities.add(next(counted))
-    segments = [Segment(task.out, task.n_bytes) for task in plan.tasks]
-    return store.add(plan.path, plan.source, segments, oddities, beginning=plan.beginning)
-
-
-def _compact(path: LogFile, cached: StoredFacts, store: FactsStore, *, is_last: bool) -> StoredFacts:
-    """Merge the segments of appends when the day is over, that is, when a newer file has begun."""
-    if is_last and len(cached.facts.segments) < _MAX_SEGMENTS:
-        return cached
-    return store.merge(path, cached, segment_bytes=_CHUNK_BYTES)
-
-
-def _file_facts(
-    path: LogFile, cached: StoredFacts, settings: MineSettings, n_bytes_read: int | None
-) -> FileFacts:
-    facts = cached.facts
-    return with_settings(FileFacts(path, cached.tables(), settings, facts.oddities, facts.days, n_bytes_read))
-
-
-def _in_memory(paths: Sequence[LogFile], settings: MineSettings) -> list[FileFacts]:
-    sizes = {path: read_source(path).size for path in paths}
-    files = []
-    for batch in in_batches(paths, list(sizes.values())):
+def _in_memory(
+    paths: Collection[Path], sizes: Mapping[Path, int], settings: MineSettings
+) -> Iterator[FileFacts]:
+    ordered = sorted(paths)
+    for batch in in_batches(ordered, [sizes[path] for path in ordered]):
         read = read_files([raw_lines(path, end=sizes[path]) for path in batch], settings)
-        files += [
-            in_memory(facts, settings, path=path, n_bytes=sizes[path])
-            for path, facts in zip(batch, read, strict=True)
-        ]
-    return files
+        for path, facts in zip(batch, read, strict=True):
+            yield in_memory(facts, settings, path=path, n_bytes=sizes[path])
+
+
+def _cached(path: Path, settings: MineSettings, cache: Path) -> Path:
+    """Return the folder for the facts of a file in its present state, read by these settings."""
+    status = path.stat()
+    selectors = {tool: list(names) for tool, names in settings.selectors.items()}
+    rules = [VERSION, sha256(settings.case_key).hexdigest(), selectors, settings.categories.rules]
+    state = [f"{path.absolute()}", status.st_size, status.st_mtime_ns, rules]
+    digest = sha256(msgspec.json.encode(state, order="sorted")).hexdigest()
+    return cache / f"{path.stem[:40]}-{digest[:24]}"
+
+
+def _read_missing(
+    folders: Mapping[Path, Path], sizes: Mapping[Path, int], settings: MineSettings, executor: str | None
+) -> Iterator[int]:
+    """Read files in chunks, and cache the facts of each; yields the bytes of each file."""
+    chunks = [
+        _Chunk(path, start, end, settings) for path in folders for start, end in _ranges(path, sizes[path])
+    ]
+    with open_executor(executor if len(chunks) > 1 else None) as pool:
+        read = map(_read_chunk, chunks) if pool is None else pool.map(_read_chunk, chunks)
+        for path, parts in groupby(zip(chunks, read, strict=True), key=lambda part: part[0].path):
+            _cache(folders[path], (facts for _, facts in parts))
+            yield sizes[path]
+
+
+def _read_chunk(chunk: _Chunk) -> tuple[Facts, Oddities]:
+    return read_facts(raw_lines(chunk.path, start=chunk.start, end=chunk.end), chunk.settings)
+
+
+def _cache(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
+    try:
+        _write(kept, chunks)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise CacheWriteError(f"{error}") from error
+
+
+def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
+    for old in kept.parent.glob(f"{kept.name.rpartition('-')[0]}-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    oddities = Oddities()
+    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with temporary_folder(f".making-{kept.name}-", parent=kept.parent) as scratch:
+        for number, (facts, odd) in enumerate(chunks):
+            oddities.add(odd)
+            for name in NAMES:
+                getattr(facts, name).collect().write_parquet(scratch / f"{name}-{number:04}.parquet")
+        days = count_days(pl.scan_parquet(scratch / "requests-*.parquet"))
+        (scratch / "facts.json").write_bytes(msgspec.json.encode(_Index(oddities, days)))
+        with suppress(OSError):  # another process has cached it meanwhile
+            scratch.rename(kept)
+
+
+def _opened(path: Path, settings: MineSettings, kept: Path, n_bytes: int | None) -> FileFacts:
+    index = msgspec.json.decode((kept / "facts.json").read_bytes(), type=_Index)
+    tables = Facts(*(pl.scan_parquet(kept / f"{name}-*.parquet") for name in NAMES))
+    return with_settings(FileFacts(path, tables, settings, index.oddities, index.days, n_bytes))
+
+
+def _ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of about `_CHUNK_BYTES` that end at a line's end."""
+    with path.open("rb") as file:
+        first = 0
+        while first < size:
+            file.seek(min(first + _CHUNK_BYTES, size))
+            file.readline()
+            last = min(file.tell(), size)
+            yield first, last
+            first = last
 
 
 def newest_day(files: Iterable[FileFacts]) -> date | None:
@@ -205,16 +201,12 @@ def newest_day(files: Iterable[FileFacts]) -> date | None:
 
 
 def expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
-    """Day files (``YYYY-MM-DD.jsonl``) whose newest record is older than a day.
-
-    Never includes remote files and files with no readable record or with records of a newer version.
-    """
+    """Day files (``YYYY-MM-DD.jsonl``) whose newest record is older than a day; none of a newer schema."""
     limit = (before - EPOCH_DAY).days
     return [
         file.path
         for file in files
-        if isinstance(file.path, Path)
-        and _DAY_FILE.fullmatch(file.path.name)
+        if _DAY_FILE.fullmatch(file.path.name)
         and file.days
         and max(file.days) < limit
         and not any(reason.startswith("schema version") for reason in file.skipped)
@@ -222,12 +214,6 @@ def expired(files: Iterable[FileFacts], *, before: date) -> list[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file of records for good.
-
-    Raises
-    ------
-    WorkspaceError
-        It cannot be removed.
-    """
+    """Remove a file of records for good."""
     with file_errors("cannot be removed ({strerror})", path):
         path.unlink(missing_ok=True)

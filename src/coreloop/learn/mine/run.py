@@ -1,14 +1,18 @@
 """Mining sessions of a project: the only place that combines what decides how a record counts.
 
-Settings, verdicts, replays, the store and the executor meet here, so that all commands and services share
+Settings, verdicts, replays, the cache and the executor meet here, so that all commands and services share
 the same facts.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import Final
+
+import polars as pl
 
 from coreloop.base.date_range import Days
 from coreloop.base.errors import CacheWriteError
@@ -17,13 +21,10 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings, mine_settings
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
-from coreloop.learn.facts.store import open_store
-from coreloop.learn.mine.executors import Executor
 from coreloop.learn.mine.folder import day_files, read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
-from coreloop.observe.reading.remote import Folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +33,19 @@ class MiningOptions:
 
     Attributes
     ----------
-    in_dir : Path or Address, optional
-        The records of the project's agent by default.
+    in_dir : Path, optional
+        The records of the project's agent by default; may be at an address, see `named_folder`.
     own : bool
         What coreloop itself was asked, instead of the agent's records.
-    jobs : int, optional
-        Processes; the number of cores by default.
     no_cache : bool
         Read everything again and keep no facts.
-    scheduler : str, optional
-        Address of a Dask scheduler.
     max_bytes : int, optional
         Mine only the newest files, by name, that have no more bytes together.
     """
 
-    in_dir: Folder | None = None
+    in_dir: Path | None = None
     own: bool = False
-    jobs: int | None = None
     no_cache: bool = False
-    scheduler: str | None = None
     max_bytes: int | None = None
 
     @property
@@ -58,8 +53,8 @@ class MiningOptions:
         """Whether the records are those of the project's agent."""
         return self.in_dir is None and not self.own
 
-    def folder(self, workspace: Workspace) -> Folder:
-        """The folder or address of the records."""
+    def folder(self, workspace: Workspace) -> Path:
+        """The folder of the records."""
         if self.own:
             return workspace.own_records_dir
         return self.in_dir or workspace.records_dir
@@ -139,7 +134,6 @@ def open_mining(
     options: MiningOptions,
     *,
     min_chunk_len: int | None = None,
-    check: bool = False,
     watch: Watch = UNWATCHED,
 ) -> Iterator[Mined]:
     """Read the facts of a project's records; they last as long as the session.
@@ -150,8 +144,6 @@ def open_mining(
         Where and how to mine.
     min_chunk_len : int, optional
         Characters of a complete answer; the setting of that name by default.
-    check : bool
-        Read all stored facts completely, and replace damaged ones.
     watch : Watch, optional
         Callbacks.
 
@@ -164,22 +156,16 @@ def open_mining(
     judgments = read_verdicts(workspace.judgments_dir)
     day_files(folder)  # raise errors before any folder is created
     settings = _mine_settings(workspace, judgments, min_chunk_len)
-    executor = Executor(options.jobs, options.scheduler)
-    with ExitStack() as stack:
-        not_cached = ""
-        try:
-            folder_of_facts = None if options.no_cache else workspace.facts_dir
-            store = stack.enter_context(open_store(folder_of_facts, settings, check=check))
-            files = read_folder(
-                folder, settings, store=store, executor=executor, progress=watch.progress, max_bytes=limit
-            )
-            stack.callback(store.sweep, folder)
-        except CacheWriteError as error:
-            stack.close()
-            files, not_cached = read_folder(folder, settings, max_bytes=limit), f"{error}"
-        mined = Mined(workspace, files, judgments, not_cached)
-        watch.opened(mined)
-        yield mined
+    cache, not_cached = None if options.no_cache else workspace.facts_dir, ""
+    executor = workspace.settings.executor
+    read = partial(read_folder, folder, settings, executor=executor, progress=watch.progress, max_bytes=limit)
+    try:
+        files = read(cache=cache)
+    except (OSError, pl.exceptions.PolarsError, CacheWriteError) as error:
+        files, not_cached = read(), f"{error}"
+    mined = Mined(workspace, files, judgments, not_cached)
+    watch.opened(mined)
+    yield mined
 
 
 def _mine_settings(workspace: Workspace, judgments: HumanVerdicts, min_chunk_len: int | None) -> MineSettings:
@@ -226,7 +212,7 @@ def run_mine(
     workspace: Workspace, days: Days, options: MiningOptions, *, watch: Watch = UNWATCHED
 ) -> MineResult:
     """Build and check the stored facts of a project, and count its records of some days."""
-    with open_mining(workspace, options, check=True, watch=watch) as mined:
+    with open_mining(workspace, options, watch=watch) as mined:
         window = merge(mined.files, days)
         return MineResult(
             days=window.recorded(),

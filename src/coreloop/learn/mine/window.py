@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -32,7 +33,6 @@ from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.observe.reading.question import Question, decode_question
-from coreloop.observe.reading.remote import LogFile, map_files
 
 PATTERN_KEYS: Final = ("category", "sequence")
 MAX_QUESTIONS: Final = 200
@@ -66,7 +66,7 @@ class Window:
         Of each of them, its index in ``paths``.
     days : Days
         The days.
-    paths : tuple of Path or RemoteFile
+    paths : tuple of Path
         The files that were mined.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
@@ -78,7 +78,7 @@ class Window:
     files: Sequence[FileFacts]
     numbers: Sequence[int]
     days: Days
-    paths: tuple[LogFile, ...]
+    paths: tuple[Path, ...]
     skipped: Mapping[str, int]
     sessions: Sessions | None = None
 
@@ -209,7 +209,7 @@ class Window:
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
         """Read single lines again, by file and offset; lines that no longer exist are left out."""
-        for lines in map_files(self._lines_of, self._by_file(places), self.paths):
+        for lines in map(self._lines_of, self._by_file(places)):
             yield from lines
 
     def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
@@ -219,7 +219,7 @@ class Window:
     def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
         """The questions of some lines, read without the rest of the line; see `question_texts`."""
         wanted = self._by_file(places)
-        read = chain.from_iterable(map_files(self._questions_of, wanted, self.paths))
+        read = chain.from_iterable(map(self._questions_of, wanted))
         return {(file, offset): question for file, offset, question in read}
 
     def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:

@@ -164,16 +164,30 @@ class _OtherCalls:
         for row in counts.sort("tool", "shape").collect().iter_rows(named=True):
             self._by_tool.setdefault(row["tool"], []).append(row)
         self._shapes = shapes
+        self._of_tool: dict[str, tuple[int, int, int, Counter[str]]] = {}
+        self._own: dict[tuple[str, int], dict[str, Any]] = {}
 
     def without(self, tool: str, shape: int) -> Without:
-        rows = [row for row in self._by_tool[tool] if row["shape"] != shape]
-        names = [set(self._shapes[row["shape"]].arg_keys) for row in rows]
+        n, n_failed, n_shapes, names = self._totals(tool)
+        own = self._own[tool, shape]
+        keys = set(self._shapes[shape].arg_keys)
+        others = {name: n_with - (name in keys) for name, n_with in names.items()}
         return Without(
-            n_failures=sum(row["n_failed"] for row in rows),
-            n_calls=sum(row["n"] for row in rows),
-            arg_keys=tuple(sorted(set.intersection(*names))) if names else (),
-            any_arg_keys=tuple(sorted(set().union(*names))),
+            n_failures=n_failed - own["n_failed"],
+            n_calls=n - own["n"],
+            arg_keys=tuple(sorted(name for name, n_with in others.items() if n_with == n_shapes - 1 > 0)),
+            any_arg_keys=tuple(sorted(name for name, n_with in others.items() if n_with)),
         )
+
+    def _totals(self, tool: str) -> tuple[int, int, int, Counter[str]]:
+        """Calls, failures, shapes of a tool, and in how many of them each argument is."""
+        if tool not in self._of_tool:
+            rows = self._by_tool[tool]
+            names = Counter(name for row in rows for name in set(self._shapes[row["shape"]].arg_keys))
+            n, n_failed = (sum(row[column] for row in rows) for column in ("n", "n_failed"))
+            self._of_tool[tool] = n, n_failed, len(rows), names
+            self._own.update({(tool, row["shape"]): row for row in rows})
+        return self._of_tool[tool]
 
 
 def _call_shapes(window: Window) -> dict[int, _Shape]:

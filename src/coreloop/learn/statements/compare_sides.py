@@ -47,6 +47,15 @@ class NumberedCalls:
             count[1] += 1
         return [ok / n for ok, n in counts.values()]
 
+    def has_cases(self, subset: int) -> bool:
+        """Whether a subset has calls of `MIN_CASES` cases."""
+        seen = set[int]()
+        for place in iter_places(subset):
+            seen.add(self.cases[place])
+            if len(seen) >= MIN_CASES:
+                return True
+        return False
+
     def rate(self, subset: int) -> float:
         """Share of successful calls; 0.0 of none."""
         return (subset & self.good).bit_count() / (subset.bit_count() or 1)
@@ -69,11 +78,11 @@ def compare(calls: NumberedCalls, follow: int, deviate: int) -> float | None:
         stratum explains it or the last days contradict it; None with fewer than three cases on a side, which
         is no test.
     """
-    follows, deviates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
-    if min(len(follows), len(deviates)) < MIN_CASES:
+    if not (calls.has_cases(deviate) and calls.has_cases(follow)):
         return None
     if calls.rate(deviate) > MAX_SUCCESS or calls.rate(follow) - calls.rate(deviate) < MIN_DIFFERENCE:
         return 1.0
+    follows, deviates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
     if _mean(follows) - _mean(deviates) < MIN_DIFFERENCE:
         return 1.0
     last = follow & calls.last, deviate & calls.last

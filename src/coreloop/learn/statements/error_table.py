@@ -1,7 +1,8 @@
 """The table of errors: each tool's errors without values, what they cost, and who can mend them."""
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from operator import and_, or_
@@ -63,21 +64,37 @@ def _wholes(log: CaseLog) -> dict[str, dict[int, int]]:
             if not call.ok:
                 templates[call.tool].add(call.template)
     return {
-        tool: {one: next((other for other in of_tool if _is_cut(log, one, other)), one) for one in of_tool}
-        for tool, of_tool in ((tool, _longest_first(log, of_tool)) for tool, of_tool in templates.items())
+        tool: _whole_of_each({template: _text(log, template) for template in of_tool})
+        for tool, of_tool in templates.items()
     }
 
 
-def _longest_first(log: CaseLog, templates: Iterable[int]) -> list[int]:
-    return sorted(templates, key=lambda one: (-len(_text(log, one)), _text(log, one)))
+def _whole_of_each(texts: Mapping[int, str]) -> dict[int, int]:
+    """The longest text that each is the start of, up to the middle of a word.
+
+    The texts stand in order, so that each is compared only with those that begin like it.
+    """
+    ordered = sorted(texts, key=lambda template: (texts[template], template))
+    keys = [texts[template] for template in ordered]
+    wholes = {}
+    for template, text in texts.items():
+        start = text.removesuffix("…")
+        whole = template
+        for place in range(bisect_left(keys, start), len(keys)) if start else ():
+            if not keys[place].startswith(start):
+                break
+            if _is_cut(text, keys[place]) and len(keys[place]) > len(texts[whole]):
+                whole = ordered[place]
+        wholes[template] = whole
+    return wholes
 
 
-def _is_cut(log: CaseLog, template: int, other: int) -> bool:
+def _is_cut(text: str, whole: str) -> bool:
     """Whether an error's text is the start of another's, up to the middle of a word."""
-    text, whole = _text(log, template).removesuffix("…"), _text(log, other)
-    if not text or len(text) >= len(whole) or not whole.startswith(text):
+    start = text.removesuffix("…")
+    if not start or len(start) >= len(whole) or not whole.startswith(start):
         return False
-    return text != _text(log, template) or (text[-1].isalnum() and whole[len(text)].isalnum())
+    return start != text or (start[-1].isalnum() and whole[len(start)].isalnum())
 
 
 def _text(log: CaseLog, template: int) -> str:

@@ -18,7 +18,6 @@ from coreloop.observe.reading.malformed_lines import (
     read_loosely,
     time_of,
 )
-from coreloop.observe.reading.remote import LogFile
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 MAX_READ_BYTES: Final = 64 << 20
@@ -54,12 +53,12 @@ NOT_PLAIN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode_record = msgspec.json.Decoder(RecordFields).decode
 
 
-def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+def raw_lines(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Read a day file line by line; of a line over `MAX_READ_BYTES`, only as much and a byte more.
 
     Parameters
     ----------
-    path : Path or RemoteFile
+    path : Path
         JSONL; LF or CRLF, with or without a byte order mark.
     start, end : int, optional
         Bytes: the beginning of a line, and where reading ends. Bytes appended later are not read.
@@ -96,7 +95,7 @@ def _skip_rest(file: BinaryIO) -> int:
     return n_bytes
 
 
-def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
+def read_lines(path: Path) -> Iterator[RecordLine | Skipped]:
     """Read a day file's records; see `raw_lines` and `decode_line`."""
     for offset, raw in raw_lines(path):
         yield decode_line(raw, offset)

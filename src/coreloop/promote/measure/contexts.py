@@ -23,7 +23,6 @@ from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.reading.decode import RecordLine, raw_lines, read_lines
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import worked
-from coreloop.observe.reading.remote import LogFile
 
 MAX_PER_CASE: Final = 2
 """CallContexts from one case: repeats of one question carry almost no information (ICC 0.79)."""
@@ -183,7 +182,7 @@ def _cases(requests: Mapping[str, RequestKeys]) -> dict[str, str]:
     return {key: names.setdefault(number, key) for key, number in zip(keys, numbers, strict=True)}
 
 
-def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
+def _records(workspace: Workspace, path: Path) -> Iterator[RecordLine]:
     replayed = workspace.replayed()
     for line in read_lines(path):
         if not isinstance(line, RecordLine) or line.fields.origin == "replay":
@@ -192,7 +191,7 @@ def _records(workspace: Workspace, path: LogFile) -> Iterator[RecordLine]:
             yield line
 
 
-def _conversations(workspace: Workspace, path: LogFile) -> Mapping[str, Conversation]:
+def _conversations(workspace: Workspace, path: Path) -> Mapping[str, Conversation]:
     """What was kept of the day's requests, by their ids."""
     file = workspace.contexts_dir / path.name
     if not file.is_file():

@@ -41,6 +41,14 @@ class RunRow:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def cost_usd(self) -> float:
+        return self.spent.usd
+
+    @property
+    def tokens(self) -> int:
+        return self.spent.tokens
+
 
 @dataclass(slots=True)
 class Progress:

@@ -60,23 +60,23 @@ def chosen_rules(countries: tuple[Country, ...], own: tuple[OwnPattern, ...]) ->
     )
 
 
-def rules_for(markers: int, *, joins: bool = False) -> tuple[Compiled, ...]:
+def rules_for(markers: int) -> tuple[Compiled, ...]:
     """Return the rules for some signs: kind, literal, finditer, check, search of ``near``, and a flag.
 
     The flag says whether a match has a run of seven digits and at most `MARGIN` characters around it.
     """
     chosen = current()
-    return _rules_for(markers, chosen.countries, chosen.own, joins=joins)
+    return _rules_for(markers, chosen.countries, chosen.own)
 
 
 @lru_cache(maxsize=4096)
 def _rules_for(
-    markers: int, countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, joins: bool
+    markers: int, countries: tuple[Country, ...], own: tuple[OwnPattern, ...]
 ) -> tuple[Compiled, ...]:
     return tuple(
         _compiled(rule)
         for rule, sign, needs in _with_bits(countries, own)
-        if sign & markers and needs & markers == needs and (rule.joins or not joins)
+        if sign & markers and needs & markers == needs
     )
 
 

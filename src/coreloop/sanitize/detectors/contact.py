@@ -50,7 +50,6 @@ RULES: Final = (
         "EMAIL",
         r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?:[A-Za-z]{2,24}|한국|닷컴|닷넷|[^\W\d_a-zA-Z가-힣]{2,12})",
         Sign.AT,
-        joins=True,
     ),
     Rule(
         "EMAIL",

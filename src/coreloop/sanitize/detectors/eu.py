@@ -83,14 +83,12 @@ RULES: Final = (
         r"[A-HJ-NP-TV-Za-hj-np-tv-z](?![0-9A-Za-z])",
         Sign.DIGITS,
         lambda match: has_spanish_letter(_compact(match)),
-        joins=True,
     ),
     Rule(
         "NIE",
         r"(?<![0-9A-Za-z-])[XYZxyz](?: ?- ?| )?[0-9]{7}(?: ?- ?| )?[A-HJ-NP-TV-Za-hj-np-tv-z](?![0-9A-Za-z])",
         Sign.DIGITS,
         lambda match: has_spanish_letter(_compact(match)),
-        joins=True,
     ),
     Rule(
         "NIR",
@@ -99,21 +97,18 @@ RULES: Final = (
         r"[ ./_-]{0,2}[0-9]{3}[ ./_-]{0,2}[0-9]{3}[ ./_-]{0,2}[0-9]{2}(?![0-9A-Za-z])",
         Sign.DIGITS,
         _is_french,
-        joins=True,
     ),
     Rule(
         "FISCAL",
         r"(?i)(?<![0-9a-z])[a-z]{6}[0-9][0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z][0-9lmnp-v]{3}[a-z](?![0-9a-z])",
         Sign.NATIONAL,
         lambda match: has_italian_letter(match[0]),
-        joins=True,
     ),
     Rule(
         "STEUER",
         r"(?<![0-9-])[1-9][0-9](?:\s{1,2}|[-_/.]?)[0-9]{3}(?:\s{1,2}|[-_/.]?)[0-9]{3}(?:\s{1,2}|[-_/.]?)[0-9]{3}(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
         _is_german,
-        joins=True,
     ),
     Rule(
         "BSN",
@@ -122,6 +117,5 @@ RULES: Final = (
         r"(?![0-9]|-[0-9])",
         Sign.DIGITS,
         _is_dutch,
-        joins=True,
     ),
 )

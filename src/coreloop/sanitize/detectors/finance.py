@@ -108,7 +108,6 @@ RULES: Final = (
         r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·_]){0,2}[0-9]){12,18})(?![0-9]))",
         Sign.THIRTEEN_DIGITS,
         _is_card,
-        joins=True,
     ),
     Rule(  # alone or in groups, even if another number follows
         "CARD",
@@ -117,7 +116,7 @@ RULES: Final = (
         Sign.THIRTEEN_DIGITS,
         _is_card,
     ),
-    Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban, joins=True),
+    Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban),
 )
 
 ACCOUNTS: Final = (
@@ -127,7 +126,6 @@ ACCOUNTS: Final = (
         Sign.TEN_DIGITS,
         _is_account,
         near=_BANK,
-        joins=True,
         needs=Sign.BANK,
     ),
     Rule(
@@ -136,7 +134,6 @@ ACCOUNTS: Final = (
         Sign.TEN_DIGITS,
         _is_bare_account,
         near=_BANK_BESIDE,
-        joins=True,
         needs=Sign.BANK,
     ),
     Rule(
@@ -145,7 +142,6 @@ ACCOUNTS: Final = (
         rf"(?P<value>{_DASHED}|[0-9]{{11,14}})(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
         _is_account,
-        joins=True,
         needs=Sign.SHORT_BANK,
     ),
     Rule(

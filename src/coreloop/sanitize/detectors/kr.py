@@ -119,21 +119,18 @@ RULES: Final = (
         r"[0-9](?<![0-9].)[0-9]{5}[ \t]{0,2}[-~_./·]?[ \t]{0,2}[1-8][0-9]{6}(?![0-9])",
         Sign.THIRTEEN_DIGITS,
         _is_resident,
-        joins=True,
     ),
     Rule(
         "CRN",
         r"(?:1[1-9]|2[0-8])(?<![0-9].{2})[0-9]{4}[ \t]?[-/._·]?[ \t]?[0-9]{7}(?![0-9])",
         Sign.THIRTEEN_DIGITS,
         _is_company,
-        joins=True,
     ),
     Rule(
         "BRN",
         r"[0-9](?<![0-9-].)[0-9]{2}[ \t]?[-./·]?[ \t]?[0-9]{2}[ \t]?[-./·]?[ \t]?[0-9]{5}(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
         _is_business,
-        joins=True,
     ),
     Rule(
         "PASSPORT",
@@ -141,7 +138,6 @@ RULES: Final = (
         r"(?![0-9A-Za-z])",
         Sign.DIGITS | Sign.CODES,
         _is_passport,
-        joins=True,
     ),
     Rule(
         "PASSPORT",
@@ -149,7 +145,6 @@ RULES: Final = (
         r"(?![0-9A-Za-z])",
         Sign.DIGITS | Sign.CODES,
         near=r"(?i)여권|passport",
-        joins=True,
         needs=Sign.PASSPORT,
     ),
     Rule(
@@ -157,20 +152,17 @@ RULES: Final = (
         r"(?:1(?<![0-9-]1)[1-9]|2(?<![0-9-]2)[0-8])[ ]?[-.][ ]?[0-9]{2}[ ]?[-.][ ]?[0-9]{6}"
         r"[ ]?[-.][ ]?[0-9]{2}(?![0-9-])",
         Sign.TEN_DIGITS,
-        joins=True,
     ),
     Rule(
         "LICENCE",
         rf"{_REGIONS}[ -]?[0-9]{{2}}[ -]{{0,3}}[0-9]{{6}}[ -]{{0,3}}[0-9]{{2}}(?![0-9-])",
         Sign.TEN_DIGITS,
-        joins=True,
     ),
     Rule(
         "LICENCE",
         r"(?<![0-9])(?:1[1-9]|2[0-8])[-_/. ]?[0-9]{2}[-_/. ]?[0-9]{6}[-_/. ]?[0-9]{2}(?![0-9])",
         Sign.TEN_DIGITS,
         near=LICENCE,
-        joins=True,
         needs=Sign.LICENCE,
     ),
     *finance.ACCOUNTS,

@@ -78,7 +78,6 @@ RULES: Final = (
         r"(?P<port>:[0-9]{2,5})?(?![0-9]|\.[0-9])",
         Sign.DOTTED,
         _is_ipv4,
-        joins=True,
     ),
     Rule(
         "IP",
@@ -86,12 +85,10 @@ RULES: Final = (
         r"(?:%[a-z0-9]+)?(?![0-9A-Za-z:])",
         Sign.COLONS,
         _is_ipv6,
-        joins=True,
     ),
     Rule(
         "MAC",
         r"(?:(?<![0-9A-Za-z:-])|(?<=[A-Za-z][G-Zg-z]:)|(?<=[G-Zg-z][A-Za-z]:)|(?<=[A-Za-z]{3}:))[0-9A-Fa-f]{2}([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2}){4}(?![0-9A-Za-z]|[:-][0-9A-Za-z])",
         Sign.MAC,
-        joins=True,
     ),
 )

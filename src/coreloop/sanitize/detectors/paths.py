@@ -25,7 +25,6 @@ RULES: Final = (
         rf"{_REST}",
         Sign.HOME,
         _is_personal,
-        joins=True,
     ),
     Rule(
         "PATH",
@@ -34,7 +33,6 @@ RULES: Final = (
         rf"{_REST}",
         Sign.HOME,
         _is_personal,
-        joins=True,
     ),
     Rule("PATH", r"(?<![\w./~])~(?P<user>[A-Za-z][\w.-]{1,31})/[^\s\"'`<>|]*", Sign.HOME),
 )

@@ -117,7 +117,7 @@ KOREAN: Final = (
     Rule(
         "PERSON",
         rf"(?<![가-힣A-Za-z0-9])(?P<value>{_APART}|{_AFTER_BLANK}|{_HANGUL_NAME})\s{{0,7}}(?:씨|님|{_TORN_TITLES}){_PARTICLES}",
-        Sign.TITLE | Sign.TORN_TITLE,
+        Sign.TITLE,
         _is_name,
     ),
     Rule(

@@ -74,7 +74,6 @@ RULES: Final = (
         r"(?:[ .\-/]{0,2}\(?[0-9]{1,11}+\)?){1,6}(?![0-9년])",
         Sign.DIGITS,
         _is_international,
-        joins=True,
     ),
 )
 KOREAN: Final = (
@@ -83,7 +82,6 @@ KOREAN: Final = (
         rf"(?:\((?<![0-9]\()0|0(?<![0-9]0))1[016789]\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.TEN_DIGITS,
         _is_korean,
-        joins=True,
         literal="01",
     ),
     Rule(
@@ -93,7 +91,6 @@ KOREAN: Final = (
         rf"[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.DIGITS,
         _is_korean_from_abroad,
-        joins=True,
         literal="82",
     ),
     Rule(
@@ -101,7 +98,6 @@ KOREAN: Final = (
         rf"(?:\((?<![0-9]\()0|0(?<![0-9]0)){_AREA}\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.DIGITS,
         _is_korean,
-        joins=True,
     ),
     Rule(
         "PHONE",

@@ -30,7 +30,6 @@ class Sign(IntFlag):
     DER = auto()
     HOME = auto()
     TITLE = auto()
-    TORN_TITLE = auto()
     LATIN_TITLE = auto()
     NAME = auto()
     BIRTH = auto()
@@ -68,8 +67,6 @@ class Rule:
         Validates a match: checksums, dates, context.
     near : str, optional
         Regular expression that must match within `BEFORE` characters before or `AFTER` characters after.
-    joins : bool
-        Whether the rule also holds after white space is removed.
     literal : str
         A text that every match contains, tested before the pattern.
     """
@@ -79,7 +76,6 @@ class Rule:
     sign: Sign
     check: Callable[[re.Match[str]], bool] | None = None
     near: str | None = None
-    joins: bool = False
     needs: Sign = NONE
     literal: str = ""
 

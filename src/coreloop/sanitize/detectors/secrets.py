@@ -151,7 +151,6 @@ _TOKEN_RULES: Final = tuple(
         Sign(Sign.FIRST_TOKEN << row) if token.words else Sign.SECRET_RUN,
         _check_of(token.name),
         near=token.near,
-        joins=token.near is None,
     )
     for row, token in enumerate(TOKENS)
 )
@@ -244,7 +243,6 @@ RULES: Final = (
         "SECRET",
         r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s{1,3}(?=[A-Za-z0-9+/=])){60,}",
         Sign.DER,
-        joins=True,
     ),
     Rule(  # the body of a private key without its first line: lines of base64, or one long run
         "SECRET",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Final
 
 from coreloop.sanitize.detectors.credential import TOKENS
@@ -46,25 +46,16 @@ _MAC: Final = r"[0-9a-f]{2}(?:(?:-[0-9a-f]{2}){5}|(?::[0-9a-f]{2}){5})"
 _HOME: Final = r"[\\/](?:home|users|documentsandsettings)[\\/]"
 
 
-def _torn_titles() -> str:
-    """Pattern of two syllables of a title with blanks between them."""
-    by_first = groupby(sorted(_PAIRS), key=lambda pair: pair[0])
-    return "|".join(f"{first}\\s{{1,5}}[{''.join(pair[1] for pair in pairs)}]" for first, pairs in by_first)
-
-
 @dataclass(frozen=True, slots=True)
 class Form:
     """The forms of a sign in lower case: words, or patterns by a text that every match contains.
 
-    The patterns for texts without white space (``closed_…``) and the additional words match at least as much.
     The patterns are searched only in texts with the sign ``after``, if any.
     """
 
     sign: Sign
     words: str = ""
     patterns: Mapping[str, str] = field(default_factory=dict)
-    closed_words: str = ""
-    closed_patterns: Mapping[str, str] = field(default_factory=dict)
     after: Sign = NONE
 
 
@@ -78,30 +69,25 @@ FORMS: Final = (
     Form(
         Sign.LATIN_TITLE,
         patterns=dict.fromkeys(_LATIN_TITLES.split(), _LATIN_TITLE),
-        closed_words=_LATIN_TITLES,
     ),
     Form(
         Sign.PASSWORD,
         words=_PASSWORDS,
         patterns={"pass": r"pass[\"'*]{0,2}\s{0,3}[:=]"},
-        closed_patterns={"pass": r"pass[\"'*]{0,2}[:=]"},
     ),
     Form(Sign.CREDENTIAL, words=_CREDENTIALS),
     Form(Sign.AUTHORIZATION, words="authorization bearer basic cookie"),
     Form(
         Sign.USER_OPTION,
         patterns={"-u": r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,64}:"},
-        closed_patterns={"-u": r"(?:-u|--user)=?[\"']?[^\s:\"'@/]{1,64}:"},
     ),
     Form(
         Sign.PRIVATE_KEY,
         patterns={"begin": r"k {0,2}e {0,2}y(?: block)?\s*-{3}"},
-        closed_patterns={"begin": "key(?:block)?-{3}"},
     ),
     Form(
         Sign.DER,
         patterns={"ii": r"ii[a-z0-9+/](?:[a-z0-9+/=]\s{0,3}){60}"},
-        closed_patterns={"ii": r"ii[a-z0-9+/=]{61}"},
     ),
     Form(Sign.BANK, words=_BANKS),
     Form(Sign.SHORT_BANK, words=_SHORT_BANKS),
@@ -115,35 +101,28 @@ FORMS: Final = (
             "": r"[\[({<|*_-]\s*(?:at|dot|앳|골뱅이|닷|점|\.|@)\s*[\])}>|*_-]|"
             r"\s(?:at|dot|앳)\s|골뱅이|\s@|@\s|닷\s?컴"
         },
-        closed_words="@ 골뱅이 닷컴",
-        closed_patterns={"": r"[\[({<|*_-](?:at|dot|[앳닷점.])[\])}>|*_-]"},
     ),
     Form(
         Sign.LINK,
         words="www. hxxp [:] [://] [.] (.) [dot] (dot) {.} {dot}",
         patterns={":": r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:", "?": r"\?[a-z0-9_.\[\]-]{1,40}="},
-        closed_words=r":/ :\/ http: https:",
-        closed_patterns={"?": r"\?[a-z0-9_.\[\]-]{1,40}="},
     ),
-    Form(Sign.DOTTED, patterns={".": _DOTTED}, closed_patterns={".": _DOTTED}),
-    Form(Sign.COLONS, patterns={":": _COLONS}, closed_patterns={":": _COLONS}),
-    Form(Sign.MAC, patterns=dict.fromkeys("-:", _MAC), closed_patterns=dict.fromkeys("-:", _MAC)),
+    Form(Sign.DOTTED, patterns={".": _DOTTED}),
+    Form(Sign.COLONS, patterns={":": _COLONS}),
+    Form(Sign.MAC, patterns=dict.fromkeys("-:", _MAC)),
     Form(
         Sign.DIGITS,
         # looking ahead for six characters halves the time on texts with short numbers
         patterns={"": r"[0-9](?=[^a-z가-힣,]{6})(?:(?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{4}\n[0-9]{2})"},
-        closed_patterns={"": r"[0-9](?=[^a-z가-힣,]{6})(?:[^0-9a-z가-힣,]{0,4}[0-9]){6}"},
     ),
     Form(
         Sign.TEN_DIGITS,
         patterns={"": r"[0-9](?:[^0-9a-z가-힣,\n]{0,5}[0-9]){9}"},
-        closed_patterns={"": r"[0-9](?:[^0-9a-z가-힣,]{0,5}[0-9]){9}"},
         after=Sign.DIGITS,
     ),
     Form(
         Sign.THIRTEEN_DIGITS,
         patterns={"": r"[0-9](?:[^0-9a-z가-힣,\n]{0,5}[0-9]){12}"},
-        closed_patterns={"": r"[0-9](?:[^0-9a-z가-힣,]{0,5}[0-9]){12}"},
         after=Sign.TEN_DIGITS,
     ),
     Form(
@@ -153,7 +132,6 @@ FORMS: Final = (
             "": r"[0-9](?:(?<=[a-z]{2}.)(?<![0-9a-z-][a-z]{2}.)[0-9][ ._·/-]?[0-9a-z]{4}[ ._·/-]?[0-9a-z]{4}|"
             rf"(?:{_letters_before('')}|{_letters_before('[ -]')})[0-9]{{2}}[a-z]?[0-9]{{3}})"
         },
-        closed_patterns={"": r"[a-z]-?[0-9]{2}[._·/-]?[0-9a-z]{4}"},
     ),
     Form(Sign.NAME, words="name dear customer client patient recipient payee holder"),
     Form(Sign.BIRTH, words="birth dob d.o.b born 생년 생일"),
@@ -164,16 +142,10 @@ FORMS: Final = (
             r"[ -]{0,2}[0-9]{2}[ -]{0,2}[0-9]{2}[ -]?[a-d]|"
             r"(?<=[a-z]{6}.)[0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z])"
         },
-        closed_patterns={
-            "": r"[0-9](?<=[a-z-].)(?:(?:(?<=[a-z]{2}.)|(?<=[a-z]{2}-.))[0-9]-?[0-9]{2}-?[0-9]{2}-?[a-d]|"
-            r"(?<=[a-z]{6}.)[0-9lmnp-v][a-ehlmprst][0-9lmnp-v]{2}[a-z])"
-        },
     ),
-    Form(Sign.TORN_TITLE, patterns={"": _torn_titles()}, closed_words=" ".join(_PAIRS)),
     Form(
         Sign.SPOKEN_DIGITS,
         patterns=dict.fromkeys(("공일", "영일"), r"[공영]일[공영일육륙칠팔구]"),
-        closed_words="공일 영일",
     ),
     Form(
         Sign.HOME,
@@ -181,7 +153,6 @@ FORMS: Final = (
             ("home", "users", "documents", "~"),
             r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/",
         ),
-        closed_patterns={"~": r"~[a-z]", "home": _HOME, "users": _HOME, "documents": _HOME},
     ),
 )
 
@@ -192,6 +163,6 @@ def token_forms() -> Iterator[Form]:
         sign, words = Sign(Sign.FIRST_TOKEN << row), token.words
         if token.gate:
             patterns = dict.fromkeys(words.split(), token.gate)
-            yield Form(sign, patterns=patterns, closed_patterns=patterns)
+            yield Form(sign, patterns=patterns)
         else:
             yield Form(sign, words=words)

@@ -44,14 +44,12 @@ RULES: Final = (
         r"(?<![0-9A-Za-z])(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?:[ -]{0,2}[0-9]{2}){3}"
         r"[ -]?[A-D](?![0-9A-Za-z])",
         Sign.NATIONAL,
-        joins=True,
     ),
     Rule(
         "NHS",
         r"(?<![0-9-])[0-9]{3}([ -]?)[0-9]{3}\1[0-9]{4}(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
         _is_nhs,
-        joins=True,
     ),
     Rule(
         "PHONE",
@@ -59,7 +57,6 @@ RULES: Final = (
         r"[ -]?[0-9]{3,4}[ -]?[0-9]{3,4}(?![0-9])",
         Sign.TEN_DIGITS,
         _is_telephone,
-        joins=True,
     ),
     Rule("ADDRESS", rf"{FLAT}{STREET}(?: ?,\s{{1,3}}{TOWN}){{0,3}},?\s{{1,3}}{POSTCODE}", Sign.STREET),
     Rule(  # a number and a postcode, whatever the street is called

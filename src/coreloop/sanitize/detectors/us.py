@@ -74,14 +74,12 @@ RULES: Final = (
         r"(?<![0-9-])[0-8][0-9]{2}( ?[-_/.] ?| {0,2})[0-9]{2}\1[0-9]{4}(?![0-9]|-[0-9])",
         Sign.DIGITS,
         _is_social_security,
-        joins=True,
     ),
     Rule(
         "ITIN",
         r"(?<![0-9-])9[0-9]{2}( ?[-_/.] ?| {0,2})[5-9][0-9]\1[0-9]{4}(?![0-9]|-[0-9])",
         Sign.DIGITS,
         _is_taxpayer,
-        joins=True,
     ),
     Rule(
         "EIN",
@@ -89,7 +87,6 @@ RULES: Final = (
         Sign.DIGITS,
         lambda match: is_employer(digits_of(match[0])),
         near=EMPLOYER,
-        joins=True,
     ),
     Rule(
         "PHONE",
@@ -97,7 +94,6 @@ RULES: Final = (
         r"[2-9][0-9]{2}(?(1)\1|[ .-])[0-9]{4}(?![0-9-]|\.[0-9])",
         Sign.TEN_DIGITS,
         _is_telephone,
-        joins=True,
     ),
     Rule(
         "ADDRESS",

@@ -7,7 +7,6 @@ import pytest
 from coreloop.learn.facts import oddities as oddities_module
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
-from coreloop.learn.facts.store import open_store
 from coreloop.learn.mine.folder import read_folder
 from logs import call, line, record
 
@@ -38,21 +37,6 @@ def test_parts_of_a_file_are_added_and_the_first_place_is_the_smallest_offset():
     total = Oddities({"replay": Oddity(1, 50)})
     total.add(Oddities({"replay": Oddity(2, 10)}, {"ok": Oddity(1, 10)}))
     assert total == Oddities({"replay": Oddity(3, 10)}, {"ok": Oddity(1, 10)})
-
-
-def test_oddities_of_appended_lines_are_added(tmp_path: Path):
-    log = tmp_path / "in" / "a.jsonl"
-    log.parent.mkdir()
-    runs = []
-    for more in (ODD, line(record()) + ODD + b"torn\n", b""):
-        with log.open("ab") as file:
-            file.write(more)
-        with open_store(tmp_path / "cache", MineSettings()) as store:
-            (file,) = read_folder(log.parent, MineSettings(), store=store)
-            runs.append((file.oddities, file.n_bytes_read))
-    total = Oddities({"torn or not JSON": Oddity(1, log.stat().st_size - 5)}, {"question": Oddity(2, 0)})
-    assert [oddities for oddities, _ in runs] == [Oddities({}, {"question": Oddity(1, 0)}), total, total]
-    assert runs[2][1] is None
 
 
 def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

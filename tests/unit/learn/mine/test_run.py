@@ -35,6 +35,11 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coreloop.learn.mine.folder._SMALL_BYTES", 0)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Workspace:
     """Two files of records, a verdict on a request of the first and a replay in the second."""

@@ -1,4 +1,4 @@
-"""The routes that answer: questions, search, feedback and the jobs behind them."""
+"""The routes of the service that programs call; `coreloop.web.page_routes` has those for people."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -8,15 +8,18 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from secrets import token_bytes
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
-from coreloop.answer.repair.queued_runs import queue_run
-from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.repair.metrics import read_days, read_metrics
+from coreloop.answer.repair.queued_runs import go_on, queue_run, stop_queued
+from coreloop.answer.repair.tables import Feedback, Gate
+from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
@@ -25,37 +28,54 @@ from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.answer.search.index.refresh import search_files
 from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.search.source import Source as FoundSource
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import Phrase, text_of
 from coreloop.runs import events
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
-from coreloop.runs.pause_and_stop import resume_run
+from coreloop.runs.manage import read_run, require_status
+from coreloop.runs.pause_and_stop import pause_run, resume_run
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.bodies import (
+    RUN_ID,
     Accepted,
+    AskReply,
     AskRequest,
     FeedbackRequest,
+    Health,
     JobsQuery,
     JobsReply,
+    RunReply,
     RunRequest,
+    RunRowReply,
+    RunsQuery,
+    RunsReply,
     SearchReply,
     SearchRequest,
+    SeriesReply,
+    Share,
     SimpleRequest,
     SourceReply,
+    StatusReply,
+    VersionReply,
     WaitOptions,
 )
 from coreloop.web.event_stream import EventStream, closed, follow, stop_quietly
-from coreloop.web.problems import Problem
-from coreloop.web.route import HttpCall
-from coreloop.web.run_replies import final_answer
-from coreloop.web.run_routes import stream_of
+from coreloop.web.metrics import CONTENT_TYPE
+from coreloop.web.openapi import describe
+from coreloop.web.problems import Problem, leaving
+from coreloop.web.route import ROUTES, HttpCall, route
+from coreloop.web.run_replies import final_answer, run_reply
+
+_LATER: Final = {202: Accepted}
+_EVENTS: Final = "text/event-stream"
+_QUESTION: Final = "How long is the Han river?"
+_FEEDBACK: Final = {"id": RUN_ID, "value": "down", "reason": "It is out of date."}
 
 
-async def run(call: HttpCall) -> Any:
-    """Research a question, or go on with one."""
-    body: RunRequest = call.body
+@route("POST", "/run", scope="run", also=_LATER, example={"task": _QUESTION, "max_iters": 2})
+async def run(call: HttpCall, body: RunRequest) -> AgentResponse:
+    """Research a question."""
     overrides = LimitOverrides(**{name: getattr(body, name) for name in asdict(LimitOverrides())})
     request = Request(tier=body.complexity_tier, wishes=overrides)
     deps = call.service.deps
@@ -63,25 +83,29 @@ async def run(call: HttpCall) -> Any:
         run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
     else:
         run_id, job = await asyncio.to_thread(_go_on, call, body.session)
-    return await _reply(call, run_id, job)
+    reply: AgentResponse = await _reply(call, run_id, job)
+    return reply
 
 
-async def run_simple(call: HttpCall) -> Any:
+@route("POST", "/run-simple", scope="run", also=_LATER, example={"task": _QUESTION})
+async def run_simple(call: HttpCall, body: SimpleRequest) -> AgentResponse:
     """Research a question with the least effort."""
-    body: SimpleRequest = call.body
     deps, request = call.service.deps, Request(tier="simple")
     run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
-    return await _reply(call, run_id, job)
+    reply: AgentResponse = await _reply(call, run_id, job)
+    return reply
 
 
-async def ask(call: HttpCall) -> Any:
-    """Answer a question from the project's files."""
-    body: AskRequest = call.body
+@route("POST", "/ask", scope="run", also=_LATER, example={"question": _QUESTION})
+@route("POST", "/api/ask", name="api_ask", scope="run", also=_LATER, example={"question": _QUESTION})
+async def ask(call: HttpCall, body: AskRequest) -> AskReply:
+    """Answer a question from the project's files, and repair a failed answer."""
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
     asked = Request(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
     deps = call.service.deps
     run_id, job = await accept(call, ANSWER, partial(begin_research, body.question, asked, deps, kind=ANSWER))
-    return await _reply(call, run_id, job)
+    reply: AskReply = await _reply(call, run_id, job)
+    return reply
 
 
 def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
@@ -100,6 +124,7 @@ def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
 
 
 async def _reply(call: HttpCall, run_id: str, job: Job) -> Any:
+    """Return the answer, or a response of another kind: accepted, or a stream."""
     body: WaitOptions = call.body
     if body.async_:
         return _accepted(run_id, job)
@@ -138,23 +163,24 @@ async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, 
                 await task
 
 
-def list_jobs(call: HttpCall) -> JobsReply:
-    """Return jobs, the newest first."""
-    query: JobsQuery = call.query
+@route("GET", "/jobs")
+def list_jobs(call: HttpCall, query: JobsQuery) -> JobsReply:
+    """List jobs, the newest first."""
     return JobsReply(tuple(call.service.deps.queue.jobs(status=query.status, limit=query.limit)))
 
 
+@route("GET", "/jobs/{job_id}")
 def show_job(call: HttpCall) -> Job:
-    """Return a job."""
+    """Show a job."""
     try:
         return call.service.deps.queue.get(call.path("job_id"))
     except UsageError as error:
         raise Problem(404, "not_found", text_of(error)) from error
 
 
-def give(call: HttpCall) -> Feedback:
-    """Store what a person says; a rejected answer is answered again by a worker."""
-    body: FeedbackRequest = call.body
+@route("POST", "/feedback", name="feedback", scope="run", example=_FEEDBACK)
+def give(call: HttpCall, body: FeedbackRequest) -> Feedback:
+    """Say whether an answer was good."""
     feedback = give_feedback(call.service.deps, body.id, body.value, reason=body.reason)
     if feedback.mended_by:
         call.service.spending.begin(call.caller, feedback.mended_by)
@@ -162,11 +188,13 @@ def give(call: HttpCall) -> Feedback:
     return feedback
 
 
+@route("GET", "/feedback/{answer_id}")
 def notice(call: HttpCall) -> Notice:
-    """Return the better answer to a rejected one, or how far it is."""
+    """Show the better answer to a rejected one, or how far it is."""
     return wait_for_notice(call.service.deps, call.path("answer_id"), 0)
 
 
+@route("GET", "/feedback/{answer_id}/events", media_type=_EVENTS)
 async def notice_events(call: HttpCall) -> Response:
     """Stream the work on the better answer."""
     replies = await run_in_threadpool(call.service.deps.tables.feedback_of, call.path("answer_id"))
@@ -231,21 +259,116 @@ def _run_id(call: HttpCall) -> str:
     return call.service.claims.run_of(call.key.name, key, asked, now=now)
 
 
-def search(call: HttpCall) -> SearchReply:
-    """Return the passages that fit a query best, of the files as they are now."""
-    body: SearchRequest = call.body
+@route("POST", "/search", example={"query": "river", "limit": 3})
+def search(call: HttpCall, body: SearchRequest) -> SearchReply:
+    """Search the index."""
     limits = SearchLimits(max_results=body.limit)
     found = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
-    return SearchReply(tuple(map(_source_reply, found.sources)), found.note)
-
-
-def _source_reply(source: FoundSource) -> SourceReply:
-    return SourceReply(
-        title=source.title,
-        location=source.location,
-        type=source.type,
-        text=source.text,
-        line=source.line,
-        published=source.published.isoformat() if source.published else None,
-        provider=source.provider,
+    return SearchReply(
+        tuple(msgspec.convert(source, SourceReply, from_attributes=True) for source in found.sources),
+        found.note,
     )
+
+
+@route("GET", "/runs")
+def list_runs(call: HttpCall, query: RunsQuery) -> RunsReply:
+    """List runs, the newest first."""
+    require_status(query.status)
+    rows = call.service.store.runs(kind=query.kind, status=query.status, limit=query.limit)
+    return RunsReply(tuple(msgspec.convert(row, RunRowReply, from_attributes=True) for row in rows))
+
+
+@route("GET", "/runs/{run_id}")
+def show_run(call: HttpCall) -> RunReply:
+    """Show a run and its answer."""
+    return run_reply(read_run(call.service.store, call.run_id))
+
+
+@route("GET", "/runs/{run_id}/events", media_type=_EVENTS, also={204: None})
+async def run_events(call: HttpCall) -> Response:
+    """Stream what happens to a run."""
+    return await stream_of(call, call.run_id)
+
+
+async def stream_of(call: HttpCall, run_id: str) -> Response:
+    """Stream a run from the client's last event on; 204 if it is over and the client has everything."""
+    after, store = call.last_event_id, call.service.store
+    state = await run_in_threadpool(read_run, store, run_id)
+    newest = await run_in_threadpool(store.newest, [run_id])
+    if state.is_terminal and newest.get(run_id, 0) <= after:
+        return Response(status_code=204)  # lets a browser's EventSource end
+    return EventStream(call.service, run_id, after)
+
+
+@route("POST", "/runs/{run_id}/pause", scope="run")
+def pause(call: HttpCall) -> StatusReply:
+    """Let a run stop after its iteration."""
+    state = pause_run(call.service.store, call.run_id)
+    return StatusReply(state.run_id, state.status)
+
+
+@route("POST", "/runs/{run_id}/stop", scope="run")
+def stop(call: HttpCall) -> StatusReply:
+    """End a run."""
+    state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
+    call.service.workers.wake()
+    return StatusReply(state.run_id, state.status)
+
+
+@route("POST", "/runs/{run_id}/resume", scope="run")
+def resume(call: HttpCall) -> StatusReply:
+    """Let a paused run go on."""
+    state = go_on(call.service.store, call.service.deps.queue, call.run_id)
+    call.service.workers.wake()
+    return StatusReply(state.run_id, state.status)
+
+
+@route("GET", "/healthz", scope=None)
+async def healthz(_call: HttpCall) -> Health:
+    """Say that the process answers."""
+    return Health()
+
+
+@route("GET", "/readyz", scope=None)
+async def readyz(call: HttpCall) -> Health:
+    """Say whether requests can be answered."""
+    if call.service.shutdown.is_set():
+        raise leaving()
+    await call.service.readiness.require()
+    return Health()
+
+
+@route("GET", "/version")
+def version(call: HttpCall) -> VersionReply:
+    """Return the version and the model."""
+    return VersionReply(__version__, call.service.deps.ladder.name)
+
+
+@route("GET", "/api/metrics/cbo/series")
+def series(call: HttpCall) -> SeriesReply:
+    """Gates of repair, evidence, feedback and notices by day, the newest first."""
+    deps, now = call.service.deps, datetime.now(UTC)
+    kept = (snapshot for gate in get_args(Gate) for snapshot in deps.tables.snapshots(gate))
+    newest_first = sorted(kept, key=lambda snapshot: (snapshot.day, snapshot.gate), reverse=True)
+    gates = (
+        Share(snapshot.day.isoformat(), snapshot.gate, snapshot.share, snapshot.good, snapshot.total)
+        for snapshot in newest_first
+    )
+    return SeriesReply(
+        series=tuple(gates),
+        days=tuple(read_days(deps, now=now)),
+        retry_rate=read_metrics(deps, now=now).retry_rate,
+    )
+
+
+@route("GET", "/metrics", media_type=CONTENT_TYPE)
+def metrics(call: HttpCall) -> Response:
+    """Figures for Prometheus."""
+    numbers = read_metrics(call.service.deps, now=datetime.now(UTC))
+    return Response(call.service.metrics.text(numbers), media_type=CONTENT_TYPE)
+
+
+@route("GET", "/openapi.json")
+async def openapi(_call: HttpCall) -> dict[str, Any]:
+    """The description of this API."""
+    return describe(ROUTES)
