@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, say
 from coreloop.base.records import encodable
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.emit import emit, fields_of, json_of
@@ -235,7 +234,7 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
     emit(
         {"file": encodable(os.fsdecode(out))},
         as_json=as_json,
-        text=say("wrote {path}", path=out),
+        text=f"wrote {out}",
         is_compact=True,
     )
 
@@ -250,12 +249,7 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
 
     state = _agree(partial(agree, part_id=sub_question), run_id, "waive a part of")
     facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
-    line = say(
-        "{sub_question} falls away; {run_id}: {status}",
-        sub_question=sub_question,
-        run_id=state.run_id,
-        status=state.status,
-    )
+    line = f"{sub_question} falls away; {state.run_id}: {state.status}"
     emit(facts, as_json=as_json, text=line, is_compact=True)
 
 
@@ -280,11 +274,11 @@ def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "Stat
     from coreloop.runs.manage import read_run
     from coreloop.runs.person_or_agent import require_person, require_terminal
 
-    by = require_person(Phrase("agree to its own proposal"), os.environ)
-    require_terminal(Phrase("agree to its own proposal"), os.environ)
+    by = require_person("agree to its own proposal", os.environ)
+    require_terminal("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(store, named, Phrase(act), os.environ)
+        require_outside(store, named, act, os.environ)
         state = agree(store, named.run_id, by=by)
         show_views(workspace, store, state)
         return state
@@ -301,11 +295,9 @@ def _own_run(run_id: str | None) -> str | None:
 
     own = driving_run(os.environ)
     if own == UNKNOWN:
-        raise UsageError(
-            "the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN
-        )
+        raise UsageError(f"the run of this agent cannot be told; leave {RUN} in its environment as it was")
     if own and run_id not in {None, own}:
-        raise UsageError("this agent works on run {run_id}; leave out RUN", run_id=own)
+        raise UsageError(f"this agent works on run {own}; leave out RUN")
     return run_id or own or None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from coreloop.base.messages import Language, Phrase, number_of
+from coreloop.base.messages import Language, number_of
 from coreloop.base.project.tools import Tool
 from coreloop.base.text import counted
 from coreloop.learn.proposals.statement_lines import Advice, in_language
@@ -73,23 +73,15 @@ def task_of(
     )
 
 
-def cause_text(cause: Cause, language: Language = "en", *, named: str = "") -> Phrase:
+def cause_text(cause: Cause, language: Language = "en", *, named: str = "") -> str:
     """The line, or what it is ``named`` instead, with its counts."""
     line = named or str(cause.line if isinstance(cause.of, Merged) else in_language(cause.line, language))
     if isinstance(cause.of, Merged):
-        return Phrase(
-            "{line}, merged on {merged:%Y-%m-%d}: {calls} against it, {n_since:,} of them since",
-            line=line.removeprefix("- "),
-            merged=cause.of.at,
-            calls=number_of(cause.n_failed, "call"),
-            n_since=cause.of.n_since,
+        return (
+            f"{line.removeprefix('- ')}, merged on {cause.of.at:%Y-%m-%d}: "
+            f"{number_of(cause.n_failed, 'call')} against it, {cause.of.n_since:,} of them since"
         )
-    return Phrase(
-        "{line}: {failed:,} of {n:,} calls against it",
-        line=line.removeprefix("- "),
-        failed=cause.n_failed,
-        n=cause.of,
-    )
+    return f"{line.removeprefix('- ')}: {cause.n_failed:,} of {cause.of:,} calls against it"
 
 
 def _listed(causes: Sequence[Cause], tool: Tool) -> str:

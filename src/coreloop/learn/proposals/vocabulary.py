@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
@@ -127,10 +126,10 @@ class Vocabulary:
         """
         names = [step.name for step in steps]
         if not all(is_tool_name(name) for name in names):
-            return Phrase("a tool's name is not a valid name")
+            return "a tool's name is not a valid name"
         if all(map(self.is_known, names)) or self.tool(target) is None:
             return None
-        return Phrase("it names a tool that is not defined here; name it under tools: in coreloop.yaml")
+        return "it names a tool that is not defined here; name it under tools: in coreloop.yaml"
 
 
 def unless(is_known: bool, text: str) -> str:
