@@ -37,7 +37,7 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     kind : str
         The kind that programs read.
     message : str
-        One sentence for people, without secrets and paths of the server; pages translate a `Phrase`.
+        One sentence for people, without secrets and paths of the server.
     retryable : bool
         Whether the same request can succeed later.
     retry_after_s : int or None

@@ -18,7 +18,7 @@ from coreloop.answer.agent.plan import labels_to_leave, order_of
 from coreloop.answer.agent.quotes import check_quote, holds
 from coreloop.answer.models.dates import dates_agree, split_dates
 from coreloop.answer.models.opposites import in_one_word
-from coreloop.answer.models.question_parts import is_korean, search_words
+from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.models.ranking import word_letters
 from coreloop.answer.research.apply_reflection import sourced_text, weight_of
 from coreloop.answer.research.contradictions import contradictions
@@ -37,7 +37,7 @@ from coreloop.answer.research.research_state import (
     ReadSource,
     knowledge_of,
 )
-from coreloop.base.language.words import stems
+from coreloop.base.language.words import is_korean, stems
 from coreloop.base.messages import in_language_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts

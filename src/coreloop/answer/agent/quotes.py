@@ -10,13 +10,12 @@ from coreloop.answer.agent.spelling import one_spelling, one_style, without_blan
 from coreloop.answer.agent.swapped_values import SEVERAL, find_exchange
 from coreloop.answer.models.dates import find_dates, split_dates
 from coreloop.answer.models.opposites import in_one_word
-from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import find_quantities
 from coreloop.answer.research.support import check_support
-from coreloop.base.language.words import is_hangul
+from coreloop.base.language.words import is_hangul, is_korean
 
 _PROSE_CHARS: Final = 35
 """A shorter line that does not end in the middle of a phrase is no wrapped prose."""

@@ -8,12 +8,11 @@ from typing import Final, Literal
 
 from coreloop.answer.models.dates import Date, dates_agree, find_dates
 from coreloop.answer.models.opposites import are_opposed, sides_of
-from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.research.findings import Unsupported
 from coreloop.answer.research.quantities import Quantity, find_quantities, is_rounded
 from coreloop.answer.research.word_lists import IGNORED
 from coreloop.base.language.tables import PARTICLES
-from coreloop.base.language.words import stems
+from coreloop.base.language.words import is_korean, stems
 
 _TOKEN: Final = re.compile(r"[가-힣]+|[^\W\d_가-힣]+")
 _KOREAN_SPLIT: Final = re.compile(r"[,;·](?=\s|$)|(?:이고|고|며|으나|지만|는데|면서)(?=[\s,])")

@@ -8,9 +8,10 @@ from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
-from coreloop.base.messages import Language, number_of
+from coreloop.base.messages import number_of
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.proposals.statement_lines import in_language
+from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.sets import bits_of
