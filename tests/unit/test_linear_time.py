@@ -39,7 +39,6 @@ from coreloop.base.language.guards import read_guards
 from coreloop.base.language.words import read_query
 from coreloop.base.text import linked_markdown, printable, wrapped
 from coreloop.observe.reading.failure_signals import template
-from coreloop.web.pages.frame import choose_language
 from linear import assert_linear, cases, repeated
 
 SAID = "The Han river is 494 kilometres long."
@@ -109,7 +108,6 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
     "escapes": (printable, ("\u200b", "\x00")),
     "Markdown of ours": (linked_markdown, ("https://", "@", "http://a.")),
     "lines for a terminal": (lambda text: wrapped(printable(text), 80), ("a ", "한 ")),
-    "a browser's languages": (choose_language, (",", "ko;q=", ";")),
 }
 
 

@@ -17,8 +17,6 @@ from pathlib import Path
 import click
 import pytest
 
-from coreloop.base.language.words import is_hangul
-from coreloop.base.messages import speaking
 from coreloop.cli.main import COMMANDS, command_paths, main
 from logs import record, repeated, write_log
 from rows import each_row, slow_after
@@ -71,15 +69,6 @@ def test_every_command_has_help(name: str, run: Run):
     assert done.stdout.startswith(f"Usage: dartlab-coreloop {name} ")
     summary = COMMANDS.get(name, _command(name).help or "no help")
     assert summary.split(".")[0] in " ".join(done.stdout.split())
-
-
-def test_who_reads_korean_leaves_the_help_english(run: Run):
-    english = run("runs", "start", "--help").stdout
-    with speaking("ko"):
-        korean = run("runs", "start", "--help").stdout
-    assert any(map(is_hangul, korean))
-    assert run("runs", "start", "--help").stdout == english
-    assert not any(map(is_hangul, english))
 
 
 @each_row("name", PATHS)
@@ -405,9 +394,7 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     assert errors.endswith(b"dartlab-coreloop: stopped; run it again to go on\n")
 
 
-@pytest.mark.parametrize(
-    "module", slow_after(1, ["coreloop.base.messages", "coreloop.base.chosen_language", "click", "polars"])
-)
+@pytest.mark.parametrize("module", slow_after(1, ["coreloop.base.extras", "click", "polars"]))
 def test_ctrl_c_while_modules_are_imported_ends_with_130_and_without_a_traceback(module: str, spawn: Run):
     interrupted = f"""
 import signal, sys
