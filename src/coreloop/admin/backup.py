@@ -185,7 +185,7 @@ def _file_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunStoreError(f"{path}: cannot be written ({(error.strerror or error)})") from error
+        raise RunStoreError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def _copy(source: Path, schema: sqlite.Schema, target: Path) -> None:

@@ -96,7 +96,7 @@ def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> No
 def _effect(judgment: "HumanVerdict") -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
-        return f"the request counts as {('succeeded' if passes else 'failed')}"
+        return f"the request counts as {'succeeded' if passes else 'failed'}"
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 

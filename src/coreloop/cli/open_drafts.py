@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         outcomes = list(open_drafts(workspace, path, environ=os.environ, now=now, warn=_warn))
         outcomes += open_retirements(workspace, environ=os.environ, now=now)
     except CoreloopError as error:
-        _warn(f"coreloop: {error!s}")
+        _warn(f"coreloop: {error}")
         return 2
     except Exception:
         traceback.print_exc()  # would end with 1

@@ -213,7 +213,7 @@ def show_done(result: "PromoteResult") -> None:
     """Print the result of a promotion and the next step; without a plan the pull request already existed."""
     plan, done, body = result.plan, result.done, result.body
     pull = done.pull_request
-    click.echo(f"branch        {done.branch}{('' if done.fresh else ' (from an earlier run)')}")
+    click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
     if plan is not None:
         label = "pushed" if result.remote is not None else "committed"
         here = "" if result.remote is not None else " here; nothing was pushed"
@@ -223,7 +223,7 @@ def show_done(result: "PromoteResult") -> None:
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 click.echo(f"              {line}")
     if pull is not None:
-        click.echo(f"pull request  {pull.url}{(' (draft)' if pull.draft else '')}")
+        click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
     if pull is None and plan is not None:
         click.echo(f"text          {body}")
         _show_next(result, plan)

@@ -240,7 +240,7 @@ def _append(source: SourceText, request: _Request, *, create_docstring: bool) ->
     target = locate(source, request.place, asked=request.asked)
     if target is None:
         if not create_docstring:
-            raise UnprovenError(f"{(request.place.qualname or 'the module')} has no docstring")
+            raise UnprovenError(f"{request.place.qualname or 'the module'} has no docstring")
         return _create(source, request)
     placement = place(target.layout, request.wanted, indent=target.indent)
     if placement is None:

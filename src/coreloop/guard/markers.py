@@ -179,7 +179,7 @@ def refuse_repeated(pull: ReportedPull, shas: Iterable[str], facts: GuardFacts) 
     if machine_made or not pull.author.human:
         yield (
             f"#{pull.number} has the trailers of a merged promotion on another change ("
-            f"{(_maker(machine_made[0], facts) if pull.author.human else _opened(pull))}); have a "
+            f"{_maker(machine_made[0], facts) if pull.author.human else _opened(pull)}); have a "
             "person commit, push and open it as their own (git commit --amend --reset-author)"
         )
 

@@ -94,7 +94,7 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = symbol.partition(":")[0].rpartition(".")[2]
     if not SYMBOL.fullmatch(symbol) or (target != declared if declared else named != engine):
-        yield (f"the Target {printable(target)} is not the docstring of {(printable(engine) or 'any tool')}")
+        yield (f"the Target {printable(target)} is not the docstring of {printable(engine) or 'any tool'}")
 
 
 def refuse_files(
@@ -130,7 +130,7 @@ def refuse_files(
     elif change.path != facts.project + file:
         yield (
             f"{printable(change.path)} changes, but the trailer Target of its commit is "
-            f"{(printable(target) if target else 'missing')}; promote it again"
+            f"{printable(target) if target else 'missing'}; promote it again"
         )
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
         yield from _refuse_text(change, commit, facts.ours.get(sha, frozenset()), facts)

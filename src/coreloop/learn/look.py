@@ -253,7 +253,7 @@ def _missing(
     if few:
         yield (
             "more failures of "
-            f"{(', '.join(map(printable, few)) if len(few) <= _MAX_NAMED else number_of(len(few), 'tool'))}"
+            f"{', '.join(map(printable, few)) if len(few) <= _MAX_NAMED else number_of(len(few), 'tool')}"
             f": a cause needs {_MIN_CASES} failing requests and as many others"
         )
     yield (

@@ -369,7 +369,7 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides)
     count = len(forge.open_pull_requests())
     if count >= max_open:
         raise HumanDecidesError(
-            f"{number_of(count, 'promotion')} {('is' if count == 1 else 'are')} open, max_open is "
+            f"{number_of(count, 'promotion')} {'is' if count == 1 else 'are'} open, max_open is "
             f"{max_open}; merge or close a pull request first"
         )
     return (unreviewed,) if unreviewed else ()

@@ -215,5 +215,5 @@ def _exceeded(cap: Cap) -> str:
     return (
         f"every request to {cap.name} would fail: the description is "
         f"{number_of(cap.over, 'character')} over its limit of {cap.limit:,} (caps in "
-        f"coreloop.yaml){(before if cap.over_before else '')}; shorten the docstring"
+        f"coreloop.yaml){before if cap.over_before else ''}; shorten the docstring"
     )

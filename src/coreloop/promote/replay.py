@@ -72,7 +72,7 @@ class Replay:
         listed = "; ".join(reasons)
         return (
             f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree"
-            f"{(f': {listed}' if reasons else '')})"
+            f"{f': {listed}' if reasons else ''})"
         )
 
 

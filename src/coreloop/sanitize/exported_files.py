@@ -69,7 +69,7 @@ def _in_folder(source: Path) -> RecordFiles:
 
 def _no_records(source: Path, unread: Sequence[Path]) -> str:
     names = ", ".join(map(PrintableNames(source), unread[:_LISTED]))
-    others = f"; not read: {names}{(', …' if len(unread) > _LISTED else '')}" if unread else ""
+    others = f"; not read: {names}{', …' if len(unread) > _LISTED else ''}" if unread else ""
     return f"has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}"
 
 
@@ -146,6 +146,4 @@ def io_errors(path: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
-        raise WorkspaceError(
-            f"cannot be read or written ({(error.strerror or error)})", path=where
-        ) from error
+        raise WorkspaceError(f"cannot be read or written ({error.strerror or error})", path=where) from error

@@ -62,9 +62,7 @@ def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:
     except GitError:
         branches = sorted(repository.heads(None))
         if branches:
-            todo = (
-                f"set forge: {{base: {(branches[0] if len(branches) == 1 else 'BRANCH')}}} in coreloop.yaml"
-            )
+            todo = f"set forge: {{base: {branches[0] if len(branches) == 1 else 'BRANCH'}}} in coreloop.yaml"
             message = f"there is no branch {base}, only {listed(branches)}: nothing can be promoted"
             yield Diagnosis("base", "fault", message, todo)
 

@@ -360,7 +360,7 @@ def _of_traffic(before: Tally, after: Sequence[DayCount]) -> list[str]:
     """The categories whose share of the calls has shifted."""
     was, now = _by_category([before.strata]), _by_category(day.strata for day in after)
     shifted = [
-        f"{(category or 'unnamed')} {old:.0%} to {new:.0%}"
+        f"{category or 'unnamed'} {old:.0%} to {new:.0%}"
         for category in sorted(was.keys() | now.keys())
         if abs((new := now.get(category, 0.0)) - (old := was.get(category, 0.0))) >= _SHIFTED
     ]

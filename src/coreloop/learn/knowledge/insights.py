@@ -112,7 +112,7 @@ def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None)
     if answer_chars < MIN_ANSWER_CHARS:
         return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
     if grade not in GOOD_GRADES:
-        return f"its grade is {(grade or 'unknown')}, not P (pass) or T (tolerable)"
+        return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
     return None
 
 

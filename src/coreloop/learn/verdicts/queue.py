@@ -299,7 +299,7 @@ def _same_questions(
 def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
         first, last = (f"{entry.judged_by} said {entry.verdict.named}" for entry in (other, newest))
-        reason = f"{first} but {last}{(f' ({newest.cause})' if newest.cause else '')}; the newest counts"
+        reason = f"{first} but {last}{f' ({newest.cause})' if newest.cause else ''}; the newest counts"
         yield Waiting(WaitingKind.CONFLICT, newest.id, reason, texts.get(newest.subject, ""))
 
 

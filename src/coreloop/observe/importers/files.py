@@ -88,7 +88,7 @@ def read_each(
             zipfile.BadZipFile,
             NotImplementedError,
         ) as error:
-            yield UnusableFile(file, f"cannot be read ({(getattr(error, 'strerror', None) or error)})")
+            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")

@@ -74,7 +74,7 @@ class Measurement:
             return f"{verdict} ({self.reason})" if self.reason else verdict
         return (
             f"{self.verdict} ({_points(self.about)}, {number_of(self.about.n, 'context')}"
-            f"{(f'; {self.reason}' if self.reason else '')})"
+            f"{f'; {self.reason}' if self.reason else ''})"
         )
 
     @property

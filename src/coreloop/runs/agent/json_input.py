@@ -40,7 +40,7 @@ def read_json(data: bytes, form: type[_T], *, what: str) -> _T:
         text, _, place = str(error).partition(" - at `")
         raise wrong_field(place.rstrip("`") or "$", _in_words(text)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise wrong_field("$", f"not JSON ({error!s}); pipe one JSON object") from error
+        raise wrong_field("$", f"not JSON ({error}); pipe one JSON object") from error
     if has_duplicate_keys(data):
         raise wrong_field("$", "an object has a key twice, of which only one would count; leave one out")
     return read

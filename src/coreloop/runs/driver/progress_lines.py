@@ -79,7 +79,7 @@ def _ended_by(state: State) -> str:
 
 def _next(state: State, decision: Continue | Stop) -> str:
     if isinstance(decision, Stop):
-        return f"stops: {(decision.reason or decision.status)}"
+        return f"stops: {decision.reason or decision.status}"
     unanswered = (f"{part.id} {part.text}" for part in state.sub_questions if not part.is_answered)
     wanted = next(iter(state.next_actions), "") or next(unanswered, "")
     following = printable(wanted)[:100] or f"iteration {state.iteration + 1}"

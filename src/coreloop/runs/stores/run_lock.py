@@ -49,7 +49,7 @@ def held_file(path: Path, run_id: str) -> Iterator[None]:
     try:
         descriptor = _acquire(path)
     except OSError as error:
-        raise RunStoreError(f"{path}: run {run_id} cannot be held ({(error.strerror or error)})") from error
+        raise RunStoreError(f"{path}: run {run_id} cannot be held ({error.strerror or error})") from error
     if descriptor is None:
         raise busy(run_id, _owner(path))
     holder = os.getpid()

@@ -74,7 +74,7 @@ def test_a_korean_question_is_worked_on_in_korean(tmp_path: Path):
         ]
         assert [doubt.reason for doubt in walk.record(*said).unbelieved] == [
             "인용문이 출처 1에 없습니다. 글자 그대로 인용하세요",
-            "인용문이 뒷받침하지 않습니다: 인용문에 900 kilometres가 없습니다",
+            "인용문이 뒷받침하지 않습니다: the cited text does not have the number 900 kilometres",
             "coreloop가 읽지 않은 출처입니다(me). runs read로 읽고 출처 번호를 적으세요",
         ]
 
