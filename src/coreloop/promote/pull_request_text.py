@@ -149,11 +149,9 @@ def _received(reach: Reach) -> str:
 
 def cap_line(cap: Cap) -> str:
     """A limit, compared with the description."""
-    return (
-        "{name} takes {limit:,} characters; the description is {over} too long: requests fail."
-        if cap.over
-        else "{name} takes {limit:,} characters; the description is within the limit."
-    ).format(name=cap.name, limit=cap.limit, over=number_of(cap.over, "character"))
+    too_long = f"{number_of(cap.over, 'character')} too long: requests fail"
+    fit = too_long if cap.over else "within the limit"
+    return f"{cap.name} takes {cap.limit:,} characters; the description is {fit}."
 
 
 def _longest_run(text: str, character: str) -> int:

@@ -111,10 +111,9 @@ def _other_grade(claim: str, quote: str) -> Unsupported | None:
 
 
 def _instead(missing: Literal["label", "opposite"], what: str, said: str) -> Unsupported:
-    template = "the quote does not say {what}, but {said}"
     if missing == "opposite":
-        template = "the quote says the opposite of {what}: {said}"
-    return Unsupported(missing, template.format(what=what, said=said))
+        return Unsupported(missing, f"the quote says the opposite of {what}: {said}")
+    return Unsupported(missing, f"the quote does not say {what}, but {said}")
 
 
 def _other_label(claim: str, quote: str) -> Unsupported | None:
