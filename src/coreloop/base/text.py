@@ -17,11 +17,6 @@ def printable(text: str) -> str:
     return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return ``1 file`` or ``2,000 files``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def escape_markdown(text: str) -> str:
     """Return the text on one line with Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
 from coreloop.base.messages import number_of
-from coreloop.base.text import counted
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.reach import Cap, Reach, Unmeasured
@@ -99,7 +98,7 @@ def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
     n_lines = sum(len(proposal.lines) for proposal in proposals)
     where = "the description" if section is None else f"section {section}"
     lead = proposals[0]
-    return f"Adds {counted(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
+    return f"Adds {number_of(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
 
 
 def _evidence(proposals: Sequence[Proposal]) -> str:

@@ -18,8 +18,7 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
 )
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.base.messages import in_language_of
-from coreloop.base.text import counted
+from coreloop.base.messages import in_language_of, number_of
 from coreloop.runs.state import State
 
 NOT_ANSWERED: Final = "Not answered yet."
@@ -277,7 +276,7 @@ def _lines(knowledge: Knowledge, attempt: Attempt) -> list[str]:
     if shown:
         lines += map(contradiction_line, attempt.differing)
     if attempt.dropped:
-        lines.append(f"({counted(len(attempt.dropped), 'sentence')} left out: no source says so.)")
+        lines.append(f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)")
     if attempt.problem:
         lines += [DEGRADED, *(f"({reason})" for reason in attempt.problem.splitlines())]
     lines += [

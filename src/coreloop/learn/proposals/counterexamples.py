@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from coreloop.base.date_range import Days
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.base.text import counted
+from coreloop.base.messages import number_of
 from coreloop.learn.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
@@ -159,7 +159,7 @@ class ErrorRow:
         seen += f" Seen beside it: {'; '.join(self.nearest)}." if self.nearest else ""
         asked = _ASKED[self.mender]
         if self.mender == "tool" and self.n_documented:
-            calls = counted(self.n_documented, "call")
+            calls = number_of(self.n_documented, "call")
             asked = f"Find why the tool raises it although {calls} kept to its docstring, and mend the tool."
         return (
             f"The tool {self.tool} failed {self.n_calls} times with the error {self.error!r} (class "
