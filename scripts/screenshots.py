@@ -1,6 +1,6 @@
 """Photograph the demo's pages for docs/pages/, and the tutorial's draft for pull-request.png, in Chromium.
 
-uv run python scripts/screenshots.py         # needs a Korean font, such as Debian's fonts-nanum
+uv run python scripts/screenshots.py
 """
 
 import json
@@ -19,7 +19,7 @@ from coreloop.admin.demo.run import run_demo
 from coreloop.admin.demo.scenario import HELPDESK
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from browsing import SCREENS, chromium, visit
+from browsing import chromium, visit
 from docs.examples import left_by
 from serving import Served, served
 
@@ -31,6 +31,7 @@ _RECORDS: Final = {
     "health": "/ui/health",
     "tool": "/ui/tools/refund_order",
 }
+_SCREENS: Final = ((1280, "light"), (1280, "dark"), (390, "dark"))
 _HEIGHT: Final = {1280: 1000, 390: 1200}
 _QUALITY: Final = 60
 _STYLE: Final = """
@@ -46,8 +47,6 @@ pre {padding: 12px; border-radius: 6px} pre code {background: none; padding: 0}
 
 def main() -> None:
     """Write a picture of each page for each screen, and one of a draft."""
-    if not subprocess.run(["fc-list", ":lang=ko"], capture_output=True, check=True).stdout:
-        raise SystemExit("the Korean pages would be empty boxes: install a Korean font, such as fonts-nanum")
     with tempfile.TemporaryDirectory() as scratch:
         folder, now = Path(scratch) / "helpdesk", datetime.now(UTC)
         run_demo(HELPDESK, folder, seed=7, now=now, tell=lambda _stage: None)
@@ -61,9 +60,8 @@ def main() -> None:
 
 
 def _shoot(browser: Browser, service: Served, paths: dict[str, str]) -> None:
-    for width, scheme in SCREENS:
-        locale = "ko-KR" if (width, scheme) == (390, "light") else "en-US"
-        with visit(browser, service.url, width=width, scheme=scheme, locale=locale) as visited:
+    for width, scheme in _SCREENS:
+        with visit(browser, service.url, width=width, scheme=scheme) as visited:
             visited.page.set_viewport_size({"width": width, "height": _HEIGHT[width]})
             for name, path in paths.items():
                 file = OUT / f"{name}-{width}-{scheme}.jpg"

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, Final
 
 import coreloop
-from messages import nodes
+from source_files import nodes
 
 METHODS: Final = frozenset({"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
 _ANCHORED: Final = frozenset({"match", "fullmatch"})

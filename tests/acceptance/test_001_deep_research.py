@@ -326,7 +326,7 @@ def test_47_the_same_search_and_the_same_action_force_another_strategy(project: 
 @pytest.mark.promise("001-48")
 def test_48_a_research_can_say_that_it_does_not_know(project: Project):
     done = project.run("research", "국제 유가 전망", "--max-iters", "1")
-    assert (done.code, done.lines[0]) == (1, "nothing said so")
+    assert (done.code, done.lines[0]) == (1, "그렇게 나와 있는 자료가 없습니다")
 
 
 @pytest.mark.promise("001-49")

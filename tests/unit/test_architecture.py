@@ -7,8 +7,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from messages import nodes
 from rows import each_row
+from source_files import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"

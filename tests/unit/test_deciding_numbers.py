@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from messages import parsed
 from rows import each_row
+from source_files import parsed
 
 SOURCE = Path(__file__).parents[2] / "src" / "coreloop"
 ROOMS = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}

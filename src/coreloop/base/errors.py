@@ -37,22 +37,9 @@ happened and what to do next.
 from datetime import datetime
 from pathlib import Path
 
-from coreloop.base.messages import Phrase
 
-
-class PhrasedError(Exception):
-    """An exception whose message is a template with its values, as of a `Phrase`."""
-
-    def __init__(self, message: str, /, **values: object) -> None:
-        super().__init__(Phrase(message, **values) if values else message)
-
-
-class CoreloopError(PhrasedError):
+class CoreloopError(Exception):
     """Base of every error that coreloop raises on purpose."""
-
-
-def _sentence(message: str, values: dict[str, object]) -> Phrase:
-    return message if isinstance(message, Phrase) else Phrase(message, **values)
 
 
 class SettingsError(CoreloopError):
@@ -60,7 +47,7 @@ class SettingsError(CoreloopError):
 
     def __init__(self, message: str, *, path: Path, line: int | None = None) -> None:
         where = f"{path}:{line}" if line else f"{path}"
-        super().__init__("{where}: {message}", where=where, message=_sentence(message, {}))
+        super().__init__(f"{where}: {message}")
         self.path = path
         self.line = line
 
@@ -80,8 +67,8 @@ class MissingExtraError(UsageError):
 class WorkspaceError(CoreloopError):
     """A file or folder cannot be read or written."""
 
-    def __init__(self, message: str, /, *, path: Path | str, **values: object) -> None:
-        super().__init__("{where}: {message}", where=path, message=_sentence(message, values))
+    def __init__(self, message: str, *, path: Path | str) -> None:
+        super().__init__(f"{path}: {message}")
         self.path = path
 
 
@@ -167,8 +154,8 @@ class RunStoreError(RunError):
 class BudgetError(RunError):
     """The most that a call can cost does not fit the run's limits; ``reason`` is the limit."""
 
-    def __init__(self, message: str, /, *, reason: str, **values: object) -> None:
-        super().__init__(message, **values)
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
         self.reason = reason
 
 

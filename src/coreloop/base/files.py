@@ -271,7 +271,7 @@ def file_errors(message: str, path: Path | str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WorkspaceError(message, strerror=error.strerror or error, path=path) from error
+        raise WorkspaceError(message.format(strerror=error.strerror or error), path=path) from error
 
 
 def _reading(path: Path) -> AbstractContextManager[None]:

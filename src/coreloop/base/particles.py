@@ -1,8 +1,6 @@
 """Korean particles, whose form depends on the last sound of the word before them."""
 
 import re
-import string
-from collections.abc import Mapping
 from typing import Final
 
 _FIRST, _LAST, _FINALS, _RIEUL = ord("가"), ord("힣"), 28, 8
@@ -45,19 +43,3 @@ def _final(text: str) -> int:
     if not _CLOSED.search(word[0]):
         return 0
     return _RIEUL if _LIQUID.search(word[0]) else 1
-
-
-def korean_format(template: str, values: Mapping[str, object]) -> str:
-    """Fill in a template whose fields may name a particle: ``{path:을를}``, ``{n:,|은는}``."""
-    return _FORMATTER.vformat(template, (), values)
-
-
-class _Formatter(string.Formatter):
-    def format_field(self, value: object, format_spec: str) -> str:
-        number, bar, particles = format_spec.rpartition("|")
-        if not bar and not "가" <= format_spec[:1] <= "힣":
-            return str(super().format_field(value, format_spec))
-        return with_particle(str(super().format_field(value, number)), particles)
-
-
-_FORMATTER: Final = _Formatter()

@@ -22,11 +22,6 @@ def is_visible(text: str) -> bool:
     return text.isprintable() and FILLERS.isdisjoint(text)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return ``1 file`` or ``2,000 files``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def escape_markdown(text: str) -> str:
     """Return the text on one line with Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import number_of
+from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.excerpt import LINES, dense, excerpt, lines_of, marked_lines
@@ -90,7 +90,7 @@ def _show_near(
     """Print an answer, and below it what `search` lists and its passages do not show."""
     from coreloop.answer.search.index.snippet import cut_snippet
 
-    show_answer(answer, is_verbose=is_verbose, n_lines=LINES_NEAR if nearby else LINES)
+    show_answer(answer, question, is_verbose=is_verbose, n_lines=LINES_NEAR if nearby else LINES)
     pairs = zip(answer.passages, lines_of(answer.passages, LINES_NEAR), strict=True)
     shown = {(part.location, part.line): _words("\n".join(excerpt(part, share))) for part, share in pairs}
     listed = [
@@ -101,7 +101,7 @@ def _show_near(
         )
     ]
     if listed:
-        click.echo("also found:")
+        click.echo(in_language_of(question)("also found:"))
         show_sources(listed[:_NEARBY], question)
 
 
@@ -114,16 +114,22 @@ def _are_seen(words: set[str], shown: set[str] | None) -> bool:
     return shown is not None and 3 * len(words & shown) >= 2 * len(words)
 
 
-def show_answer(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
+def show_answer(
+    answer: "AgentResponse", question: str, *, is_verbose: bool = False, n_lines: int = LINES
+) -> None:
     """Print an answer of `ask`, its passages and its sources; passages get so many lines."""
-    show_passages(answer, is_verbose=is_verbose, n_lines=n_lines)
+    show_passages(answer, question, is_verbose=is_verbose, n_lines=n_lines)
     click.echo(f"{number_of(answer.repairs, 'repair')}; answer {answer.run_id}")
     if answer.reason:
         click.echo(printable(answer.reason), err=True)
 
 
-def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
+def show_passages(
+    answer: "AgentResponse", question: str, *, is_verbose: bool = False, n_lines: int = LINES
+) -> None:
     """Print what an answer says, whether sources say so, the passages, and the other sources.
+
+    The verdict is in the language of the question.
 
     Long passages are cut to the lines around what is marked, so that one screen holds all of it.
     """
@@ -133,9 +139,10 @@ def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines:
         for line in answer.final_answer.splitlines():
             click.echo(printable(line))
         click.echo()
-    closest = "; closest:" if answer.passages and answer.verdict == "nothing said so" else ""
+    tell = in_language_of(question)
+    closest = tell("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
     if answer.end != "search_down":
-        click.echo(f"{answer.verdict}{closest}")
+        click.echo(f"{tell(answer.verdict)}{closest}")
     shares = [None] * len(answer.passages) if is_verbose else lines_of(answer.passages, n_lines)
     is_cut = [_show_passage(passage, share) for passage, share in zip(answer.passages, shares, strict=True)]
     shown_ids = {passage.id for passage in answer.passages}

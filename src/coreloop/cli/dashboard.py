@@ -51,7 +51,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
                 print((__doc__ or "").strip(), file=sys.stderr)
                 return 2
     except CoreloopError as error:
-        print(f"coreloop: {error!s}", file=sys.stderr)
+        print(f"coreloop: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import number_of, speaking
+from coreloop.base.messages import number_of
 from coreloop.cli.emit import emit
 from coreloop.cli.options import FOLDER, json_option
 
@@ -43,8 +43,6 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     from coreloop.admin.demo.run import run_demo
     from coreloop.admin.demo.scenario import FINLAB, HELPDESK
 
-    if korean:
-        click.get_current_context().with_resource(speaking("ko"))
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     scenario = FINLAB if korean else HELPDESK
     tell = partial(_show, folder=folder, as_json=as_json)

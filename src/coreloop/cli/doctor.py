@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import padded, wrapped
 from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option, verbose_option
@@ -56,6 +56,6 @@ def show_diagnoses(diagnoses: "Sequence[Diagnosis]", *, is_verbose: bool = False
     levels = [diagnosis.level for diagnosis in diagnoses]
     if not is_verbose and (n_ok := levels.count("ok")):
         level = click.style(padded("ok", _WIDTH), fg=_COLOURS["ok"])
-        click.echo(f"{level}{say('{checks} passed; -v shows them', checks=number_of(n_ok, 'check'))}")
+        click.echo(f"{level}{number_of(n_ok, 'check')} passed; -v shows them")
     faults, warnings = levels.count("fault"), levels.count("warning")
     click.echo(f"{number_of(faults, 'fault')}, {number_of(warnings, 'warning')}")

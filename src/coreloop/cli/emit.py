@@ -1,4 +1,4 @@
-"""What commands print: messages in the reader's language, and what ``--json`` means."""
+"""What commands print: a value as text or, for ``--json``, as JSON."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,11 +9,10 @@ from typing import TypeVar
 import click
 
 from coreloop.base.errors import ModelError
-from coreloop.base.messages import say
 from coreloop.base.untrusted import json_text
 from coreloop.base.validation import fields_of
 
-__all__ = ["emit", "fields_of", "json_of", "model_error_as_json", "tell"]
+__all__ = ["emit", "fields_of", "json_of", "model_error_as_json"]
 
 _Value = TypeVar("_Value")
 
@@ -40,11 +39,6 @@ def emit(
         text(value)
     else:
         click.echo(text)
-
-
-def tell(message: str, /, *, err: bool = False, **values: object) -> None:
-    """Print a message in the reader's language, as `say` says it."""
-    click.echo(say(message, **values), err=err)
 
 
 def json_of(value: object, *, is_compact: bool = False) -> bytes:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.base.messages import in_language_of
 from coreloop.cli.emit import emit
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
@@ -27,6 +28,7 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     from coreloop.answer.repair.every_job import all_handlers
     from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
     from coreloop.runs.jobs.work import work_on_jobs
+    from coreloop.runs.load import load_run
 
     with project_deps() as deps:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
@@ -34,20 +36,21 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
         if feedback.mended_by and not later:
             work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
         notice = wait_for_notice(deps, answer_id, 0) if feedback.mended_by else None
+        question = load_run(deps.store, answer_id)[0].state.question if feedback.mended_by else ""
     facts = {"feedback": feedback, "notice": notice}
-    emit(facts, as_json=as_json, text=lambda _: _show(feedback, notice))
+    emit(facts, as_json=as_json, text=lambda _: _show(feedback, notice, question))
 
 
-def _show(feedback: "Feedback", notice: "Notice | None") -> None:
+def _show(feedback: "Feedback", notice: "Notice | None", question: str) -> None:
     from coreloop.base.text import printable
     from coreloop.cli.ask import show_answer
 
     click.echo(f"{feedback.kind}: noted for {printable(feedback.message_id)}")
     if notice:
-        click.echo(notice.text)
+        click.echo(in_language_of(question)(notice.text))
         if notice.answer and notice.answer.supported:
             click.echo()
-            show_answer(notice.answer)
+            show_answer(notice.answer, question)
 
 
 def _value(text: str) -> str | float:

@@ -5,14 +5,11 @@
 Prints the newest files in the folder's candidates and counterexamples as Markdown.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, WorkspaceError
-from coreloop.base.messages import speak
 from coreloop.base.streams import outlive_readers
 from coreloop.learn.proposals.job_summary import job_summary
 
@@ -32,7 +29,6 @@ def summary(folder: Path) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Entry point; returns 2 for a usage error or an unreadable file."""
-    speak(choose_language([], os.environ, Path.cwd()))
     try:
         match arguments:
             case [folder]:
@@ -41,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
                 print((__doc__ or "").strip(), file=sys.stderr)
                 return 2
     except CoreloopError as error:
-        print(f"coreloop: {error!s}", file=sys.stderr)
+        print(f"coreloop: {error}", file=sys.stderr)
         return 2
     return 0
 

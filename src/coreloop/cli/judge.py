@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
@@ -148,7 +147,7 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
         n_left -= len(shown)
         click.echo(f"{kind}: {len(items)}")
         for item in shown:
-            reasons = map(say, filter(None, [item.reason, measured.get(item.id)]))
+            reasons = filter(None, [item.reason, measured.get(item.id)])
             for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
         if len(items) > len(shown):
@@ -190,7 +189,7 @@ def _proposal(
 ) -> Iterator[tuple[str, str]]:
     if item.state is not None:
         yield "state", f"{item.state}, since {item.since}"
-    yield from _labelled("evidence", _folded(map(say, item.evidence)))
+    yield from _labelled("evidence", _folded(item.evidence))
     if item.id in measured:
         yield from _labelled("measured", _folded([measured[item.id]]))
     texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)

@@ -2,13 +2,11 @@
 
 import errno
 import importlib
-import inspect
 import keyword
 import os
 import sys
 import traceback
 from collections.abc import Iterator
-from copy import copy
 from typing import Final
 
 import click
@@ -16,7 +14,6 @@ import click
 from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
-from coreloop.base.messages import say, spoken
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
 
@@ -94,7 +91,7 @@ class _LazyGroup(SuggestingGroup):
         name = cmd_name.replace("-", "_") + ("_" if keyword.iskeyword(cmd_name) else "")
         module = importlib.import_module(f"coreloop.cli.{name}")
         command: click.Command = module.command
-        return in_readers_language(command)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in GROUPS.items():
@@ -113,12 +110,6 @@ def command_paths() -> Iterator[tuple[str, ...]]:
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dartlab-coreloop")
-@click.option(
-    "--language",
-    type=click.Choice(["en", "ko"]),
-    expose_value=False,
-    help="Language of the output.  [default: language: in coreloop.yaml, else LC_ALL, LC_MESSAGES or LANG]",
-)
 def main() -> None:
     """Find why an agent's tool calls fail, and propose a line for the tool's description.
 
@@ -131,7 +122,7 @@ def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 5 no model, 130 Ctrl-C."""
     outlive_readers()
     try:
-        code = in_readers_language(main)(prog_name="dartlab-coreloop", standalone_mode=False)
+        code = main(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
@@ -181,34 +172,3 @@ def _report_bug() -> int:
 def _silence_stdout() -> None:
     """Discard buffered output; otherwise the interpreter reports the error again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def in_readers_language(command: click.Command) -> click.Command:
-    """Return the command with its help, and that of its options and subcommands, as `say` says it.
-
-    The command itself stays English: another reader in this process may speak another language.
-    """
-    if spoken() == "en":
-        return command
-    shown = copy(command)
-    shown.help = "\n\n".join(map(say, help_paragraphs(command.help or "")))
-    shown.params = [_in_readers_language(param) for param in command.params]
-    if isinstance(shown, click.Group):
-        shown.commands = {name: in_readers_language(inner) for name, inner in shown.commands.items()}
-    return shown
-
-
-def _in_readers_language(param: click.Parameter) -> click.Parameter:
-    if not isinstance(param, click.Option) or not param.help:
-        return param
-    shown = copy(param)
-    shown.help = param.help
-    return shown
-
-
-def help_paragraphs(text: str) -> list[str]:
-    """The paragraphs of a help text, each on one line: the keys of the catalogue."""
-    return [
-        paragraph if paragraph.startswith("\b") else " ".join(paragraph.split())
-        for paragraph in inspect.cleandoc(text).split("\n\n")
-    ]

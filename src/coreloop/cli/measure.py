@@ -118,6 +118,6 @@ def show_measured(measured: "Measurement") -> None:
     for line in measured.lines:
         click.echo(printable(line))
     verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
-    click.echo(f"{verdict}{f': {printable(measured.why)}' if measured.reason else ''}")
+    click.echo(f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}")
     for sentence in measured.sentences():
         click.echo(sentence)

@@ -116,7 +116,7 @@ def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
     for name, field in absent.items():
         verb = "has" if field.n == 1 else "have"
         first = printable(field.first)
-        yield (f"{number_of(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent")
+        yield f"{number_of(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent"
 
 
 def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError
-from coreloop.base.messages import speak
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import newest
@@ -25,7 +23,6 @@ from coreloop.promote.nightly import drafts_summary, is_empty, open_drafts, open
 
 def main(arguments: Sequence[str]) -> int:
     """Entry point; 1 if no draft was opened, 2 for a usage error or an unreadable file, 3 for a bug."""
-    speak(choose_language([], os.environ, Path.cwd()))
     if len(arguments) != 1:
         print((__doc__ or "").strip(), file=sys.stderr)
         return 2
@@ -35,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         outcomes = list(open_drafts(workspace, path, environ=os.environ, now=now, warn=_warn))
         outcomes += open_retirements(workspace, environ=os.environ, now=now)
     except CoreloopError as error:
-        _warn(f"coreloop: {error!s}")
+        _warn(f"coreloop: {error}")
         return 2
     except Exception:
         traceback.print_exc()  # would end with 1

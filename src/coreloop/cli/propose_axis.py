@@ -73,8 +73,8 @@ def command(
 def _show(result: "AxisResult", now: datetime) -> None:
     _show_case(result.case, now)
     if result.path is not None:
-        message = "wrote {path}" if result.written else "has the section of today already: {path}"
-        click.echo(message.format(path=result.path), err=True)
+        did = "wrote" if result.written else "has the section of today already:"
+        click.echo(f"{did} {result.path}", err=True)
 
 
 def _show_case(case: "AxisCase", now: datetime) -> None:

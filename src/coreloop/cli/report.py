@@ -15,11 +15,8 @@ from coreloop.cli.options import FOLDER, json_option
 
 @click.command()
 @click.option("--out", type=FOLDER, required=True, help="A new folder, or one with an earlier report.")
-@click.option(
-    "--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Of the pages."
-)
 @json_option
-def command(out: Path, language: str, as_json: bool) -> None:
+def command(out: Path, as_json: bool) -> None:
     """Write the pages of `serve` as files, to share or to keep: no buttons, no text of users.
 
     Names that neither coreloop.yaml nor the source declares are left out.
@@ -32,7 +29,7 @@ def command(out: Path, language: str, as_json: bool) -> None:
         raise needs_extra("service", feature="report") from error
     workspace = open_workspace(Path.cwd())
     with open_source(workspace, os.environ) as source:
-        pages = write_report(source, out, language="ko" if language == "ko" else "en")
+        pages = write_report(source, out)
     for line in damaged_files(workspace):
         click.echo(printable(line), err=True)
     written = f"wrote {number_of(len(pages), 'page')}; begin with {out / 'index.html'}"

@@ -184,7 +184,7 @@ def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool
     """Print the answer of a research in a state, and its sources."""
     from coreloop.answer.research.answer import ending
 
-    show_passages(response, is_verbose=is_verbose)
+    show_passages(response, state.question, is_verbose=is_verbose)
     click.echo(_figures(response))
     if note := ending(state):
         click.echo(printable(note))

@@ -154,7 +154,7 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: 
         detail = (
             f"{entry['kind']} in {entry['path']}"
             if "kind" in entry
-            else f"{entry['reason']!s} ({entry['bytes']:,} bytes)"
+            else f"{entry['reason']} ({entry['bytes']:,} bytes)"
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:

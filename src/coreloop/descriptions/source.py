@@ -13,8 +13,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coreloop.base.errors import PhrasedError
-
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 _BOM = b"\xef\xbb\xbf"
@@ -27,7 +25,7 @@ _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 _UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 
-class UnprovenError(PhrasedError):
+class UnprovenError(Exception):
     """An edit cannot be proven safe; the message is the reason, for a maintainer."""
 
 

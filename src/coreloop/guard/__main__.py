@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, RefusedError
-from coreloop.base.messages import speak
 from coreloop.base.streams import outlive_readers
 from coreloop.guard.check import check_event
 from coreloop.guard.inputs import CheckInputs
@@ -31,7 +29,6 @@ _HELP: Final = partial(argparse.HelpFormatter, width=100)  # without a width it 
 def main(argv: Sequence[str]) -> int:
     """Run one command, print its report, and return the exit code."""
     arguments = _parser().parse_args(argv)
-    speak(choose_language([], os.environ, getattr(arguments, "folder", Path())))
     try:
         report = _report(arguments)
         print(report.output(as_json=arguments.as_json), flush=True)

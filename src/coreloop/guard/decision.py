@@ -85,6 +85,6 @@ class BaseRules:
         """The rules that the branch lacks."""
         where = printable(branch)
         if self.requires_status is False:
-            yield (f"{where} does not require the status {CONTEXT}, so a red one stops no merge; {_PROTECT}")
+            yield f"{where} does not require the status {CONTEXT}, so a red one stops no merge; {_PROTECT}"
         if self.require_last_push_approval is False:
             yield f"{where} lets the last pusher approve; {_PROTECT}"

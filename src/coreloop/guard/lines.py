@@ -76,7 +76,7 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
         unmatched.remove(own[0])
         yield from refuse_lines(own, group, words)
     if unmatched:
-        yield (f"{printable(unmatched[0])} is no line of a proposal that the trailers name; take it out")
+        yield f"{printable(unmatched[0])} is no line of a proposal that the trailers name; take it out"
 
 
 def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     if statement is not None:
         section = SECTIONS[trailers["Phase"]]
         if words.tool and trailers["Candidate-Key"] not in keys_of(words.tool, lines[0], section):
-            yield ("the Candidate-Key in its commit's trailers belongs to another line; promote it again")
+            yield "the Candidate-Key in its commit's trailers belongs to another line; promote it again"
         yield from _refuse_statement(statement, trailers, words)
         return
     values = tuple(map(parse_line, lines))
@@ -111,7 +111,7 @@ def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words)
     if not {clause.form for clause in advice.clauses()} <= _FORMS[trailers["Phase"]]:
         yield f"the line is not a form of phase {trailers['Phase']}"
     if trailers["Replay"] != "not-applicable":
-        yield (f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed")
+        yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"
     yield from refuse_advice(advice, words)
     evidence = read_statement_evidence(trailers["Evidence"])
     if evidence is None:
@@ -147,7 +147,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             yield from refuse_metrics(guide_figures(evidence), trailers)
             yield from refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
         case _:
-            yield ("the docstring gains lines other than its promotion's; take them out, or promote it again")
+            yield "the docstring gains lines other than its promotion's; take them out, or promote it again"
             return
     yield from _refuse_key(values, trailers, words)
     if trailers["Replay"] == "not-applicable":
@@ -172,7 +172,7 @@ def _refuse_key(values: Iterable[Line | None], trailers: Mapping[str, str], word
             section = SECTIONS[trailers["Phase"]]
             keys = {statement_key(label, text, section) for label in labels for text in texts}
             if trailers["Candidate-Key"] not in keys:
-                yield ("the Candidate-Key in its commit's trailers belongs to other calls; promote it again")
+                yield "the Candidate-Key in its commit's trailers belongs to other calls; promote it again"
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
         case [(FailsApart() | FailsCall() | FailsSequence()) as fails, CaveatEvidence() as evidence]:
             pass
         case _:
-            yield ("the docstring gains lines other than its caveat's; take them out, or promote it again")
+            yield "the docstring gains lines other than its caveat's; take them out, or promote it again"
             return
     yield from refuse_fails(fails, words)
     yield from _refuse_part(fails.counts.failed, fails.counts.of, "failed")
@@ -215,7 +215,7 @@ def refuse_metrics(metrics: Mapping[str, str], trailers: Mapping[str, str]) -> I
 def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
     """Observed must be the sum of the Evidence, and Unique-Questions at most Observed."""
     if trailers["Observed"] != str(observed):
-        yield (f"the trailer Observed is {printable(trailers['Observed'])}, but the Evidence says {observed}")
+        yield f"the trailer Observed is {printable(trailers['Observed'])}, but the Evidence says {observed}"
     questions = trailers["Unique-Questions"]
     if not _COUNT.fullmatch(questions) or int(questions) > observed:
         yield (

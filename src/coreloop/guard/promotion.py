@@ -51,7 +51,7 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
         return
     if subject_of(commit) != write_title([group["Phase"] for group in groups], engine):
         phases = " and ".join(sorted({group["Phase"] for group in groups}))
-        yield (f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}")
+        yield f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}"
     if len({group["Target"] for group in groups}) > 1:
         yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes only one"
 
@@ -63,7 +63,7 @@ def refuse_message(commit: Commit) -> Iterator[str]:
         return
     written = {write_message(groups, engine, section).strip() for section in (None, *SECTIONS.values())}
     if commit.message.strip() not in written:
-        yield (f"the message of commit {commit.sha[:12]} has other text than coreloop's; promote it again")
+        yield f"the message of commit {commit.sha[:12]} has other text than coreloop's; promote it again"
 
 
 def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = symbol.partition(":")[0].rpartition(".")[2]
     if not SYMBOL.fullmatch(symbol) or (target != declared if declared else named != engine):
-        yield (f"the Target {printable(target)} is not the docstring of {printable(engine) or 'any tool'}")
+        yield f"the Target {printable(target)} is not the docstring of {printable(engine) or 'any tool'}"
 
 
 def refuse_files(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
@@ -100,7 +100,7 @@ def report_protected(protected: "Protected") -> GuardReport:
     changes = (f"{rule.rule}: {rule.now} -> {rule.wanted}" for rule in protected.before)
     ignored = (f"CODEOWNERS: {error}" for error in protected.owners_errors)
     return GuardReport(
-        lines=(*changes, *ignored, *map(say, protected.notes), _outcome(protected)),
+        lines=(*changes, *ignored, *protected.notes, _outcome(protected)),
         facts={
             "branch": protected.branch,
             "differences": protected.before,
@@ -117,11 +117,7 @@ def _decision(decision: "GuardDecision") -> list[str]:
     notes = [f"note: {note}" for note in decision.notes]
     if not decision.claims and decision.state == "success":
         return ["passes: not a coreloop pull request", *notes]
-    markers = (
-        f", identified by {', '.join(map(say, decision.claims))}"
-        if decision.claims
-        else " on the same commit"
-    )
+    markers = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
     line = f"{_RESULTS[decision.state]}: coreloop pull request{markers}"
     listed = [f"  - {reason}" for reason in (*decision.reasons, *decision.waits)]
     cure = (_CURE,) if decision.state == "failure" else ()

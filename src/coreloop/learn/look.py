@@ -112,13 +112,9 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     readers[openai_chat.NAME] = partial(openai_chat.read, undated=newest)
     by_format, others = recognise(files, readers)
     if not by_format:
-        has_records = _has_records(files)
-        raise UsageError(
-            "no request in {files}; known formats: {readers}{hint}",
-            files=number_of(len(files), "file"),
-            readers=", ".join(readers),
-            hint=("; coreloop's own records are read by refine, in their project" * has_records),
-        )
+        hint = "; coreloop's own records are read by refine, in their project" * _has_records(files)
+        n_files = number_of(len(files), "file")
+        raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}{hint}")
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = ImportReport(n_files=len(files))
@@ -127,8 +123,8 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
                 landed = land(readers[name](watched), workspace.records_dir, workspace.settings, root)
             report = _added(report, landed)
         looked = _mine(_with_tools(workspace, report), report, now, undated=newest, formats=by_format)
-    n_files = {name: len(known) for name, known in by_format.items()}
-    return replace(looked, formats=n_files, n_unknown=len(others))
+    formats = {name: len(known) for name, known in by_format.items()}
+    return replace(looked, formats=formats, n_unknown=len(others))
 
 
 def _has_records(files: Sequence[TraceFile]) -> bool:

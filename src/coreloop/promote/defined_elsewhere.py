@@ -30,17 +30,12 @@ class Elsewhere:
     @property
     def sentence(self) -> str:
         """The finding and what to do; the lines to paste follow on separate lines."""
-        finding = (
-            "the description of {tool} does not come from its docstring, but set by {place}"
-            if self.place
-            else "the description of {tool} does not come from its docstring, so no edit of it reaches the "
-            "model"
-        ).format(tool=self.tool, place=self.place)
+        why = f"but set by {self.place}" if self.place else "so no edit of it reaches the model"
+        finding = f"the description of {self.tool} does not come from its docstring, {why}"
         if not self.lines:
             return f"{finding}; it has the lines already"
-        return (
-            "{finding}; paste there:{lines}" if self.place else "{finding}; paste where it is defined:{lines}"
-        ).format(finding=finding, lines="".join(f"\n    {line}" for line in self.lines))
+        where = "there" if self.place else "where it is defined"
+        return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in self.lines)
 
 
 def find_elsewhere(

@@ -148,11 +148,8 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
 def _outcome(id: str, result: PromoteResult) -> DraftOutcome:
     pull = result.done.pull_request
     if pull is None:
-        reason = (
-            "branch {branch} is pushed, but there is no token or no GitHub repository"
-            if result.remote is not None
-            else "branch {branch} is only in this clone, but there is no token or no GitHub repository"
-        ).format(branch=result.done.branch)
+        where = "only in this clone" if result.remote is None else "pushed"
+        reason = f"branch {result.done.branch} is {where}, but there is no token or no GitHub repository"
         return DraftOutcome(id, DraftState.REFUSED, reason)
     return DraftOutcome(id, DraftState.OPENED if result.done.fresh else DraftState.IN_REVIEW, pull.url)
 

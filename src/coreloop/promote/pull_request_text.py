@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
 from coreloop.base.messages import number_of
-from coreloop.base.text import counted
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.reach import Cap, Reach, Unmeasured
@@ -99,7 +98,7 @@ def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
     n_lines = sum(len(proposal.lines) for proposal in proposals)
     where = "the description" if section is None else f"section {section}"
     lead = proposals[0]
-    return f"Adds {counted(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
+    return f"Adds {number_of(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
 
 
 def _evidence(proposals: Sequence[Proposal]) -> str:
@@ -149,11 +148,9 @@ def _received(reach: Reach) -> str:
 
 def cap_line(cap: Cap) -> str:
     """A limit, compared with the description."""
-    return (
-        "{name} takes {limit:,} characters; the description is {over} too long: requests fail."
-        if cap.over
-        else "{name} takes {limit:,} characters; the description is within the limit."
-    ).format(name=cap.name, limit=cap.limit, over=number_of(cap.over, "character"))
+    too_long = f"{number_of(cap.over, 'character')} too long: requests fail"
+    fit = too_long if cap.over else "within the limit"
+    return f"{cap.name} takes {cap.limit:,} characters; the description is {fit}."
 
 
 def _longest_run(text: str, character: str) -> int:

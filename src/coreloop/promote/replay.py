@@ -69,7 +69,7 @@ class Replay:
             return self.verdict.value
         agreed = sum(run.agrees is True for run in self.runs)
         reasons = sorted({run.reason for run in self.runs if run.agrees is not True})
-        listed = "; ".join([reason for reason in reasons])
+        listed = "; ".join(reasons)
         return (
             f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree"
             f"{f': {listed}' if reasons else ''})"

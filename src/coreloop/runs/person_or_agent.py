@@ -36,7 +36,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
 
     Parameters
     ----------
-    act : Phrase
+    act : str
         What an agent cannot do, for the message.
     environ : mapping
         Of this process.

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 _NO_COMPANIES: Final = (
     "no list of companies is in use: their names stay; add kr to sanitize: countries, or give --names FILE"
 )
-_UNIGNORED: Final = (
-    "{path}: git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
-)
+_UNIGNORED: Final = "git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +172,7 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         jobs=request.jobs,
         progress=request.progress,
     )
-    warnings = [_UNIGNORED.format(path=request.key_file)] if _is_unignored(request.key_file) else []
+    warnings = [f"{request.key_file}: {_UNIGNORED}"] if _is_unignored(request.key_file) else []
     if mode == "mask" and not has_companies(choices.names_file, detection):
         warnings.append(_NO_COMPANIES)
     return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out, warnings)

@@ -7,7 +7,8 @@ from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_private
-from coreloop.base.text import counted, printable
+from coreloop.base.messages import number_of
+from coreloop.base.text import printable
 from coreloop.learn.look import ArgumentOrigin, Looked
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
@@ -75,11 +76,11 @@ def look_page(looked: Looked) -> str:
 def _summary(looked: Looked) -> Iterable[str]:
     report = looked.report
     summary = (
-        f"{counted(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
-        f"{counted(report.tools.total(), 'call')} of {counted(len(report.tools), 'tool')}; "
+        f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
+        f"{number_of(report.tools.total(), 'call')} of {number_of(len(report.tools), 'tool')}; "
         f"{report.first_day} to {report.last_day}"
     )
-    formats = ", ".join(f"{name} ({counted(n, 'file')})" for name, n in looked.formats.items())
+    formats = ", ".join(f"{name} ({number_of(n, 'file')})" for name, n in looked.formats.items())
     yield "<h1>What these traces say</h1>"
     yield f"<p>{_text(summary)}. {_text(formats)}.</p>"
     yield from (f"<p>{_text(line)}</p>" for line in looked.unseen.lines())

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from coreloop.web.caller import Caller
 from coreloop.web.keys import ApiKey, find_key
-from coreloop.web.pages.frame import ROOT, Frame, choose_language
+from coreloop.web.pages.frame import ROOT, Frame
 from coreloop.web.pages.render import ASSETS, asset, render
 from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.sections import SECTIONS
@@ -129,7 +129,6 @@ class Pages:
     def _frame(self, request: Request, reader: ApiKey | None) -> Frame:
         scopes = reader.scopes if reader else frozenset[str]()
         return Frame(
-            language=choose_language(request.headers.get("accept-language", "")),
             section=_parts(request.scope)[0],
             reader=reader.name if reader else "",
             may_run="run" in scopes,

@@ -37,7 +37,7 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     kind : str
         The kind that programs read.
     message : str
-        One sentence for people, without secrets and paths of the server; pages translate a `Phrase`.
+        One sentence for people, without secrets and paths of the server.
     retryable : bool
         Whether the same request can succeed later.
     retry_after_s : int or None
@@ -78,9 +78,8 @@ _KINDS: Final[Mapping[type[CoreloopError], tuple[int, str, bool]]] = {
 
 def leaving(run_id: str = "") -> Problem:
     """Build what a request gets that the end of the process interrupts."""
-    message = "the service shuts down; run {run_id} goes on in another process, see /runs/{run_id}"
-    shown = message.format(run_id=run_id) if run_id else "the service shuts down; ask again"
-    return Problem(503, "leaving", shown, retryable=True, retry_after_s=1)
+    goes_on = f"run {run_id} goes on in another process, see /runs/{run_id}" if run_id else "ask again"
+    return Problem(503, "leaving", f"the service shuts down; {goes_on}", retryable=True, retry_after_s=1)
 
 
 def _bug() -> Problem:

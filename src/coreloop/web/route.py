@@ -206,7 +206,7 @@ async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | 
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem(400, "malformed", f"the body is not JSON: {error!s}") from error
+        raise Problem(400, "malformed", f"the body is not JSON: {error}") from error
 
 
 async def read_body(request: Request, most: int) -> bytes:

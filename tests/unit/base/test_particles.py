@@ -1,4 +1,4 @@
-from coreloop.base.particles import korean_format, with_particle
+from coreloop.base.particles import with_particle
 from rows import each_row
 
 
@@ -26,10 +26,3 @@ from rows import each_row
 )
 def test_the_last_sound_decides_the_particle(text: str, forms: str, expected: str):
     assert with_particle(text, forms) == expected
-
-
-def test_a_field_names_its_format_and_its_particle():
-    assert (
-        korean_format("{n:,|은는} {what:이가} {plain}", {"n": 1_000, "what": "기록", "plain": 3})
-        == "1,000은 기록이 3"
-    )

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.judge import _show_waiting
@@ -250,9 +249,7 @@ def test_days_without_records_keep_the_proposals_of_earlier_days(command: str, r
 
 
 def test_the_queue_leaves_room_for_every_kind(capsys: pytest.CaptureFixture[str]):
-    waiting = [
-        Waiting(kind, f"{kind}-{n}", Phrase("failed"), "text") for kind in WaitingKind for n in range(8)
-    ]
+    waiting = [Waiting(kind, f"{kind}-{n}", "failed", "text") for kind in WaitingKind for n in range(8)]
     _show_waiting(waiting, {})
     shown = capsys.readouterr().out
     counts = [shown.count(f"  {kind}-") for kind in WaitingKind]

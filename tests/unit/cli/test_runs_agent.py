@@ -325,7 +325,7 @@ def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report
 
 @pytest.mark.parametrize(
     ("question", "reason"),
-    [("why?", "goes on with iteration 1 of 3"), ("왜 그런가요?", "의 iteration 1/3을 계속하세요: 질문을")],
+    [("why?", "goes on with iteration 1 of 3"), ("왜 그런가요?", "의 iteration 1/3 차례입니다: 질문을")],
 )
 def test_the_hook_speaks_the_language_of_the_question(runs: Command, question: str, reason: str):
     runs("install", "claude-code", "--confirm")

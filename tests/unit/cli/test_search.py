@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.messages import speaking
-
 FILES = {
     "docs/run.md": "# Runs\n\n## Pause\n\nA paused run is resumed by `runs resume`.\n",
     "news.txt": "삼성전자의 반도체 매출이 늘었다.\n",
@@ -39,11 +37,6 @@ def test_index_counts_what_it_did(place: Path, entry_point):
     assert entry_point(place, "index", ".")[1].startswith(
         "0 added, 0 changed, 1 moved, 0 removed, 1 unchanged\n"
     )
-
-
-def test_index_counts_in_korean_as_korean_does(place: Path, entry_point):
-    with speaking("ko"):
-        assert entry_point(place, "index", ".")[1].startswith("추가 2, 변경 0, ")
 
 
 def test_index_answers_in_json(place: Path, entry_point):

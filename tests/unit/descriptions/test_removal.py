@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.messages import text_of
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
@@ -29,7 +28,7 @@ def remove(source, lines=LINES, qualname="f", **choices):
     try:
         return removed(raw, lines, qualname, **choices).decode()
     except UnprovenError as reason:
-        return Refused(text_of(reason))
+        return Refused(str(reason))
 
 
 def removed(source, lines, qualname, *, section=None, tail="", line=None):

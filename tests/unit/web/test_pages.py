@@ -46,13 +46,9 @@ def token(client: httpx2.Client, path: str = "/ui/work") -> str:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-@pytest.mark.parametrize(("accepted", "language"), [("ko-KR,ko;q=0.9,en;q=0.8", "ko"), ("fr,en", "en")])
-def test_each_page_is_served_in_the_readers_language(
-    client: httpx2.Client, section: str, accepted: str, language: str
-):
-    response = client.get(f"/ui/{section}", headers={"accept-language": accepted})
+def test_each_page_is_served_and_loads_nothing_from_elsewhere(client: httpx2.Client, section: str):
+    response = client.get(f"/ui/{section}")
     assert response.status_code == 200
-    assert f'<html lang="{language}">' in response.text
     policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy

@@ -131,7 +131,7 @@ def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator
     if codeowners is not None and not has_placeholder(codeowners[1]):
         return
     if reviewer == PLACEHOLDER:
-        yield (f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it")
+        yield f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it"
         return
     if request.github is None or reviewer.casefold() != _owner(request.github).casefold():
         return

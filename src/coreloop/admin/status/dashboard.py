@@ -6,7 +6,8 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
-from coreloop.base.text import counted, escape_markdown, linked_markdown
+from coreloop.base.messages import number_of
+from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.base.validation import ShapeError, decode
 
 
@@ -104,13 +105,13 @@ def _verdict(effect: EffectFacts) -> str:
     if effect.figures is not None:
         found = effect.figures
         against = (
-            f"compared with {counted(found.n_controls, 'tool')} that did not change"
+            f"compared with {number_of(found.n_controls, 'tool')} that did not change"
             if found.n_controls
             else "compared with its own past only"
         )
         lines.append(
             f"Before {found.before:.1%} of its calls failed, after {found.after:.1%} "
-            f"({found.n_after:,} calls in {counted(found.day, 'day')}); without this change "
+            f"({found.n_after:,} calls in {number_of(found.day, 'day')}); without this change "
             f"{found.expected:.1%} were expected. The difference is {100 * found.difference:+.1f} points, "
             f"surely between {100 * found.low:+.1f} and {100 * found.high:+.1f}, {against}."
         )
@@ -177,7 +178,7 @@ def _waits(facts: StatusFacts) -> Iterator[str]:
     for origin, standing in (("from pattern", facts.candidates), ("from refine", facts.counterexamples)):
         if standing.pending:
             since = f", the oldest since {linked_markdown(standing.oldest)}" if standing.oldest else ""
-            yield f"- {counted(standing.pending, 'proposal')} {origin} for a promotion or a verdict{since}"
+            yield f"- {number_of(standing.pending, 'proposal')} {origin} for a promotion or a verdict{since}"
     for promotion in facts.promotions.open if facts.promotions is not None else ():
         where = linked_markdown(promotion.url or f"branch {promotion.branch}, no pull request known")
         yield f"- open since {linked_markdown(promotion.since[:10])}: {where}"

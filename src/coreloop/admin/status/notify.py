@@ -21,8 +21,9 @@ import orjson
 from coreloop.admin.status.status import Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import counted, fitted, printable
+from coreloop.base.text import fitted, printable
 from coreloop.promote.project_copy import SECRETS
 
 TIMEOUT_S: Final = 10.0  # chosen: a message takes a second, and status waits for each
@@ -164,7 +165,7 @@ def _send_changes(workspace: Workspace, status: Status, environ: Mapping[str, st
     failures = 0
     for number, change in enumerate(changes):
         if number == MOST_AT_ONCE or failures == _MOST_FAILURES:
-            yield f"notify: {counted(len(changes) - number, 'change')} left for the next status"
+            yield f"notify: {number_of(len(changes) - number, 'change')} left for the next status"
             return
         try:
             _run(workspace, _document(change, workspace, at), environ)

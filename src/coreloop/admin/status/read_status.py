@@ -16,10 +16,11 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
+from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import counted, printable
+from coreloop.base.text import printable
 from coreloop.learn.effect.run import KnownEffects, read_effects
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
@@ -76,7 +77,7 @@ def read_status(
     promotions, promoted, notes = _read_history(workspace, now, environ)
     judgments = read_verdicts(workspace.judgments_dir)
     unread = (
-        f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
+        f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
     with _mined(workspace, mining, watch) as mined:
         effects = KnownEffects()

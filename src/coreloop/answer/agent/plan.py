@@ -187,7 +187,7 @@ def _parts(state: State, plan: AgentPlan) -> set[str]:
 def _require_known(path: str, name: str, known: Iterable[str], message: str) -> None:
     if name and name not in known:
         names = ", ".join(sorted(known)) or "none yet"
-        raise wrong_field(path, message, name=name[:80], names=names)
+        raise wrong_field(path, message.format(name=name[:80], names=names))
 
 
 def _require_order(order: Turn | Turned, plan: AgentPlan) -> None:

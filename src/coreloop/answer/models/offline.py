@@ -23,7 +23,6 @@ from coreloop.answer.models.prompt import Material, NumberedSource, read_materia
 from coreloop.answer.models.question_parts import (
     asks_how,
     asks_yes_or_no,
-    is_korean,
     question_parts,
     question_tier,
     search_words,
@@ -38,7 +37,7 @@ from coreloop.answer.models.ranking import (
 from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.base.errors import ModelError
-from coreloop.base.language.words import read_query
+from coreloop.base.language.words import is_korean, read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"

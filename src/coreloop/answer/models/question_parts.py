@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final
 
 from coreloop.answer.models.contracts import Tier
-from coreloop.base.language.words import is_hangul, read_query, split_tail
+from coreloop.base.language.words import is_korean, read_query, split_tail
 
 MAX_PARTS: Final = 5
 _AUXILIARY: Final = re.compile(
@@ -67,11 +67,6 @@ def asks_how(question: str) -> bool:
         return _KOREAN_WAY.search(unicodedata.normalize("NFC", question)) is not None
     first = _FIRST_WORD.search(question)
     return first is not None and first["way"] is not None
-
-
-def is_korean(text: str) -> bool:
-    """Whether a text has Hangul, composed or not."""
-    return any(map(is_hangul, unicodedata.normalize("NFC", text)))
 
 
 def _without_particle(word: str) -> str:

@@ -301,4 +301,4 @@ def _progress(state: State) -> str:
     case = knowledge_of(state)
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
-    return str(f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done")
+    return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"

@@ -18,7 +18,7 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
 )
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.base.text import counted
+from coreloop.base.messages import in_language_of, number_of
 from coreloop.runs.state import State
 
 NOT_ANSWERED: Final = "Not answered yet."
@@ -177,18 +177,19 @@ def respond(state: State) -> AgentResponse:
 
 def ending(state: State) -> str:
     """Return why a research has no final answer, or what would give it more; "" if nothing is open."""
-    run_id = state.run_id
+    tell = in_language_of(state.question)
     if state.status == "failed":
         error = state.error_log[-1]["error"] if state.error_log else "see runs show"
         return f"failed: {error.partition('Error: ')[2] or error}"
     if not state.is_terminal:
-        return f"{state.status}; go on with: dartlab-coreloop research QUESTION --session {run_id}"
+        hint = tell("go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id)
+        return f"{state.status}; {hint}"
     option = _RAISE.get(state.stop_reason or "")
     if state.is_covered or state.sufficient or option is None:
         return ""
     if is_asked_out(state):
-        return "nothing is left to ask offline: index more files, ask in other words, or choose a model"
-    return f"stopped before it had enough; for more, raise {option}"
+        return tell("nothing is left to ask offline: {advice}", advice=tell(_ADVICE))
+    return tell("stopped before it had enough; for more, raise {option}", option=option)
 
 
 def is_asked_out(state: State) -> bool:
@@ -202,6 +203,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
     knowledge = knowledge_of(state)
     end, why = _end(attempt)
+    line = end_line(end, in_language_of(state.question)(why), question=state.question)
     text = "\n".join(_lines(knowledge, attempt))
     return AgentResponse(
         summary=_summary(attempt),
@@ -214,7 +216,7 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         supported=bool(attempt.sentences),
         insufficient_termination=not (state.is_covered or state.sufficient),
         end=end,
-        reason="; ".join(filter(None, (end_line(end, why), attempt.note))),
+        reason="; ".join(filter(None, (line, attempt.note))),
         error=end_error(end, why),
         intent=attempt.intent,
         signals=tuple(signal.reason for signal in knowledge.signals),
@@ -274,7 +276,7 @@ def _lines(knowledge: Knowledge, attempt: Attempt) -> list[str]:
     if shown:
         lines += map(contradiction_line, attempt.differing)
     if attempt.dropped:
-        lines.append(f"({counted(len(attempt.dropped), 'sentence')} left out: no source says so.)")
+        lines.append(f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)")
     if attempt.problem:
         lines += [DEGRADED, *(f"({reason})" for reason in attempt.problem.splitlines())]
     lines += [

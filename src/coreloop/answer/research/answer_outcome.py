@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from coreloop.base.messages import in_language_of
+
 End = Literal["answered", "nothing_said_so", "search_down", "model_unusable"]
 EXIT_CODES: Final[Mapping[End, int]] = {
     "answered": 0,
@@ -28,6 +30,14 @@ class EndError:
     retryable: bool
 
 
+_LINES: Final[Mapping[End, str]] = {
+    "answered": "",
+    "nothing_said_so": "nothing said so; {reason}",
+    "search_down": "the search was down: {reason}",
+    "model_unusable": "the model was unusable: {reason}; what is shown is found without it",
+}
+
+
 def end_error(end: End, reason: str) -> EndError | None:
     """Return the error of an end, or None if the question was answered or nothing says so."""
     if end in {"answered", "nothing_said_so"}:
@@ -35,13 +45,6 @@ def end_error(end: End, reason: str) -> EndError | None:
     return EndError(type=end, message=end_line(end, reason), retryable=True)
 
 
-def end_line(end: End, reason: str) -> str:
-    """Say in one line how a question ended; "" if it was answered."""
-    if end == "answered":
-        return ""
-    if end == "nothing_said_so":
-        return str(f"nothing said so; {reason}") if reason else "nothing said so"
-    template = "the search was down: {reason}"
-    if end == "model_unusable":
-        template = "the model was unusable: {reason}; what is shown is found without it"
-    return str(template.format(reason=" ".join(reason.split())))
+def end_line(end: End, reason: str, *, question: str = "") -> str:
+    """Say in one line how a question ended, in its language; "" if it was answered."""
+    return in_language_of(question)(_LINES[end], reason=" ".join(reason.split()))

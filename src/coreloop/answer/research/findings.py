@@ -139,7 +139,7 @@ class Unsupported:
     missing : str
         The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
         denies what the other says), ``words``, ``label`` (it belongs to something else) or ``opposite``.
-    reason : Phrase
+    reason : str
         One line for a person.
     """
 

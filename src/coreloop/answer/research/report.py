@@ -8,13 +8,13 @@ from typing import Any, Final
 import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.question_parts import is_korean
 from coreloop.answer.research.answer import citation_marks, cited_sources, contradiction_line, respond
 from coreloop.answer.research.changed_sources import ChangedSource, changed_line
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
-from coreloop.base.text import counted, escape_markdown, printable
+from coreloop.base.messages import in_language_of
+from coreloop.base.text import escape_markdown, printable
 from coreloop.runs.state import State
 
 _LAYERS: Final = {
@@ -23,17 +23,6 @@ _LAYERS: Final = {
     "paths.c": "path c",
     "paths.cross_check": "cross-check",
 }
-_KOREAN: Final = {
-    "Answer": "답",
-    "Findings": "발견",
-    "Hypotheses": "가설",
-    "Reflection": "성찰",
-    "Contradictions": "모순",
-    "Open": "남은 질문",
-    "Left out": "제외한 것",
-    "Sources": "출처",
-}
-"""Headings of the report of a Korean question."""
 _NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -110,8 +99,8 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
 
 def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
     """Headings in the language of the question, and what stands below them."""
-    names = _KOREAN if is_korean(state.question) else {}
-    yield from ((names.get(name, name), entries) for name, entries in _english_sections(state, changed))
+    tell = in_language_of(state.question)
+    yield from ((tell(name), entries) for name, entries in _english_sections(state, changed))
 
 
 def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
@@ -181,11 +170,11 @@ def _source(read: ReadSource) -> str:
 
 
 def _status(state: State) -> str:
-    reason = f" ({state.stop_reason})" if state.stop_reason else ""
-    if is_korean(state.question):
-        partial = "" if state.is_terminal else " · 중간 보고서"
-        return f"{state.status}{reason} · iteration {state.iteration}회 · 연구 ID {state.run_id}{partial}"
-    partial = "" if state.is_terminal else "; this report is partial"
-    return (
-        f"{state.status}{reason} after {counted(state.iteration, 'iteration')}, run {state.run_id}{partial}"
+    tell = in_language_of(state.question)
+    return tell(
+        "{status} · iteration {iteration} · research {run_id}{partial}",
+        status=f"{state.status} ({state.stop_reason})" if state.stop_reason else state.status,
+        iteration=state.iteration,
+        run_id=state.run_id,
+        partial="" if state.is_terminal else tell(" · this report is partial"),
     )

@@ -123,6 +123,11 @@ def is_hangul(word: str) -> bool:
     return _HANGUL.match(word) is not None
 
 
+def is_korean(text: str) -> bool:
+    """Whether a text has Hangul, composed or not."""
+    return any(map(is_hangul, unicodedata.normalize("NFC", text)))
+
+
 def word_letters(word: str) -> list[str]:
     """Syllables of a Hangul or Han word; pairs of letters of another one."""
     if len(word) < 2 or is_hangul(word) or _CJK.match(word):

@@ -86,11 +86,6 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
-    def why_unknown(self) -> str:
-        """The reason, as `Phrase` if it comes from a file too."""
-        return self.reason
-
-    @property
     def news(self) -> str:
         """The verdict as it is announced, with what became of it since; empty while there is none."""
         if self.is_stale:
@@ -131,7 +126,7 @@ class Effect:
     def title(self) -> str:
         """The verdict in words: ``too early (about 320 more calls)``."""
         if self.verdict is EffectVerdict.UNKNOWN:
-            return f"{self.verdict}: {self.why_unknown}"
+            return f"{self.verdict}: {self.reason}"
         if self.verdict is not EffectVerdict.TOO_EARLY:
             return self.verdict
         more = (

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.learn.effect.tool_days import Log, ToolLog
 
@@ -51,10 +50,9 @@ class Guardrail:
     def sentence(self) -> str:
         """Its name with the figures."""
         name = f"failed calls of {printable(self.name)}" if self.is_tool else self.name
-        figures = {"name": name, "before": self.before, "after": self.after}
         if self.is_share:
-            return Phrase("{name} {before:.1%} before, {after:.1%} after", **figures)
-        return Phrase("{name} {before:.2f} before, {after:.2f} after", **figures)
+            return f"{name} {self.before:.1%} before, {self.after:.1%} after"
+        return f"{name} {self.before:.2f} before, {self.after:.2f} after"
 
 
 def find_guardrails(

@@ -124,4 +124,4 @@ def keep(workspace: Workspace, kept: Kept, new: Kept, now: datetime) -> None:
 
 
 def _encoded(kept: Kept) -> bytes:
-    return msgspec.json.encode(kept, enc_hook=str)  # a Phrase is its English
+    return msgspec.json.encode(kept)

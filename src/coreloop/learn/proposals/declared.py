@@ -101,7 +101,7 @@ def refuse_when(when: When, words: Words) -> Iterator[str]:
         yield f"{printable(when.category)} is not declared under categories: in coreloop.yaml"
     unknown = set(when.keywords) - set(words.settings.keywords(when.category))
     if unknown:
-        yield (f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml")
+        yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
 
 
 def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[str]:

@@ -129,7 +129,7 @@ def _decoded(path: Path, kind: type[_Any], refusal: str) -> _Any:
     try:
         return msgspec.json.decode(read_file(path), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(refusal, error=error, path=path) from error
+        raise WorkspaceError(refusal.format(error=error), path=path) from error
 
 
 def to_json(document: ProposalsFile) -> bytes:

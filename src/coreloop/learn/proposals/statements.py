@@ -40,11 +40,8 @@ class Sides:
     @property
     def text(self) -> str:
         """The successes of both sides: ``98 of 98, otherwise 2 of 40``."""
-        return (
-            "{n_ok:,} of {n:,}, otherwise {other_ok:,} of {other_n:,}"
-            if self.other_n
-            else "{n_ok:,} of {n:,}"
-        ).format(n_ok=self.n_ok, n=self.n, other_ok=self.other_ok, other_n=self.other_n)
+        otherwise = f", otherwise {self.other_ok:,} of {self.other_n:,}" if self.other_n else ""
+        return f"{self.n_ok:,} of {self.n:,}{otherwise}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

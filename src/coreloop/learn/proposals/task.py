@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from coreloop.base.messages import Language, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
-from coreloop.base.text import counted
 from coreloop.learn.proposals.statement_lines import Advice, in_language
+from coreloop.learn.statements.line_sentences import Language
 
 Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
@@ -64,7 +64,7 @@ def task_of(
     seen += f" Seen beside it: {_listed(nearest, tool)}." if nearest else ""
     asked = _ASKED[failure.mender]
     if failure.mender == "tool" and failure.n_documented:
-        calls = counted(failure.n_documented, "call")
+        calls = number_of(failure.n_documented, "call")
         asked = f"Find why the tool raises it although {calls} kept to its docstring, and mend the tool."
     return (
         f"The tool {tool.name} failed {failure.n_calls} times with one error (class {failure.error_class}); "

@@ -9,11 +9,11 @@ from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
-from coreloop.base.messages import Language
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.task import Cause, FailureCounts, Mender, Merged, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.sets import bits_of

@@ -6,8 +6,8 @@ from enum import IntEnum
 from typing import Any, Final, Protocol
 
 from coreloop.base.error_classes import TRANSIENT, error_class
+from coreloop.base.messages import number_of
 from coreloop.base.records import NO_ANSWER, NO_RESULT, REFUSED, has_uncleared_flag
-from coreloop.base.text import counted
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
 
 LOW_CHUNK_LEN: Final = 200
@@ -136,9 +136,9 @@ class Unseen:
         """A line for each of the two, if there is anything to say."""
         if self.omitted:
             are = "is" if self.omitted == 1 else "are"
-            yield f"{counted(self.omitted, 'call')} of long requests {are} left out"
-        unknown = [f"{counted(n, 'request')} ({why})" for why, n in self.requests.items()]
-        unknown += [f"{counted(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
+            yield f"{number_of(self.omitted, 'call')} of long requests {are} left out"
+        unknown = [f"{number_of(n, 'request')} ({why})" for why, n in self.requests.items()]
+        unknown += [f"{number_of(n, 'call')} ({why})" for why, n in sorted(self.calls.items())]
         if unknown:
             yield f"unknown, and in no rate: {', '.join(unknown)}"
 

@@ -71,16 +71,11 @@ class Measurement:
         """The verdict with its interval, for a pull request and its trailers."""
         if self.about is None:
             verdict = self.verdict
-            return f"{verdict} ({self.why})" if self.reason else verdict
+            return f"{verdict} ({self.reason})" if self.reason else verdict
         return (
             f"{self.verdict} ({_points(self.about)}, {number_of(self.about.n, 'context')}"
-            f"{f'; {self.why}' if self.reason else ''})"
+            f"{f'; {self.reason}' if self.reason else ''})"
         )
-
-    @property
-    def why(self) -> str:
-        """The reason, as `Phrase` if it comes from a file too."""
-        return self.reason
 
     @property
     def dated(self) -> str:
@@ -102,11 +97,11 @@ class Measurement:
         if controls is None:
             yield "other tools: no recorded calls to ask"
         else:
+            excludes = "excludes" if controls.excludes_harm else "does not exclude"
             yield (
-                "other tools: {points}, which excludes a loss of {margin:.0%}; {contexts}"
-                if controls.excludes_harm
-                else "other tools: {points}, which does not exclude a loss of {margin:.0%}; {contexts}"
-            ).format(points=_points(controls), margin=MARGIN, contexts=number_of(controls.n, "context"))
+                f"other tools: {_points(controls)}, which {excludes} a loss of {MARGIN:.0%}; "
+                f"{number_of(controls.n, 'context')}"
+            )
         if self.gold is not None:
             yield f"told the right call outright: {self.gold:.0%} right in the first contexts"
         if self.wordings:

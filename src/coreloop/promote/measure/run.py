@@ -25,9 +25,9 @@ class MeasureOutcome:
 
     Attributes
     ----------
-    fallen : Phrase or None
+    fallen : str or None
         How much less the lines do; None if that is not certain.
-    changes : list of Phrase
+    changes : list of str
         What changed in between.
     """
 

@@ -7,7 +7,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.driver.spending import has_duplicate_keys
 
@@ -41,7 +40,7 @@ def read_json(data: bytes, form: type[_T], *, what: str) -> _T:
         text, _, place = str(error).partition(" - at `")
         raise wrong_field(place.rstrip("`") or "$", _in_words(text)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise wrong_field("$", f"not JSON ({error!s}); pipe one JSON object") from error
+        raise wrong_field("$", f"not JSON ({error}); pipe one JSON object") from error
     if has_duplicate_keys(data):
         raise wrong_field("$", "an object has a key twice, of which only one would count; leave one out")
     return read
@@ -57,8 +56,6 @@ def _in_words(text: str) -> str:
     return printable(text[:1].lower() + text[1:].replace("`", ""))
 
 
-def wrong_field(path: str, message: str, /, **values: object) -> UsageError:
-    """Return the error of a field by its JSON path; its message is a template, or a `Phrase`."""
-    shown = {name: printable(value) if type(value) is str else value for name, value in values.items()}
-    message = message if isinstance(message, Phrase) else Phrase(message, **shown)
-    return UsageError(f"{printable(path)}: {message}; nothing was recorded")
+def wrong_field(path: str, message: str, /) -> UsageError:
+    """Return the error of a field by its JSON path."""
+    return UsageError(f"{printable(path)}: {printable(message)}; nothing was recorded")

@@ -90,7 +90,7 @@ def require_outside(store: Store, state: State, act: str, environ: Mapping[str, 
     ----------
     store, state
         Of the run.
-    act : Phrase
+    act : str
         ``complete``, ``waive a part of`` or ``resume``, for messages.
     environ : mapping
         Of this process.

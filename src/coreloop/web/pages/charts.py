@@ -1,6 +1,6 @@
 """Charts as SVG, drawn on the server: each has a title and a text; pages show the table behind it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
@@ -62,9 +62,7 @@ class Edge:
     weight: int
 
 
-def interval_chart(
-    rows: Sequence[Interval], *, id: str, title: str, words: Callable[[str], str] = str
-) -> Markup:
+def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
     """Draw rates as points on their intervals, on an axis from 0 to 100 %.
 
     Parameters
@@ -75,8 +73,6 @@ def interval_chart(
         The id of the chart on its page.
     title : str
         Says what the rates are of.
-    words : callable, optional
-        Translates the labels.
     """
     height = _ROW * len(rows) + 34
     left, right = 16, _WIDTH - 124
@@ -85,18 +81,18 @@ def interval_chart(
         y, kind = _ROW * number + 30, "-2" if row.is_other else ""
         x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
         parts += [
-            _text(words(row.label), 0, y - 16),
+            _text(row.label, 0, y - 16),
             Markup('<line class="bar{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(
                 kind, x_low, x_high, y, y
             ),
             Markup('<circle class="mark{}" cx="{:.1f}" cy="{}" r="6"/>').format(kind, x, y),
             _text(row.note, right + 12, y + 4),
         ]
-    told = (f"{words(row.label)}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
+    told = (f"{row.label}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
+def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
     """Draw numbers as bars; as `interval_chart` otherwise."""
     height, longest = _ROW * len(rows), _WIDTH - 130
     max_value = max((row.value for row in rows), default=0) or 1
@@ -104,13 +100,13 @@ def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str]
     for number, row in enumerate(rows):
         y, length = _ROW * number + 20, longest * max(row.value, 0) / max_value
         parts += [
-            _text(words(row.label), 0, y - 6),
+            _text(row.label, 0, y - 6),
             Markup('<rect class="mark" x="0" y="{}" width="{:.1f}" height="16" rx="2"/>').format(
                 y, max(length, 1 if row.value > 0 else 0)
             ),
             _text(row.note, length + 8, y + 13),
         ]
-    told = (f"{words(row.label)}: {row.note}" for row in rows)
+    told = (f"{row.label}: {row.note}" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
@@ -161,7 +157,7 @@ def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> 
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
+def flow_chart(edges: Sequence[Edge], *, id: str, title: str) -> Markup:
     """Draw weighted edges from names on the left to names on the right; as `interval_chart` otherwise."""
     starts = list(dict.fromkeys(edge.start for edge in edges))
     ends = list(dict.fromkeys(edge.end for edge in edges))
@@ -181,10 +177,10 @@ def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[s
         )
     for names, x, is_left in ((starts, left - 8, True), (ends, right + 8, False)):
         parts += [
-            _text(words(name), x, _NODE_ROW * at + 22, end=is_left, columns=_NODE_COLUMNS)
+            _text(name, x, _NODE_ROW * at + 22, end=is_left, columns=_NODE_COLUMNS)
             for at, name in enumerate(names)
         ]
-    told = (f"{words(edge.start)} → {words(edge.end)}: {edge.weight:,}" for edge in edges)
+    told = (f"{edge.start} → {edge.end}: {edge.weight:,}" for edge in edges)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 

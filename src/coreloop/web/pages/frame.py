@@ -1,12 +1,10 @@
-"""What every page has around its own content: the language, the links, and what the reader may do."""
+"""What every page has around its own content: the links, and what the reader may do."""
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final, Literal, get_args
+from typing import Final
 from urllib.parse import quote
 
-Language = Literal["en", "ko"]
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 ROOT: Final = "/ui/"
 """The address of the pages of a service."""
 REPORT_POLICY: Final = (
@@ -22,8 +20,6 @@ class Frame:
 
     Attributes
     ----------
-    language : {'en', 'ko'}
-        The language of the words that are ours; texts of users and tools stay as they are.
     section : str
         The page's entry in the navigation.
     root : str
@@ -36,7 +32,6 @@ class Frame:
         The hidden field of each form.
     """
 
-    language: Language = "en"
     section: str = ""
     root: str = ROOT
     reader: str = ""
@@ -73,19 +68,3 @@ def file_path(*parts: str) -> str:
 def _file_name(part: str) -> str:
     name = quote(part, safe="").replace(".", "%2E")
     return name if len(name) <= _MAX_NAME else sha256(part.encode("utf-8", "replace")).hexdigest()[:32]
-
-
-def choose_language(accepted: str) -> Language:
-    """Choose by the header ``Accept-Language``, such as ``ko-KR,ko;q=0.9,en;q=0.8``; English if in doubt."""
-    weights: dict[str, float] = {}
-    for entry in accepted.split(","):
-        tag, _, quality = entry.strip().partition(";q=")
-        weights.setdefault(tag.partition("-")[0].strip().lower(), _number(quality))
-    return max(LANGUAGES, key=lambda language: weights.get(language, 0.0))
-
-
-def _number(quality: str) -> float:
-    try:
-        return float(quality or 1)
-    except ValueError:
-        return 0.0

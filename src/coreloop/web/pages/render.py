@@ -1,16 +1,15 @@
 """Templates with values: all text is escaped, and what cannot be seen is shown as an escape."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from coreloop.base.messages import in_korean, read_korean
 from coreloop.web.pages import charts
 from coreloop.web.pages.formats import count, escape, rate, seconds, short, timestamp
-from coreloop.web.pages.frame import Frame, Language
+from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.markdown import render_line
 
 
@@ -26,19 +25,9 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
     view : mapping
         Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
     """
-    words = translate(frame.language)
     from coreloop.web.pages.sections import SECTIONS
 
-    return (
-        _environment()
-        .get_template(template)
-        .render(view, frame=frame, href=frame.href, _=words, sections=SECTIONS)
-    )
-
-
-def translate(language: Language) -> Callable[[str], str]:
-    """Return what gives English words of ours in a language; unknown words stay English."""
-    return (lambda text: _korean().get(text) or in_korean(text)) if language == "ko" else str
+    return _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
 
 
 ASSETS: Final = {
@@ -77,9 +66,3 @@ def _environment() -> Environment:
         line=render_line, short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count
     )
     return environment
-
-
-@cache
-def _korean() -> dict[str, str]:
-    """Read the Korean of all sections."""
-    return read_korean(files("coreloop.web.pages") / "korean")

@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.web.pages.frame import Frame, Language, file_path
+from coreloop.web.pages.frame import Frame, file_path
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import ASSETS, asset, render
 from coreloop.web.pages.section import PageSection
@@ -18,7 +18,7 @@ _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
 
 
-def write_report(source: PageSource, out: Path, *, language: Language = "en") -> list[Path]:
+def write_report(source: PageSource, out: Path) -> list[Path]:
     """Write all pages; an earlier report at the same place is replaced as a whole.
 
     Parameters
@@ -28,8 +28,6 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
         questions, answers and causes.
     out : Path
         A folder that is absent or empty, or that has an earlier report.
-    language : {'en', 'ko'}
-        The language of the pages.
 
     Returns
     -------
@@ -49,7 +47,7 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
     with file_errors("cannot be written ({strerror})", out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with temporary_folder(f".{out.name}.", parent=out.parent) as scratch:
-            pages = [_write(scratch / "new", *page) for page in _pages(shared, language)]
+            pages = [_write(scratch / "new", *page) for page in _pages(shared)]
             for name in ASSETS:
                 write_public(scratch / "new" / "static" / name, asset(name))
             write_public(scratch / "new" / _MARK, b"")
@@ -63,10 +61,10 @@ def _may_replace(out: Path) -> bool:
     return out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))
 
 
-def _pages(source: PageSource, language: Language) -> Iterator[tuple[str, str]]:
+def _pages(source: PageSource) -> Iterator[tuple[str, str]]:
     """Yield the file and the text of each page."""
     for section in SECTIONS:
-        frame = Frame(language=language, section=section.name, root="")
+        frame = Frame(section=section.name, root="")
         page = render(f"{section.name}.html", frame, section.read(source))
         yield file_path(section.name), page
         if section is SECTIONS[0]:

@@ -8,7 +8,6 @@ import pytest
 
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
-from coreloop.base.messages import say
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.proposals.proposal_files import entries_counted, read_candidates
@@ -92,7 +91,7 @@ def test_status_and_the_file_count_the_same_without_text(project: Project):
     entries = [_entry(1), *(_entry(n, suggested_append=None, refused="weak: few") for n in (2, 3))]
     write_candidates(project.candidates, *entries)
     document = read_candidates(project.candidates)
-    counted = say(entries_counted(document, len(document.candidates), "proposal"))
+    counted = entries_counted(document, len(document.candidates), "proposal")
     assert counted == "3 statements, 0 proposals, 2 without text"
     assert _read(project).candidates.without_text == 2
     assert _read(project).candidates.pending == 1

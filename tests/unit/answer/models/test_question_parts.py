@@ -2,7 +2,8 @@
 
 import unicodedata
 
-from coreloop.answer.models.question_parts import is_korean, question_parts, search_words
+from coreloop.answer.models.question_parts import question_parts, search_words
+from coreloop.base.language.words import is_korean
 from rows import each_row
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from coreloop.base.date_range import Days
-from coreloop.base.messages import say, speaking
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
@@ -57,8 +56,6 @@ def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
         "follows: 4,059 of 4,958 calls, 1 customer; does not: 1,000 of 2,000, 1 customer"
     )
     assert str(sides) == "4,059 of 4,958, otherwise 1,000 of 2,000"
-    with speaking("ko"):
-        assert say(sides.text) == "4,958번 중 4,059번, 어긴 쪽은 2,000번 중 1,000번"
     row = statement_row(replace(entry, sides=sides, held=sides))
     assert row.as_it_says.startswith("4,059 of 4,958 calls")
     assert row.otherwise.startswith("1,000 of 2,000")

@@ -112,12 +112,6 @@ def test_bars_are_as_long_as_their_numbers():
 BARS = [Bar("many", 10, "10"), Bar("half", 5, "5"), Bar("none", 0, "0")]
 
 
-def test_labels_are_translated():
-    words = {"many": "많음"}
-    chart = bar_chart(BARS, id="a", title="t", words=lambda text: words.get(text, text))
-    assert "많음: 10; half: 5" in chart
-
-
 def test_a_day_without_records_has_no_column():
     assert len(marks(column_chart({"1": 3, "2": 0, "3": 1}, id="a", title="t"), "rect")) == 2
 

@@ -41,7 +41,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def _page(workspace: Workspace) -> str:
     with open_source(workspace, {}) as source:
-        return render("errors.html", Frame(language="en", section="errors", root=""), ERRORS.read(source))
+        return render("errors.html", Frame(section="errors", root=""), ERRORS.read(source))
 
 
 def test_the_newest_readable_table_is_shown(workspace: Workspace):

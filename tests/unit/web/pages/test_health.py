@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.page_data import PageSource, open_source
-from coreloop.web.pages.render import translate
 from hostile import QUESTIONS
 from logs import call, failed, on_days, record, repeated
 from merging import open_promotion, promote, revert
@@ -168,19 +166,11 @@ def test_hostile_records_are_shown_as_text(source: PageSource):
         for name in (text[:60] for text in QUESTIONS)
     )
     log_of(source).write_text("\n".join(map(json.dumps, records)))  # in ASCII, so that surrogates are read
-    html = page(source, HEALTH, language="ko")
+    html = page(source, HEALTH)
     tags = {element.tag.rpartition("}")[2] for element in elements(html).iter()}
     assert not tags & {"img", "iframe"}
     assert html.count("<script") == 1
     assert not any("\u202e" in text or "\x1b" in text for text in elements(html).itertext())
-
-
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_what_falls_is_said_in_the_readers_language(source: PageSource, language: Any):
-    log_of(source, record())
-    reason = translate(language)("too few requests")
-    assert reason in page(source, HEALTH, language=language)
-    assert (reason == "too few requests") == (language == "en")
 
 
 def test_a_report_has_no_script_and_no_form(source: PageSource):

@@ -196,7 +196,7 @@ def test_hostile_names_errors_and_places_are_text(source: PageSource):
     listed = page(source, TOOLS)
     assert listed.count("<script") == 1
     for tool in TOOLS.items(source):
-        html = page(source, TOOLS, tool, may_review=True, language="ko")
+        html = page(source, TOOLS, tool, may_review=True)
         assert html.count("<script") == 1
         assert not any("\u202e" in text or "\x1b" in text for text in elements(html).itertext())
 

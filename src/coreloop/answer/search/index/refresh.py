@@ -73,13 +73,13 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
         return ""
     _read_beside(workspace, starts, now)
     files = number_of(len(changed), "changed file")
-    return str(f"{files} are still being read; ask again for what they say")
+    return f"{files} are still being read; ask again for what they say"
 
 
 def _unwritten(changed: int) -> str:
     """The line about an index that stays as it was; a stranger who asks a service learns no path by it."""
     files = number_of(changed, "changed file")
-    return str(f"without {files}, since the index cannot be written; dartlab-coreloop index says why")
+    return f"without {files}, since the index cannot be written; dartlab-coreloop index says why"
 
 
 def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime) -> FoundFresh:

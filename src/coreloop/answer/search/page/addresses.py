@@ -7,8 +7,6 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from threading import Thread
 from typing import Final
 
-from coreloop.base.errors import PhrasedError
-
 Resolve = Callable[[str], Iterable[str]]
 """A host's name -> its IP addresses; raises OSError."""
 Allows = Callable[[str], bool]
@@ -22,7 +20,7 @@ _NOT_PUBLIC: Final = (
 )
 
 
-class RefusedAddressError(PhrasedError):
+class RefusedAddressError(Exception):
     """A host that no page is fetched from; the message says why."""
 
 
