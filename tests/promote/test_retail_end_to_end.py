@@ -135,7 +135,7 @@ def test_tool_that_stands_only_in_the_log_is_in_no_text(shop: Shop) -> None:
 
     document = shop.mine("refine")
     undefined = STATEMENTS["presence"][1]
-    assert undefined in document["unproposed"]["undefined"]
+    assert undefined in document["unproposed"]["untrusted_undefined"]
     assert undefined not in {one["tool"] for one in document["statements"]}
 
 

@@ -87,9 +87,9 @@ class Loop:
 
     def propose(self, command: str) -> list[dict[str, Any]]:
         """Run ``pattern`` or ``refine``; gives the sequences, or the failing calls."""
-        code, out = self.run(command, "--json")
-        assert code == 0
-        proposals: list[dict[str, Any]] = json.loads(out)[KINDS[command]]
+        assert self.run(command)[0] == 0
+        document = json.loads(self.file(command).read_text(encoding="utf-8"))
+        proposals: list[dict[str, Any]] = document[KINDS[command]]
         return proposals
 
     def file(self, command: str) -> Path:

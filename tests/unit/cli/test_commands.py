@@ -202,7 +202,7 @@ def test_the_real_episodes_first_candidate(
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
     args = ["--since", "2025-07-01", "--min-chunk-len", "0", *(["--min-success-rate", rate] if rate else [])]
     first = json.loads(spawn("pattern", *args, "--json").stdout)["candidates"][0]
-    steps = " > ".join(step["name"] for step in first["tool_pattern"])
+    steps = " > ".join(step["name"] for step in first["untrusted_tool_pattern"])
     assert names == steps if rate else names in steps
     assert f"{round(first['success_rate'] * first['n_observed'])}/{first['n_observed']}" == share
 

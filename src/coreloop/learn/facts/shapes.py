@@ -9,7 +9,7 @@ import orjson
 
 from coreloop.base.error_classes import MAX_ERROR_CHARS
 from coreloop.base.records import DEFAULT_SELECTORS, selector_value, step
-from coreloop.observe.reading.fields import CallFields
+from coreloop.observe.reading.fields import CallFields, cut_name
 from coreloop.observe.reading.outcome import why_unknown, worked
 
 _MAX_CACHED: Final = 100_000
@@ -157,13 +157,14 @@ class CallColumns:
         chosen = self._selectors.get(call.name, DEFAULT_SELECTORS)
         values = call.selected(chosen)
         selectors = {key: selector_value(value) for key, value in values.items() if value is not None}
-        nameless = {"selectors": selectors, "arg_keys": sorted(names)}
+        shown = tuple(map(cut_name, names))
+        nameless = {"selectors": selectors, "arg_keys": sorted(shown)}
         named = orjson.dumps({"name": call.name, **nameless}).decode()
         text = step(call.name, values, chosen)
         number = self._numbers.setdefault((text, named, names), len(self.steps))
         if number == len(self.steps):
             self.steps.append(text)
-            self.parts.append(Part(call.name, named, orjson.dumps(nameless).decode(), names))
+            self.parts.append(Part(call.name, named, orjson.dumps(nameless).decode(), shown))
         return number
 
 

@@ -15,13 +15,13 @@ import msgspec
 
 from coreloop.base.records import SCHEMA_VERSION
 from coreloop.observe.reading.fields import (
-    MAX_NAME_CHARS,
     CallFields,
     JudgmentFields,
     Name,
     OverrideFields,
     RecordFields,
     Timestamp,
+    cut_name,
 )
 
 NOT_UTF8: Final = "not UTF-8"
@@ -258,14 +258,14 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
     raws = _object_or_none(raw)
     if raws is None:
         name = _value(raw)
-        return _cut(name) if isinstance(name, str) else None
+        return cut_name(name) if isinstance(name, str) else None
     absent_in_call: dict[str, None] = {}
     read = _Reader(raws, absent_in_call)
     name = read.get("name", _text)
     if name is None:
         return None
     call = CallFields(
-        _cut(name),
+        cut_name(name),
         args=_args(read),
         ok=read.get("ok", _yes_or_no),
         error=read.get("error", _unchanged),
@@ -283,15 +283,10 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
 
 def _args(read: _Reader) -> Any:
     try:
-        args = _decode_args(read.raw("args"))
-        return {_cut(name): value for name, value in args.items()} if isinstance(args, dict) else args
+        return _decode_args(read.raw("args"))
     except _REFUSED:
         read.absent["args"] = None
         return None
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= MAX_NAME_CHARS else f"{name[: MAX_NAME_CHARS - 1]}…"
 
 
 def _overrides(read: _Reader) -> list[OverrideFields] | None:
