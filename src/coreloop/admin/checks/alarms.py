@@ -225,7 +225,7 @@ def hurts(status: "Status") -> Alarm | None:
                 decided_on=effect.decided_on,
                 sha=printable(effect.change.sha[:10]),
             )
-            for effect in harmful[:_MAX_NAMED]
+            for effect in harmful
         ]
     )
     return Alarm(
