@@ -176,6 +176,9 @@ def test_two_commits_or_a_changed_mode_are_not_pushed(runner: WorkflowRunner, gi
     project.git("commit", "--quiet", "-m", "docs: again")
     bundle_head(runner)
     assert "is not one commit on its base" in runner.run("drafts").log
+    project.git("push", "--quiet", "origin", f"HEAD:{BRANCH}")  # somebody's work on a draft's branch
+    hand_over(runner, {FILE: EDITED})
+    assert "would replace more than one commit" in runner.run("drafts").log
     assert github.traffic == []
 
 
