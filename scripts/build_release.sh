@@ -14,6 +14,7 @@ grep -qE "^## $version - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
 [ -z "$(sed -n '/^## Unreleased$/,/^## [0-9]/{/^## /d;/./p}' CHANGELOG.md)" ] ||
     refuse "CHANGELOG.md still has lines under Unreleased: move them under $version"
 [ ! -e "$out" ] || [ -z "$(ls -A "$out")" ] || refuse "$out is not empty"
-uv build --quiet --out-dir "$out"
+uv build --quiet --require-hashes --build-constraints src/coreloop/admin/init/templates/coreloop-dependencies.txt \
+    --out-dir "$out"
 rm -f "$out/.gitignore"
 (cd "$out" && sha256sum -- *)

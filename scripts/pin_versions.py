@@ -4,6 +4,8 @@
                                                      newest releases of the frameworks in tests/frameworks
     uv run python scripts/pin_versions.py --check    exits 1 if something that is installed is not pinned
 
+The nightly job installs the same versions, by their hashes, from a file that `init` writes into projects.
+
 Warnings are errors in the tests: a release of some library must not turn a newcomer's first run red. The
 pins stand in ``constraint-dependencies`` of pyproject.toml, which uv reads in this project alone; who
 installs the package is not bound by them.
@@ -18,6 +20,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PROJECT, LOCK = ROOT / "pyproject.toml", ROOT / "uv.lock"
+DEPENDENCIES = ROOT / "src/coreloop/admin/init/templates/coreloop-dependencies.txt"
+OWN_DEPENDENCIES = ROOT / ".github/coreloop-dependencies.txt"
 FRAMEWORKS = [ROOT / "tests" / "frameworks" / name for name in ("versions.txt", "recorded_versions.txt")]
 """Each framework has an environment of its own, so they are not in the lock."""
 _PINS = re.compile(r"^\[tool\.uv\]\nconstraint-dependencies = \[\n.*?^\]\n\n", re.MULTILINE | re.DOTALL)
@@ -35,6 +39,17 @@ def _marker(package: dict[str, Any]) -> str:
     """Return the Pythons of a version; where versions differ, they differ by Python and not by platform."""
     markers = {_PLATFORM.sub("", marker) for marker in package.get("resolution-markers", [])}
     return f" ; {' or '.join(f'({marker})' for marker in sorted(markers))}" if markers else ""
+
+
+def dependencies() -> str:
+    """Return the hashes of what coreloop's command needs, and of what builds it, from the lock."""
+    choice = ["--no-default-groups", "--extra", "cli", "--group", "build", "--no-emit-project"]
+    command = ["uv", "export", "--frozen", "--quiet", *choice, "--no-header", "--no-annotate"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    note = (
+        "# What the nightly job installs beside coreloop; dartlab-coreloop init writes it and updates it.\n"
+    )
+    return note + done.stdout
 
 
 def _version(constraint: str) -> str:
@@ -82,6 +97,9 @@ def main() -> int:
     if is_check:
         pinned = tomllib.loads(text)["tool"]["uv"].get("constraint-dependencies", [])
         missing = sorted({_version(constraint) for constraint in wanted} - set(map(_version, pinned)))
+        # not the hashes: a version may get more files later
+        known = set(re.findall(r"^[\w-]+==\S+", DEPENDENCIES.read_text(encoding="utf-8"), re.MULTILINE))
+        missing += sorted(set(re.findall(r"^[\w-]+==\S+", dependencies(), re.MULTILINE)) - known)
         for constraint in missing:
             print(f"not pinned: {constraint}")
         if missing:
@@ -89,6 +107,8 @@ def main() -> int:
         return 1 if missing else 0
     PROJECT.write_text(text.replace(_BEFORE, render(wanted) + _BEFORE, 1), encoding="utf-8")
     print(f"{len(wanted)} versions pinned in {PROJECT.name}")
+    for path in (DEPENDENCIES, OWN_DEPENDENCIES):
+        path.write_text(dependencies(), encoding="utf-8")
     for path in FRAMEWORKS:
         listed = path.read_text(encoding="utf-8")
         path.write_text(with_versions(listed, _newest(listed)), encoding="utf-8")

@@ -99,6 +99,10 @@ class WorkflowRunner:
     def cache(self) -> Path:
         return self.folder / "cache"
 
+    @property
+    def artifacts(self) -> Path:
+        return self.folder / "artifacts"
+
     def run(
         self,
         key: str,
@@ -219,7 +223,11 @@ def _checkout(runner: WorkflowRunner, options: Mapping[str, str], outputs: dict[
     workspace = runner.workspace
     run_git(workspace, "init", "--quiet")
     run_git(workspace, "remote", "add", "origin", ADDRESS)
-    run_git(workspace, "config", f"url.{runner.project.remote}.insteadOf", ADDRESS)
+    # a part of the address, so that a step which replaces all of it comes first, as it would on the server
+    server = runner.folder / f"remote-{ADDRESS[-1]}"
+    if not server.is_symlink():
+        server.symlink_to(runner.project.remote)
+    run_git(workspace, "config", f"url.{server.as_posix()[:-1]}.insteadOf", ADDRESS[:-1])
     run_git(workspace, "fetch", "--quiet", "origin", f"+refs/heads/{wanted}:refs/remotes/origin/{wanted}")
     run_git(workspace, "checkout", "--quiet", "-B", branch, f"refs/remotes/origin/{branch}")
     return branch
@@ -228,7 +236,15 @@ def _checkout(runner: WorkflowRunner, options: Mapping[str, str], outputs: dict[
 def _upload(runner: WorkflowRunner, options: Mapping[str, str], outputs: dict[str, str]) -> str:
     names = [path.name for path in Path(options["path"]).rglob("*") if path.is_file()]
     assert names or options["if-no-files-found"] != "error"
+    kept = runner.artifacts / options["name"]
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(options["path"], kept)
     return "\n".join(sorted(names))
+
+
+def _download(runner: WorkflowRunner, options: Mapping[str, str], outputs: dict[str, str]) -> str:
+    shutil.copytree(runner.artifacts / options["name"], options["path"])
+    return ""
 
 
 def _app_token(runner: WorkflowRunner, options: Mapping[str, str], outputs: dict[str, str]) -> str:
@@ -244,6 +260,7 @@ def _cache(runner: WorkflowRunner, options: Mapping[str, str], outputs: dict[str
 _ACTIONS: Mapping[str, Callable[[WorkflowRunner, Mapping[str, str], dict[str, str]], str]] = {
     "actions/cache": _cache,
     "actions/checkout": _checkout,
+    "actions/download-artifact": _download,
     "actions/setup-python": lambda runner, options, outputs: options["python-version"],
     "actions/upload-artifact": _upload,
     "actions/create-github-app-token": _app_token,

@@ -437,10 +437,12 @@ def test_33_the_page_on_nights_has_the_steps_of_the_roadmap(initialised: Project
     steps = ("## By hand or by cron", "## As a GitHub workflow", "### Drafts")
     places = [page.index(step) for step in steps]
     assert places == sorted(places)
-    steps = yaml.safe_load((initialised.root / ".github/workflows/coreloop-pattern.yml").read_text())
-    (drafts,) = [step for step in steps["jobs"]["propose"]["steps"] if step.get("name") == "Open drafts"]
-    (check,) = [step for step in steps["jobs"]["propose"]["steps"] if step.get("id") == "tier1"]
-    assert drafts["if"] == "steps.tier1.outputs.open == 'true'"
+    jobs = yaml.safe_load((initialised.root / ".github/workflows/coreloop-pattern.yml").read_text())["jobs"]
+    (prepare,) = [step for step in jobs["propose"]["steps"] if step.get("id") == "prepare"]
+    (check,) = [step for step in jobs["propose"]["steps"] if step.get("id") == "tier1"]
+    assert prepare["if"] == "steps.tier1.outputs.open == 'true'"
+    assert jobs["propose"]["outputs"]["prepared"] == "${{ steps.prepare.outputs.prepared }}"
+    assert jobs["drafts"]["if"] == "needs.propose.outputs.prepared == 'true'"
     assert check["env"]["WANTED"] == "${{ vars.CORELOOP_TIER1 }}"
     assert "status --stability" in check["run"]
 

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from coreloop.base.errors import PullRequestExistsError
+from coreloop.base.git.repository import Repository
+from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.open_drafts import main
-from coreloop.promote.nightly import DraftOutcome, DraftState, drafts_summary, is_empty, open_drafts
+from coreloop.cli.prepare_drafts import main
+from coreloop.promote.nightly import DraftOutcome, DraftState, drafts_summary, is_empty, prepare_drafts
+from coreloop.promote.prepared_drafts import connect_prepared
 from github_stand_in import GithubStandIn
 from promoting import (
     CATEGORIES,
@@ -44,18 +48,72 @@ def settle(project: Project, **settings: Any) -> None:
 def night(project: Project, hub: GithubStandIn) -> list[DraftOutcome]:
     environ = {"GITHUB_TOKEN": hub.token, "GITHUB_API_URL": hub.url}
     workspace = open_workspace(project.root)
-    return list(open_drafts(workspace, project.candidates, environ=environ, now=NOW, warn=print))
+    drafts = project.root.parent / "drafts"
+    return list(prepare_drafts(workspace, project.candidates, drafts, environ=environ, now=NOW, warn=print))
 
 
-def test_draft_is_opened_and_the_next_night_finds_it_with_a_human(project: Project, hub) -> None:
-    url = "https://github.example/octo/tools/pull/1"
+def open_prepared(project: Project, hub: GithubStandIn) -> None:
+    """Open what was prepared, as the workflow's second job does."""
+    for path in sorted((project.root.parent / "drafts").iterdir()):
+        fields = json.loads(path.read_bytes())
+        hub.add_pull(branch=fields["head"], base=fields["base"], title=fields["title"], body=fields["body"])
+        path.unlink()
+
+
+def test_draft_is_prepared_until_it_is_opened_and_then_with_a_human(project: Project, hub) -> None:
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
-        first, second = night(project, hub), night(project, hub)
-    assert first == [DraftOutcome(ID, DraftState.OPENED, url)]
-    assert second == [DraftOutcome(ID, DraftState.IN_REVIEW, url)]
-    assert not is_empty(first)
-    assert not is_empty(second)
+        first, again = night(project, hub), night(project, hub)
+        assert hub.pulls == []
+        open_prepared(project, hub)
+        opened = night(project, hub)
+    branch = hub.pulls[0].branch
+    assert branch.startswith("skill/docstring-analysis-")
+    assert project.head_of(branch)
+    assert first == [DraftOutcome(ID, DraftState.PREPARED, branch)]
+    assert again == [DraftOutcome(ID, DraftState.IN_REVIEW, branch)]
+    assert opened == [DraftOutcome(ID, DraftState.IN_REVIEW, "https://github.example/octo/tools/pull/1")]
+    assert not any(map(is_empty, (first, again, opened)))
+    assert not {request.verb for request in hub.traffic} - {"GET"}
+
+
+def test_a_draft_whose_base_moved_is_prepared_again(project: Project, hub) -> None:
+    with Agent(GOOD) as agent:
+        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        night(project, hub)
+        open_prepared(project, hub)
+        old = project.head_of(hub.pulls[0].branch)
+        project.commit({"README.md": "# Tools\n"}, "docs: a title")
+        project.git("push", "--quiet", "origin", "HEAD:main")
+        (outcome,) = night(project, hub)
+    assert outcome.state is DraftState.PREPARED
+    assert project.head_of(hub.pulls[0].branch) != old
+    (path,) = (project.root.parent / "drafts").iterdir()
+    assert json.loads(path.read_bytes())["head"] == hub.pulls[0].branch
+
+
+def test_prepared_drafts_count_as_open_and_none_is_prepared_twice(project: Project, hub) -> None:
+    environ = {"GITHUB_TOKEN": hub.token, "GITHUB_API_URL": hub.url}
+    hub.add_pull(branch="skill/docstring-other")
+    drafts = project.root.parent / "drafts"
+    fields = {"branch": "skill/docstring-analysis", "base": "main", "title": "a title", "body": "a body"}
+    with (
+        Repository(project.root) as repository,
+        connect_prepared(drafts, repository, ForgeSettings(), environ) as forge,
+    ):
+        forge.open_draft(**fields)
+        assert [pull.branch for pull in forge.open_pull_requests()] == [
+            "skill/docstring-other",
+            fields["branch"],
+        ]
+        for branch in ("skill/docstring-other", fields["branch"]):
+            with pytest.raises(PullRequestExistsError):
+                forge.open_draft(**{**fields, "branch": branch})
+        forge.rewrite(-1, title="another title", body="another body")
+    (path,) = drafts.iterdir()
+    wanted = {"head": fields["branch"], "base": "main", "title": "another title", "body": "another body"}
+    assert json.loads(path.read_bytes()) == wanted
+    assert len(hub.pulls) == 1
 
 
 def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Project, hub) -> None:
@@ -70,7 +128,7 @@ def test_refused_candidate_says_why_and_does_not_stop_the_others(project: Projec
     assert states == [DraftState.REFUSED, *[DraftState.NO_TEXT] * 3]
     assert is_empty(outcomes)
     summary = drafts_summary(outcomes)
-    assert summary.startswith("### 0 drafts opened\n")
+    assert summary.startswith("### 0 drafts prepared\n")
     assert f"- **{ID}** refused: replay: not\\_reproduced (0 of 3 runs agree" in summary
     assert "- **cand-2** no text: weak: 3 of 4 requests\n" in summary
     assert "- **cand-3** no text: withheld here, since it may name recorded values" in summary
@@ -95,13 +153,17 @@ def test_candidate_that_a_human_has_or_had_makes_no_empty_night(project: Project
     assert not is_empty(outcomes)
 
 
-def test_promotion_without_a_forge_opens_no_draft(project: Project) -> None:
+def test_without_a_forge_no_draft_is_prepared(project: Project) -> None:
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
         workspace = open_workspace(project.root)
-        outcomes = list(open_drafts(workspace, project.candidates, environ={}, now=NOW, warn=print))
+        outcomes = list(
+            prepare_drafts(
+                workspace, project.candidates, project.root / "drafts", environ={}, now=NOW, warn=print
+            )
+        )
     assert is_empty(outcomes)
-    assert "is pushed, but there is no token" in outcomes[0].text
+    assert outcomes[0].text == "there is no token or no GitHub repository"
 
 
 def test_night_without_candidates_is_not_empty() -> None:
@@ -114,12 +176,12 @@ def test_exit_code_tells_an_empty_night_from_an_error(
 ) -> None:
     monkeypatch.chdir(project.root)
     settle(project)
-    assert main([str(project.candidates.parent)]) == 1
-    assert "### 0 drafts opened" in capsys.readouterr().out
+    assert main([str(project.candidates.parent), "drafts"]) == 1
+    assert "### 0 drafts prepared" in capsys.readouterr().out
     write_candidates(project.candidates, candidate(suggested_append=None, refused="weak: few"))
-    assert main([str(project.candidates.parent)]) == 0
-    assert main([str(tmp_path / "nowhere")]) == 2
+    assert main([str(project.candidates.parent), "drafts"]) == 0
+    assert main([str(tmp_path / "nowhere"), "drafts"]) == 2
     assert "holds no candidates" in capsys.readouterr().err
     assert main([]) == 2
-    monkeypatch.setattr("coreloop.cli.open_drafts.open_drafts", lambda *_, **__: 1 / 0)
-    assert main([str(project.candidates.parent)]) == 3
+    monkeypatch.setattr("coreloop.cli.prepare_drafts.prepare_drafts", lambda *_, **__: 1 / 0)
+    assert main([str(project.candidates.parent), "drafts"]) == 3

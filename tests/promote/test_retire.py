@@ -1,5 +1,7 @@
 """Merged lines that do too little are proposed to retire, once; in a full place the weakest gives way."""
 
+import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,11 +10,12 @@ from coreloop.base.errors import RefusedError
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.learn.effect.run import run_effect
 from coreloop.promote.description_budget import Weak, Worth, displaced, weak_lines
-from coreloop.promote.nightly import DraftState, open_retirements
+from coreloop.promote.nightly import DraftState, prepare_retirements
 from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 from effects import FILE, Planted, Shop, at, git, make_shop, proposal_id, write_days
-from promoting import run_git, statement, write_counterexamples
+from github_stand_in import GithubStandIn
+from promoting import ADDRESS, run_git, statement, write_counterexamples
 
 PLANTED = (Planted("refund_order", 0.16, 0.15, 60), Planted("cancel_order", 0.3, 0.02, 60))
 LINE = "- order_id: never empty"
@@ -25,15 +28,20 @@ def shop(tmp_path: Path, quiet_git: None) -> Shop:
     shop = make_shop(tmp_path, PLANTED, settings=settings)
     write_days(shop, PLANTED, range(100))
     run_git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(shop.project.remote))
-    shop.project.git("remote", "add", "origin", str(shop.project.remote))
+    shop.project.git("remote", "add", "origin", ADDRESS)
+    shop.project.git("config", f"url.{shop.project.remote}.insteadOf", ADDRESS)
     shop.project.git("push", "--quiet", "--set-upstream", "origin", "main")
     return shop
 
 
 @pytest.mark.slow
-def test_a_line_without_effect_gets_one_draft_that_removes_it(shop: Shop):
-    (outcome,) = open_retirements(shop.workspace, environ={}, now=at(100))
-    assert (outcome.id, outcome.state) == (proposal_id(11), DraftState.OPENED)
+def test_a_line_without_effect_gets_one_draft_that_removes_it(
+    shop: Shop, github: GithubStandIn, tmp_path: Path
+):
+    environ = {"GITHUB_TOKEN": github.token, "GITHUB_API_URL": github.url}
+    night = partial(prepare_retirements, shop.workspace, tmp_path / "drafts", environ=environ, now=at(100))
+    (outcome,) = night()
+    assert (outcome.id, outcome.state) == (proposal_id(11), DraftState.PREPARED)
     assert outcome.text.startswith("retires it, since it removes less than half of its failures")
     branch = f"revert/{shop.shas['refund_order'][:12]}"
     diff = git(shop, "diff", f"main..origin/{branch}", "--", FILE)
@@ -42,8 +50,15 @@ def test_a_line_without_effect_gets_one_draft_that_removes_it(shop: Shop):
     ]
     assert "-    - Always pass reason" in changed
     assert not [line for line in changed if line.startswith("+") and line.strip("+ ")]
-    (again,) = open_retirements(shop.workspace, environ={}, now=at(100))
+    (again,) = night()
     assert again.state is DraftState.IN_REVIEW
+    (draft,) = (tmp_path / "drafts").iterdir()
+    assert json.loads(draft.read_bytes())["head"] == branch
+    draft.unlink()
+    github.add_pull(branch=branch, state="closed")
+    (closed,) = night()
+    assert closed.state is DraftState.IN_REVIEW
+    assert not list((tmp_path / "drafts").iterdir())
 
 
 @pytest.mark.slow

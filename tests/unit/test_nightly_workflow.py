@@ -12,7 +12,8 @@ import yaml
 
 from github_stand_in import GithubStandIn
 from logs import repeated, rest, write_log
-from promoting import CATEGORIES, GOOD, REACH, Agent, Project
+from promoting import CATEGORIES, FILE, GOOD, OTHER_FILE, REACH, SOURCE, Agent, Project, run_git
+from rows import slow_after
 from workflow_runner import RUN_ID, JobResult, WorkflowRunner
 from workflow_shell import setup_python, write_program
 
@@ -82,16 +83,130 @@ def test_night_with_a_candidate_opens_a_draft_and_every_step_runs(runner: Workfl
         with_logs(runner, agent.url)
         job = night(runner, STABLE="true")
     assert job.result == "success", job.log
-    assert "### 1 draft opened" in job.summary
-    assert "opened: https://github.example/octo/tools/pull/1" in job.summary
+    assert "### 1 draft prepared" in job.summary
     assert QUESTION not in shared(runner, job)
-    assert not (runner.temp / "private").exists()
+    assert not {path.name for path in runner.temp.iterdir()} & {"private", "drafts", "origin.git"}
     assert (runner.cache / "without-a-draft.txt").read_text() == ""
+    assert github.pulls == []
+    assert run_git(runner.project.remote, "branch", "--format=%(refname:short)") == "main"
+    opening = runner.run("drafts")
+    assert opening.result == "success", opening.log
+    assert opening.summary == "- opened: https://github.example/octo/tools/pull/1\n"
+    (pull,) = github.pulls
+    assert (pull.base, pull.draft, pull.labels) == ("main", True, ["coreloop"])
+    assert runner.project.head_of(pull.branch) == pull.head_sha
+    assert pull.title == run_git(runner.project.remote, "log", "-1", "--format=%s", pull.branch)
+    assert "Candidate-Id: " in pull.body
+    assert QUESTION not in pull.body
     dashboard = runner.run("dashboard")
     assert dashboard.result == "success", dashboard.log
     assert dashboard.steps[-2].output == "created https://github.example/octo/tools/issues/1001\n"
     assert QUESTION not in github.issues[0].body
-    assert "skipped" not in {step.outcome for step in (*job.steps, *dashboard.steps)}
+    assert "skipped" not in {step.outcome for step in (*job.steps, *opening.steps, *dashboard.steps)}
+
+
+BRANCH = "skill/docstring-analysis-x-20260425"
+EDITED = SOURCE.replace(b"Ratios of a company", b"The ratios of a company")
+
+
+def hand_over(runner: WorkflowRunner, files: dict[str, bytes | None], **changes: str) -> None:
+    """Put a commit and its draft where the second job finds them."""
+    project = runner.project
+    project.git("switch", "--quiet", "--force-create", "prepared", "origin/main")
+    for name, content in files.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink() if content is None else path.write_bytes(content)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--allow-empty", "-m", "[CORELOOP-R] docs(analysis): x")
+    folder = runner.artifacts / "coreloop-drafts"
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = {"head": BRANCH, "base": "main", "title": "a title", "body": "a body", **changes}
+    (folder / "1.json").write_text(json.dumps(draft))
+    bundle_head(runner)
+
+
+def bundle_head(runner: WorkflowRunner) -> None:
+    """Hand over HEAD as the draft's branch."""
+    bundle = runner.artifacts / "coreloop-drafts/new.bundle"
+    runner.project.git("update-ref", f"refs/heads/{BRANCH}", "HEAD")
+    runner.project.git("bundle", "create", "--quiet", str(bundle), f"refs/heads/{BRANCH}", "^origin/main")
+
+
+@pytest.mark.parametrize(
+    ("files", "changes"),
+    slow_after(
+        3,
+        [
+            pytest.param({".github/workflows/x.yml": b"on: push\n"}, {}, id="a workflow"),
+            pytest.param({FILE: EDITED, OTHER_FILE: b"x = 1\n"}, {}, id="two files"),
+            pytest.param({FILE: EDITED}, {"head": "main"}, id="the base itself"),
+            pytest.param({FILE: EDITED}, {"head": "renovate/x"}, id="another's branch"),
+            pytest.param({"coreloop.yaml": b"tools: {}\n"}, {}, id="the settings"),
+            pytest.param({".github/x.py": b"x = 1\n"}, {}, id="a new file"),
+            pytest.param({FILE: None}, {}, id="a deleted file"),
+            pytest.param({}, {}, id="nothing"),
+            pytest.param({FILE: EDITED}, {"base": "nowhere"}, id="an unknown base"),
+            pytest.param({FILE: EDITED}, {"base": "main..x"}, id="no base"),
+            pytest.param({FILE: EDITED}, {"head": f"{BRANCH}\nmain"}, id="two lines"),
+        ],
+    ),
+)
+def test_a_draft_that_is_more_than_one_python_file_is_not_pushed(
+    files: dict[str, bytes | None], changes: dict[str, str], runner: WorkflowRunner, github
+) -> None:
+    hand_over(runner, files, **changes)
+    before = run_git(runner.project.remote, "for-each-ref")
+    job = runner.run("drafts")
+    assert job.result == "failure"
+    assert "::error::Nothing was pushed: a draft " in job.log
+    assert job.ran()[-1] == "Check what the drafts change"  # before there is a token
+    assert (run_git(runner.project.remote, "for-each-ref"), github.traffic) == (before, [])
+
+
+@pytest.mark.slow
+def test_two_commits_or_a_changed_mode_are_not_pushed(runner: WorkflowRunner, github) -> None:
+    hand_over(runner, {FILE: EDITED})
+    project = runner.project
+    project.git("update-index", "--chmod=+x", FILE)
+    project.git("commit", "--quiet", "--amend", "--no-edit")
+    bundle_head(runner)
+    assert "changes something else" in runner.run("drafts").log
+    project.git("update-index", "--chmod=-x", FILE)
+    project.git("commit", "--quiet", "-m", "docs: again")
+    bundle_head(runner)
+    assert "is not one commit on its base" in runner.run("drafts").log
+    project.git("push", "--quiet", "origin", f"HEAD:{BRANCH}")  # somebody's work on a draft's branch
+    hand_over(runner, {FILE: EDITED})
+    assert "would replace more than one commit" in runner.run("drafts").log
+    assert github.traffic == []
+
+
+def test_a_base_without_a_required_review_gets_no_draft(runner: WorkflowRunner, github) -> None:
+    github.protections.clear()
+    hand_over(runner, {FILE: EDITED})
+    job = runner.run("drafts")
+    assert job.result == "failure"
+    assert "Run dartlab-coreloop guard protect." in job.log
+    assert runner.project.head_of(BRANCH) is None
+    assert github.pulls == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["ruleset", "protection"])
+def test_a_draft_that_is_open_is_brought_up_to_date(runner: WorkflowRunner, github, kind: str) -> None:
+    if kind == "ruleset":
+        github.protections.clear()
+        github.rulesets = {"main": 1}
+    for text in (EDITED, EDITED.replace(b"The", b"All")):
+        hand_over(runner, {FILE: text}, title=f"a title {len(text)}")
+        job = runner.run("drafts")
+        assert job.result == "success", job.log
+        assert run_git(runner.project.remote, "show", f"{BRANCH}:{FILE}") == text.decode().strip()
+    (pull,) = github.pulls
+    assert pull.title == f"a title {len(text)}"
+    assert job.summary == "- updated: https://github.example/octo/tools/pull/1\n"
+    assert runner.run("drafts").result == "success"  # the job runs again
 
 
 @pytest.mark.slow
@@ -102,7 +217,7 @@ def test_three_nights_that_open_no_draft_are_red_from_the_third_on(runner: Workf
     nights = [night(runner, f"2026-04-2{day}", STABLE="true") for day in (5, 6)]
     assert [each.result for each in nights] == ["success", "failure"]
     for each in nights:
-        assert "### 0 drafts opened" in each.summary
+        assert "### 0 drafts prepared" in each.summary
         assert "refused: replay: unavailable" in each.summary
         assert QUESTION not in each.summary
     assert "::notice::No draft was opened for 2 of 3 nights" in nights[0].log
@@ -129,7 +244,7 @@ def test_unstable_history_is_a_night_without_a_draft_and_the_summary_says_so(run
     assert [each.result for each in nights] == ["success", "failure"]
     assert "### No drafts: `status --stability` does not hold" in nights[0].summary
     assert "clean merges in a row" in nights[0].summary
-    assert "Open drafts" not in nights[0].ran()
+    assert "Prepare drafts" not in nights[0].ran()
 
 
 @pytest.mark.slow
@@ -173,10 +288,10 @@ def test_without_logs_the_night_is_green(runner: WorkflowRunner) -> None:
 
 
 @pytest.mark.slow
-def test_error_while_drafts_are_opened_is_red_at_once(runner: WorkflowRunner) -> None:
+def test_error_while_drafts_are_prepared_is_red_at_once(runner: WorkflowRunner) -> None:
     with_logs(runner)
-    step = next(one for one in runner.jobs["propose"]["steps"] if one.get("name") == "Open drafts")
-    step["run"] = step["run"].replace('open_drafts "$private"', 'open_drafts "$private/nowhere"')
+    step = next(one for one in runner.jobs["propose"]["steps"] if one.get("name") == "Prepare drafts")
+    step["run"] = step["run"].replace('prepare_drafts "$private"', 'prepare_drafts "$private/nowhere"')
     job = night(runner, STABLE="true")
     assert job.result == "failure"
     assert "holds no candidates" in job.log

@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from github_stand_in import GithubStandIn
 from guarding import BOT, commit, edit, event, ordinary_event, pull
 from promoting import BRANCH, Project, run_git
 from stranger import GUARD, NIGHT, Guarded, examples, needs_examples, promote, pull_request, states, work
+from workflow_runner import WorkflowRunner
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -206,16 +208,35 @@ def test_the_python_of_the_workflows_fits_and_parses_the_newest_syntax():
         assert all(settings == {"python-version": newest} for settings in used)
 
 
+def pinned(text: str) -> dict[str, set[str]]:
+    """The hashes of each version in a requirements file."""
+    joined = text.replace("\\\n", " ")
+    lines = (line.split() for line in joined.splitlines() if not line.startswith("#"))
+    return {line[0]: {word for word in line if word.startswith("--hash=sha256:")} for line in lines}
+
+
 def test_the_guard_s_job_installs_nothing_that_is_not_pinned():
     steps = yaml.safe_load((ROOT / GUARD).read_bytes())["jobs"]["block-coreloop-auto-merge"]["steps"]
     (install,) = (step for step in steps if "pip" in step.get("run", ""))
-    name, *hashes = install["env"]["PYYAML"].split()
-    assert name.startswith("pyyaml==")
-    assert len(hashes) == len(set(hashes)) == 8
-    assert all(one.startswith("--hash=sha256:") and len(one) == 78 for one in hashes)
+    found = pinned(install["env"]["PINNED"])
+    assert [name.partition("==")[0] for name in found] == ["flit_core", "pyyaml"]
+    assert [len(hashes) for hashes in found.values()] == [1, 8]
+    assert all(len(each) == 78 for hashes in found.values() for each in hashes)
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
-    (backend,) = build["requires"]  # what pip fetches to build a commit
-    assert backend.startswith("flit_core==")
+    (backend,) = build["requires"]  # what builds a commit, without another environment
+    assert backend == next(iter(found))
+    nightly = pinned((ROOT / ".github/coreloop-dependencies.txt").read_text(encoding="utf-8"))
+    assert found[backend] <= nightly[backend.replace("_", "-")]
+
+
+def test_every_job_installs_coreloop_and_its_dependencies_by_hashes():
+    for name in (GUARD, NIGHT):
+        for job in yaml.safe_load((ROOT / name).read_bytes())["jobs"].values():
+            for step in job["steps"]:
+                calls = re.findall(r"^ *install (.*)", step.get("run", ""), re.MULTILINE)
+                assert len(calls) == (2 if "pip install" in step.get("run", "") else 0)
+                assert all("--require-hashes" in call or "--no-build-isolation" in call for call in calls)
+                assert all("--no-deps" in step["run"] for _ in calls)
 
 
 def wheel_of(source: Path) -> str:
@@ -257,4 +278,36 @@ def test_the_guard_s_job_installs_coreloop_and_pyyaml_and_nothing_else(
     words = ("-I", "-m", "pip", "list", "--format", "json")
     listed = subprocess.run([python, *words], check=True, capture_output=True)
     names = {entry["name"].lower() for entry in json.loads(listed.stdout)}
-    assert names - {"pip", "setuptools"} == {"dartlab-coreloop", "pyyaml"}
+    assert names - {"pip", "setuptools"} == {"dartlab-coreloop", "flit_core", "pyyaml"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changed", [False, True], ids=["as written", "another file"])
+def test_the_night_s_jobs_install_nothing_but_what_the_file_names(
+    changed: bool, merged: Project, github: GithubStandIn, tmp_path: Path
+):
+    dependencies = (ROOT / ".github/coreloop-dependencies.txt").read_text(encoding="utf-8")
+    if changed:
+        dependencies = f"mdurl==0.1.2 --hash=sha256:{'0' * 64}\n"
+    files = {
+        ".github/coreloop-dependencies.txt": dependencies,
+        ".github/coreloop-requirements.txt": f"{ROOT.as_posix()}[cli]\n",
+    }
+    merged.commit(files, "ci: these bytes")
+    merged.git("push", "--quiet", "origin", "HEAD:main")
+    workflow = yaml.safe_load((ROOT / NIGHT).read_bytes())
+    job = workflow["jobs"]["dashboard"]
+    job["steps"] = [step for step in job["steps"] if "Install" in step.get("name", "") or "uses" in step]
+    runner = WorkflowRunner(workflow, merged, github, tmp_path / "night", Path(sys.executable).parent)
+    result = runner.run("dashboard")
+    assert result.green is not changed, result.log
+    if changed:
+        assert "DO NOT MATCH THE HASHES" in result.log
+        return
+    words = ("-I", "-m", "pip", "list", "--format", "json")
+    listed = subprocess.run([runner.temp / "coreloop/bin/python", *words], check=True, capture_output=True)
+    names = {entry["name"].lower().replace("_", "-") for entry in json.loads(listed.stdout)}
+    assert names - {"pip", "setuptools", "dartlab-coreloop"} <= {
+        name.partition("==")[0] for name in pinned(dependencies)
+    }
+    assert {"dartlab-coreloop", "polars"} <= names

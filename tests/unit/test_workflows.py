@@ -82,13 +82,30 @@ def test_what_decides_is_the_base_s_and_nothing_after_it_can_make_it_green():
 
 def test_only_sanitized_proposals_leave_the_runner():
     job = WORKFLOWS["coreloop-pattern.yml"]["jobs"]["propose"]
-    (upload,) = (step for step in job["steps"] if "upload-artifact" in step.get("uses", ""))
+    uploads = [step["with"]["path"] for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
     into = [
         line for step in job["steps"] for line in step.get("run", "").splitlines() if "/proposals/" in line
     ]
-    assert upload["with"]["path"] == "${{ runner.temp }}/proposals"
+    assert uploads == [
+        "${{ runner.temp }}/proposals",
+        "${{ runner.temp }}/drafts",
+    ]  # as pull requests show them
     assert len(into) == 2
     assert all("--sanitize" in line for line in into)
+
+
+def test_what_can_write_code_installs_nothing_and_what_installs_can_only_read():
+    jobs = WORKFLOWS["coreloop-pattern.yml"]["jobs"]
+    writing = {key for key, job in jobs.items() if "permission-contents: write" in yaml.safe_dump(job)}
+    assert writing == {"drafts"}
+    for key, job in jobs.items():
+        text = yaml.safe_dump(job)
+        assert ("pip install" in text or "setup-python" in text) is (key not in writing)
+        assert ("CORELOOP_APP_KEY" in text) is (key in writing)
+        written = {scope for scope, access in job["permissions"].items() if access != "read"}
+        assert written == ({"issues"} if key == "dashboard" else set())
+    assert jobs["drafts"]["runs-on"] == "ubuntu-latest"  # not where something was installed
+    assert jobs["drafts"]["environment"] != jobs["propose"]["environment"]
 
 
 def step_of(name: str) -> str:

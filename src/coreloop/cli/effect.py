@@ -45,14 +45,16 @@ def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) 
 
 
 _MAX_SHOWN = 3
-"""Changes of at most eight lines each."""
+"""Newest changes, of at most eight lines each; besides, every one that hurts."""
 _MAX_NAMED = 3
 _STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
 def show_effects(effects: "Effects", *, is_verbose: bool = False) -> None:
-    """Print the changes with their verdicts, by default those that fit on one screen."""
-    listed = effects.effects if is_verbose else effects.effects[-_MAX_SHOWN:]
+    """Print the changes with their verdicts, by default the newest, and all that hurt."""
+    older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
+    listed = [effect for effect in older if is_verbose or effect.verdict == "hurts"]
+    listed += newest
     with_notes = is_verbose or len(listed) == 1
     ordered = sorted(listed, key=lambda effect: (effect.change.tool, -effect.change.place))
     for tool, changes in groupby(ordered, key=lambda effect: effect.change.tool):
@@ -119,9 +121,8 @@ def _lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     if effect.look is not None:
         yield f"    {effect_chart(effect.look)}"
         yield f"    {_figures(effect, effect.look)}"
-    for rail in effect.guardrails:
-        if rail.is_worse:
-            yield f"    also worse: {rail.sentence}"
+    for rail in effect.also_worse:
+        yield f"    also worse: {rail.sentence}"
     if effect.todo:
         yield f"    to do: {printable(effect.todo)}"
     for note in effect.notes if with_notes else ():

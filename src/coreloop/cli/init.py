@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coreloop.admin.init.run import Initialised, InitRequest
 
 _MAX_DRAFTS = 5
-_VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}
+_VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
 
 
 @click.command()
@@ -53,9 +53,10 @@ def command(
     """Add the files that coreloop needs to a repository.
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
-    Existing files are never overwritten. An organization cannot review, so it needs --owner. With --confirm,
-    ends with the checks of doctor, which do not change the exit code. Last comes what the first drafts would
-    be, from the records that there are, and how many new ones the last week brought.
+    Existing files are never overwritten, except .github/coreloop-dependencies.txt, which becomes that of this
+    version. An organization cannot review, so it needs --owner. With --confirm, ends with the checks of
+    doctor, which do not change the exit code. Last comes what the first drafts would be, from the records
+    that there are, and how many new ones the last week brought.
     """
     from coreloop.admin.checks.registry import check_setup
     from coreloop.admin.init.first_drafts import preview_drafts

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import CoreloopError, HumanDecidesError, RefusedError
-from coreloop.base.github.connect import connect_forge
+from coreloop.base.github.connect import Connect
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
@@ -18,6 +19,7 @@ from coreloop.learn.proposals.proposal_files import read_candidates
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.verdicts.closed import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.prepared_drafts import connect_prepared
 from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion
 
@@ -27,7 +29,7 @@ _SHOWN: Final = 200
 class DraftState(StrEnum):
     """What became of a candidate."""
 
-    OPENED = "opened"
+    PREPARED = "prepared"
     IN_REVIEW = "with a human"
     REFUSED = "refused"
     NO_TEXT = "no text"
@@ -42,20 +44,23 @@ class DraftOutcome:
     text: str
 
 
-def open_drafts(
+def prepare_drafts(
     workspace: Workspace,
     path: Path,
+    folder: Path,
     *,
     environ: Mapping[str, str],
     now: datetime,
     warn: Callable[[str], None],
 ) -> Iterator[DraftOutcome]:
-    """Open a draft for each entry of a candidates file; an entry that is refused does not stop the others.
+    """Prepare a draft for each entry of a candidates file; one that is refused does not stop the others.
 
     Parameters
     ----------
     path : Path
         A candidates file that is not sanitized.
+    folder : Path
+        For the drafts, see `coreloop.promote.prepared_drafts.PreparedDrafts`.
     environ : mapping
         Holds the token, see `coreloop.base.github.github_forge.connect_forge`.
     warn : callable
@@ -66,13 +71,16 @@ def open_drafts(
     WorkspaceError
         The file is absent or unreadable.
     """
+    connect = partial(connect_prepared, folder)
     for entry in read_candidates(path).entries:
         if not entry.suggested_append or not entry.suggested_append.target_file:
             yield DraftOutcome(entry.id, DraftState.NO_TEXT, _why_no_text(entry))
             continue
         request = PromoteRequest(path=path, wanted=entry.id)
         try:
-            result = confirm_promotion(workspace, request, environ=environ, now=now, warn=warn)
+            result = confirm_promotion(
+                workspace, request, environ=environ, now=now, warn=warn, connect=connect
+            )
         except CoreloopError as error:
             state = DraftState.IN_REVIEW if isinstance(error, HumanDecidesError) else DraftState.REFUSED
             reason = "; ".join([str(error), *getattr(error, "__notes__", [])])
@@ -81,18 +89,19 @@ def open_drafts(
         yield _outcome(entry.id, result)
 
 
-def open_retirements(
-    workspace: Workspace, *, environ: Mapping[str, str], now: datetime
+def prepare_retirements(
+    workspace: Workspace, folder: Path, *, environ: Mapping[str, str], now: datetime
 ) -> Iterator[DraftOutcome]:
-    """Open a draft for each promoted line that should go, once; one that a person closed stays closed.
+    """Prepare a draft for each promoted line that should go, once; one that a person closed stays closed.
 
     Parameters
     ----------
-    workspace, environ, now
-        As for `open_drafts`.
+    workspace, folder, environ, now
+        As for `prepare_drafts`.
     """
+    connect = partial(connect_prepared, folder)
     due = [effect for effect in read_effects(workspace, now=now).effects if effect.why_retire]
-    closed = _closed_branches(workspace, environ, now) if due else frozenset[str]()
+    closed = _closed_branches(workspace, connect, environ, now) if due else frozenset[str]()
     closed_by_hand = "a person closed the draft that retires it"
     for effect in due:
         id = " ".join(effect.change.ids)
@@ -100,7 +109,7 @@ def open_retirements(
             yield DraftOutcome(id, DraftState.IN_REVIEW, closed_by_hand)
             continue
         try:
-            done = confirm_revert(workspace, effect, environ=environ)
+            done = confirm_revert(workspace, effect, environ=environ, connect=connect)
         except RefusedError as error:  # only by hand
             reason = f"should go, since {effect.why_retire}; {error}"
             yield DraftOutcome(id, DraftState.IN_REVIEW, reason)
@@ -108,33 +117,34 @@ def open_retirements(
         except CoreloopError as error:
             yield DraftOutcome(id, DraftState.REFUSED, str(error))
             continue
-        pull = done.pull_request
-        where = pull.url if pull is not None else f"branch {done.branch}"
-        state = DraftState.OPENED if done.fresh else DraftState.IN_REVIEW
-        reason = f"retires it, since {effect.why_retire}: {where}"
+        state = DraftState.PREPARED if done.pull_request is not None else DraftState.IN_REVIEW
+        why = effect.why_retire
+        reason = f"retires it, since {why}: branch {done.branch}"
         yield DraftOutcome(id, state, reason)
 
 
-def _closed_branches(workspace: Workspace, environ: Mapping[str, str], now: datetime) -> frozenset[str]:
+def _closed_branches(
+    workspace: Workspace, connect: Connect, environ: Mapping[str, str], now: datetime
+) -> frozenset[str]:
     """The branches whose pull request was closed without a merge."""
     with (
         WritableRepository(workspace.root) as repository,
-        connect_forge(repository, workspace.settings.forge, environ) as forge,
+        connect(repository, workspace.settings.forge, environ) as forge,
     ):
         pulls = forge.closed_pull_requests(since=now - LOOK_BACK) if forge is not None else ()
         return frozenset(pull.branch for pull in pulls)
 
 
 def is_empty(outcomes: Sequence[DraftOutcome]) -> bool:
-    """Whether no draft was opened although a candidate has text and is not with a human."""
+    """Whether no draft was prepared although a candidate has text and is not with a human."""
     states = {outcome.state for outcome in outcomes}
-    return DraftState.OPENED not in states and DraftState.REFUSED in states
+    return DraftState.PREPARED not in states and DraftState.REFUSED in states
 
 
 def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     """The outcomes as Markdown for a workflow's job summary: a line per candidate, its reason included."""
-    opened = sum(outcome.state is DraftState.OPENED for outcome in outcomes)
-    lines = [f"### {number_of(opened, 'draft')} opened\n"]
+    n_prepared = sum(outcome.state is DraftState.PREPARED for outcome in outcomes)
+    lines = [f"### {number_of(n_prepared, 'draft')} prepared\n"]
     if not outcomes:
         lines.append("There was no proposal.")
     for outcome in outcomes[:_SHOWN]:
@@ -146,12 +156,9 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
 
 
 def _outcome(id: str, result: PromoteResult) -> DraftOutcome:
-    pull = result.done.pull_request
-    if pull is None:
-        where = "only in this clone" if result.remote is None else "pushed"
-        reason = f"branch {result.done.branch} is {where}, but there is no token or no GitHub repository"
-        return DraftOutcome(id, DraftState.REFUSED, reason)
-    return DraftOutcome(id, DraftState.OPENED if result.done.fresh else DraftState.IN_REVIEW, pull.url)
+    done = result.done
+    url = done.pull_request.url if done.pull_request is not None else done.branch
+    return DraftOutcome(id, DraftState.PREPARED if done.fresh else DraftState.IN_REVIEW, url)
 
 
 def _why_no_text(entry: Statement | Candidate) -> str:

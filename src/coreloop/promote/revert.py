@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from coreloop.base.errors import PullRequestExistsError, RefusedError, UsageError
 from coreloop.base.files import locked
 from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
-from coreloop.base.github.connect import connect_forge
+from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.github.protocol import PullRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.located_docstring import DocstringPlace
@@ -93,7 +93,9 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     return Revert(effect, path, source, base, branch_of(change), _message(effect))
 
 
-def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str, str]) -> RevertDone:
+def confirm_revert(
+    workspace: Workspace, effect: Effect, *, environ: Mapping[str, str], connect: Connect = connect_forge
+) -> RevertDone:
     """Push the branch and open the draft, or finish an earlier run; only a human can merge it.
 
     Raises
@@ -105,7 +107,7 @@ def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str
     with (
         WritableRepository(workspace.root) as repository,
         locked(workspace.candidates_dir),
-        connect_forge(repository, forge_settings, environ) as forge,
+        connect(repository, forge_settings, environ) as forge,
     ):
         remote = repository.remote()
         if remote is not None:

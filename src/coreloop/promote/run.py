@@ -11,7 +11,7 @@ from coreloop.base.errors import HumanDecidesError, RefusedError, UsageError, Wo
 from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_keys
 from coreloop.base.git.repository import Repository
-from coreloop.base.github.connect import connect_forge, pull_request_repo
+from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.kept_effects import read_kept
@@ -286,6 +286,7 @@ def confirm_promotion(
     environ: Mapping[str, str],
     now: datetime,
     warn: Callable[[str], None],
+    connect: Connect = connect_forge,
 ) -> PromoteResult:
     """Push the branch and open the draft pull request, or finish an earlier run.
 
@@ -297,6 +298,8 @@ def confirm_promotion(
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
     warn : callable
         Called with problems that do not stop the promotion.
+    connect : callable, optional
+        What connects to the forge.
 
     Raises
     ------
@@ -308,7 +311,7 @@ def confirm_promotion(
     with (
         WritableRepository(workspace.root) as repository,
         locked(workspace.candidates_dir),
-        connect_forge(repository, workspace.settings.forge, environ) as forge,
+        connect(repository, workspace.settings.forge, environ) as forge,
     ):
         promoting = _promoting(workspace, selection.proposals, repository, request, confirmed=True)
         keys = [proposal.key for proposal in selection.proposals]

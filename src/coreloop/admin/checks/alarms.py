@@ -179,7 +179,7 @@ def hurts(status: "Status") -> Alarm | None:
                 f"{printable(effect.change.tool)} since {effect.decided_on} ("
                 f"{printable(effect.change.sha[:10])})"
             )
-            for effect in harmful[:_MAX_NAMED]
+            for effect in harmful
         ]
     )
     return Alarm(

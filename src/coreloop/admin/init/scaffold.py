@@ -22,6 +22,8 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
+DEPENDENCIES: Final = ".github/coreloop-dependencies.txt"
+"""What the nightly job installs beside coreloop, by its hashes; the only file that a later run replaces."""
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
 _VIEWS: Final = ".research/"
 """The views of runs, see `coreloop.runs.run_files`."""
@@ -36,9 +38,9 @@ class ProjectFile:
     ----------
     path : str
         Below the repository's root, with ``/``.
-    state : {"new", "grows", "filled", "there"}
-        Existing files are never overwritten, except that .gitignore gains the lines that it lacks, and the
-        placeholder for the owner in CODEOWNERS is replaced.
+    state : {"new", "grows", "filled", "updated", "there"}
+        Existing files are never overwritten, except that .gitignore gains the lines that it lacks, the
+        placeholder for the owner in CODEOWNERS is replaced, and `DEPENDENCIES` become those of this coreloop.
     content : bytes
         The complete content after writing.
     added : tuple of str
@@ -48,7 +50,7 @@ class ProjectFile:
     """
 
     path: str
-    state: Literal["new", "grows", "filled", "there"]
+    state: Literal["new", "grows", "filled", "updated", "there"]
     content: bytes = b""
     added: tuple[str, ...] = ()
     private: bool = False
@@ -110,6 +112,7 @@ def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Ite
         for path in WORKFLOWS:
             yield path, read_template(PurePosixPath(path).name)
         yield REQUIREMENTS, f"{requirement}\n".encode()
+        yield DEPENDENCIES, read_template(PurePosixPath(DEPENDENCIES).name)
     branch = settings.forge.base
     line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
     rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
@@ -164,6 +167,8 @@ def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
     if not (root / path).exists():
         return ProjectFile(path, "new", content)
     _refuse_folder(root / path)
+    if path == DEPENDENCIES and (root / path).read_bytes() != content:
+        return ProjectFile(path, "updated", content)
     return ProjectFile(path, "there")
 
 

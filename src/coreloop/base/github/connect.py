@@ -1,12 +1,15 @@
 """Connecting to the forge of a repository, if any."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.promotion_settings import ForgeSettings
+
+Connect = Callable[[Repository, ForgeSettings, Mapping[str, str]], AbstractContextManager[Forge | None]]
+"""`connect_forge`, or what takes its place."""
 
 # As git decides: a scheme, or a colon before the first slash; a single letter before the colon is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)

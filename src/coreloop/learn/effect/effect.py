@@ -12,7 +12,7 @@ from coreloop.learn.effect.day_counts import DayCount, Stratum, Tally, tally
 from coreloop.learn.effect.description_changes import Change, Ledger
 from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates
-from coreloop.learn.effect.guardrails import Guardrail, find_guardrails, neighbours
+from coreloop.learn.effect.guardrails import LOST, Guardrail, find_guardrails, neighbours
 from coreloop.learn.effect.named_failure import ALL_FAILURES, NamedFailure, named_failure
 from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import (
@@ -86,6 +86,18 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
+    def is_compared(self) -> bool:
+        """Whether the look compares it with other tools, and not with its own past only."""
+        return self.look is not None and self.look.estimate.n_controls > 0
+
+    @property
+    def also_worse(self) -> tuple[Guardrail, ...]:
+        """What else certainly became worse; all failures of the tool only if the verdict is about some."""
+        is_apart = self.lines and self.verdict is not EffectVerdict.HURTS
+        worse = (rail for rail in self.guardrails if rail.is_worse)
+        return tuple(rail for rail in worse if is_apart or rail.name != self.change.tool)
+
+    @property
     def news(self) -> str:
         """The verdict as it is announced, with what became of it since; empty while there is none."""
         if self.is_stale:
@@ -100,7 +112,7 @@ class Effect:
         if not self.change.is_in_force:
             return ""
         if self.verdict is EffectVerdict.HURTS:
-            return "it hurts"
+            return "it hurts" if self.is_compared else ""
         if self.is_stale:
             return "calls against it succeed now"
         if self.verdict is EffectVerdict.NO_EFFECT:
@@ -267,9 +279,8 @@ class _Finder:
         ]
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
-        return self._aged(
-            _with_decision(effect, windows, decision, self.settings.give_up), tool, windows, number
-        )
+        effect = _with_decision(effect, windows, decision, self.settings.give_up)
+        return self._aged(_unless_contradicted(effect), tool, windows, number)
 
     def _aged(self, effect: Effect, tool: ToolLog, windows: Windows, number: int) -> Effect:
         """What became of a line after its verdict, by the newest days.
@@ -332,6 +343,22 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
     return replace(
         effect, verdict=EffectVerdict.TOO_EARLY, look=look, more_calls=more, is_given_up=is_given_up
     )
+
+
+def _unless_contradicted(effect: Effect) -> Effect:
+    """The effect without a verdict that what else became worse contradicts."""
+    worse = {rail.name: rail for rail in effect.guardrails if rail.is_worse}
+    tool, reason = effect.change.tool, ""
+    others = any(rail.is_tool for name, rail in worse.items() if name != tool)
+    if effect.verdict is EffectVerdict.HURTS and others:
+        reason = "the failures of other tools rose in the same days too"
+    elif effect.verdict is EffectVerdict.HELPS and tool in worse:
+        reason = "the failures that the line names fell, but those of the tool as a whole rose"
+    elif effect.verdict is EffectVerdict.HELPS and LOST in worse:
+        reason = "the failures that the line names fell, but more requests were lost"
+    if not reason:
+        return effect
+    return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason, decided_on=None)
 
 
 def _of_windows(windows: Windows) -> list[str]:

@@ -1,4 +1,4 @@
-"""What else a change may have done: to requests, and to the tools whose calls share its questions."""
+"""What else a change may have done: to requests, to all failures of the tool, and to tools beside it."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from coreloop.learn.effect.tool_days import Log, ToolLog
 
 SHARED_CASES: Final = 0.05
 """Share of a tool's cases that also call the changed tool, above which it shares its questions."""
-_LOST: Final = "requests lost"
+LOST: Final = "requests lost"
 _Z: Final = 1.96  # of a two-sided 95 % interval
 _LEAST_DAYS: Final = 7
 """Days of a period below which the spread between days says nothing."""
+_LEAST_TOOL_DAYS: Final = 3  # as many as `hurts` needs, which other tools may contradict
 _MAX_NEIGHBOURS: Final = 5
 
 
@@ -24,7 +25,7 @@ class Guardrail:
     Attributes
     ----------
     name : str
-        What it is, such as ``requests lost``; for a neighbour, the tool's name.
+        What it is, such as ``requests lost``; of a tool's failures, its name.
     is_share : bool
         Whether it is a share, 0 to 1.
     """
@@ -43,8 +44,8 @@ class Guardrail:
 
     @property
     def is_tool(self) -> bool:
-        """Whether it is the failing share of a neighbour."""
-        return self.is_share and self.name != _LOST
+        """Whether it is the failing share of a tool."""
+        return self.is_share and self.name != LOST
 
     @property
     def sentence(self) -> str:
@@ -58,10 +59,13 @@ class Guardrail:
 def find_guardrails(
     log: Log, tool: str, near: Collection[str], before: Collection[int], after: Collection[int]
 ) -> tuple[Guardrail, ...]:
-    """Compare what surrounds a tool's calls before and after; ``near`` are its `neighbours`."""
-    return tuple(
-        filter(None, [*_of_requests(log[tool], before, after), *_of_neighbours(log, near, before, after)])
-    )
+    """Compare before and after: requests, and the failures of the tool and of its `neighbours` ``near``."""
+    rails = [
+        *_of_requests(log[tool], before, after),
+        _of_tool(log, tool, before, after),
+        *_of_neighbours(log, near, before, after),
+    ]
+    return tuple(rail for rail in rails if rail is not None)
 
 
 def neighbours(log: Log, tool: str, days: Collection[int]) -> frozenset[str]:
@@ -76,7 +80,7 @@ def _of_requests(log: ToolLog, before: Collection[int], after: Collection[int]) 
     lost = {day: (float(part.n_lost), float(part.n_counted)) for day, part in sums.items()}
     calls = {day: (float(part.n_calls), float(part.n)) for day, part in sums.items()}
     seconds = {day: (part.seconds, float(part.n_timed)) for day, part in sums.items()}
-    yield _compare(_LOST, lost, before, after, is_share=True)
+    yield _compare(LOST, lost, before, after, is_share=True)
     yield _compare("calls a request", calls, before, after, is_share=False)
     tokens = {day: (float(part.tokens), float(part.n_metered)) for day, part in sums.items()}
     yield _compare("tokens a request", tokens, before, after, is_share=False)
@@ -87,20 +91,18 @@ def _of_neighbours(
     log: Log, near: Collection[str], before: Collection[int], after: Collection[int]
 ) -> Iterator[Guardrail]:
     """Failures of the tools whose calls share its questions, those that rose most first."""
-    compared = []
-    for other in near:
-        calls = log[other].calls
-        counts = {
-            day: (
-                float(sum(row[1] for row in calls[day].values())),
-                float(sum(row[0] for row in calls[day].values())),
-            )
-            for day in (*before, *after)
-            if day in calls
-        }
-        compared.append(_compare(other, counts, before, after, is_share=True))
+    compared = [_of_tool(log, other, before, after) for other in near]
     rails = [rail for rail in compared if rail is not None]
     yield from sorted(rails, key=lambda rail: (-rail.low, rail.name))[:_MAX_NEIGHBOURS]
+
+
+def _of_tool(log: Log, tool: str, before: Collection[int], after: Collection[int]) -> Guardrail | None:
+    days = {
+        day: (float(sum(row[1] for row in rows.values())), float(sum(row[0] for row in rows.values())))
+        for day in (*before, *after)
+        if (rows := log[tool].calls.get(day))
+    }
+    return _compare(tool, days, before, after, is_share=True, least_days=_LEAST_TOOL_DAYS)
 
 
 def _compare(
@@ -110,10 +112,11 @@ def _compare(
     after: Collection[int],
     *,
     is_share: bool,
+    least_days: int = _LEAST_DAYS,
 ) -> Guardrail | None:
     """Compare a ratio of sums; None with too few days."""
     periods = [[days[day] for day in period if days.get(day, (0, 0))[1]] for period in (before, after)]
-    if min(map(len, periods)) < _LEAST_DAYS:
+    if min(map(len, periods)) < least_days:
         return None
     (old, old_variance), (new, new_variance) = map(_ratio, periods)
     half = _Z * sqrt(old_variance + new_variance)

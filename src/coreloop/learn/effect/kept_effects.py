@@ -19,7 +19,7 @@ from coreloop.learn.effect.effect import RECENT_DAYS, Effect
 from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 """Of the file and of the estimate; effects of other versions are judged again."""
 
 

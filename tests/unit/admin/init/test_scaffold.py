@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coreloop.admin.init.scaffold import REQUIREMENTS, codeowners, read_template
+from coreloop.admin.init.scaffold import DEPENDENCIES, REQUIREMENTS, codeowners, read_template
 from coreloop.base.extras import DISTRIBUTION
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import load_settings
@@ -25,6 +25,7 @@ WRITTEN = {
     ".gitignore",
     ".github/CODEOWNERS",
     ".github/branch_protection.yml",
+    ".github/coreloop-dependencies.txt",
     ".github/coreloop-requirements.txt",
     ".github/workflows/ai-policy.yml",
     ".github/workflows/coreloop-pattern.yml",
@@ -120,10 +121,13 @@ def test_gitignore_grows_only_by_missing_lines(old: bytes, new: bytes | None, in
     assert (folder / ".gitignore").read_bytes() == (old if new is None else new)
 
 
-def test_an_existing_file_is_never_overwritten(init: Init, folder: Path):
+def test_no_existing_file_is_overwritten_but_the_hashes_of_the_nightly_job(init: Init, folder: Path):
     mine = {name: f"# mine: {name}\n".encode() for name in WRITTEN - {".gitignore"} if "data" not in name}
     mine["docs/CODEOWNERS"] = mine.pop(".github/CODEOWNERS")
     mine["coreloop.yaml"] = b"data_dir: logs\n"
+    del mine[DEPENDENCIES]
+    (folder / DEPENDENCIES).parent.mkdir()
+    (folder / DEPENDENCIES).write_bytes(b"# of an older coreloop\n")
     for name, content in mine.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -132,6 +136,8 @@ def test_an_existing_file_is_never_overwritten(init: Init, folder: Path):
     assert "keep       docs/CODEOWNERS" in out
     after = files_of(folder)
     assert {name: after[name] for name in mine} == mine
+    assert f"update     {DEPENDENCIES}" in out
+    assert after[DEPENDENCIES] == read_template(Path(DEPENDENCIES).name)
     assert "logs/audit/ai-ask/.gitkeep" in after
     assert ".github/CODEOWNERS" not in after
 
@@ -233,7 +239,10 @@ def test_the_workflows_install_the_given_source(init: Init, folder: Path):
     assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # this repository installs its own source
 
 
-@each_row("name", ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"])
+OWN = ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"]
+
+
+@each_row("name", [*OWN, "coreloop-dependencies.txt"])
 def test_this_project_s_own_files_are_the_templates(name: str):
     """After a change: cp .github/{name} src/coreloop/admin/init/templates/."""
     assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)
