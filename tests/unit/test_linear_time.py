@@ -38,7 +38,7 @@ from coreloop.base.errors import CoreloopError
 from coreloop.base.language.guards import read_guards
 from coreloop.base.language.words import read_query
 from coreloop.base.text import linked_markdown, printable, wrapped
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
 from coreloop.web.pages.frame import choose_language
 from linear import assert_linear, cases, repeated
 

@@ -20,7 +20,7 @@ from coreloop.base.records import (
     selector_value,
 )
 from coreloop.observe.argument_sources import QUESTION
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import find_in_number
 from coreloop.sanitize.model_names import is_known_provider

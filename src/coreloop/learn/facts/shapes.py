@@ -44,7 +44,7 @@ class CallColumns:
     values : list
         Arguments as JSON, call after call.
     failed : list of tuple
-        Index and error of each failed call.
+        Index, error and arguments of each failed call.
     flagged, overridden : list of int
         Indexes of calls that reported an implausible value, and of calls with overrides.
     places : Objects
@@ -67,7 +67,7 @@ class CallColumns:
         self.sources: list[int] = []
         self.result_bytes: list[float | None] = []
         self.values: list[Any] = []
-        self.failed: list[tuple[int, str]] = []
+        self.failed: list[tuple[int, str, dict[str, msgspec.Raw]]] = []
         self.flagged: list[int] = []
         self.overridden: list[int] = []
         self.places = Objects(tuple[str, ...])
@@ -99,7 +99,7 @@ class CallColumns:
             if call.ok or (call.ok is None and not call.error):
                 ok.append(number)
             else:
-                self.failed.append((len(shapes), str(call.error)[:MAX_ERROR_CHARS]))
+                self.failed.append((len(shapes), str(call.error)[:MAX_ERROR_CHARS], args))
             if call.extreme_flags:
                 self.flagged.append(len(shapes))
             if call.overrides_used:

@@ -33,7 +33,7 @@ from coreloop.learn.facts.read_lines import Reading
 from coreloop.learn.facts.schema import NAMES, Facts, merge_facts
 from coreloop.observe.reading.remote import Folder, LogFile
 
-VERSION: Final = f"18, polars {pl.__version__}"
+VERSION: Final = f"19, polars {pl.__version__}"
 """Increase the number when the facts of a line or the format of the tables change. Values are hashed by
 polars, which hashes alike only within one of its versions."""
 _FACTS: Final = "facts.json"
