@@ -22,6 +22,7 @@ CUT_BEFORE: Final = {
     "coreloop.observe.log_settings._DATA_DIR": ("a line of the project's own settings", ""),
     "coreloop.observe.reading.error_texts._NUMBER": ("an error's text, cut", "an error"),
     "coreloop.observe.reading.error_texts._VALUES": ("an error's text, cut", "an error"),
+    "coreloop.observe.reading.own_values.QUOTED": ("an error's text, cut", "an error"),
     "coreloop.sanitize.detectors.network._VERSION": ("what stands before a number, cut", "private data"),
     "coreloop.sanitize.detectors.rule._WORD_BEFORE": ("what stands before a find, cut", "private data"),
     r"coreloop.sanitize.detectors.rule: [0-9A-Za-z_-]*\Z": ("what stands before a find, cut", "private data"),

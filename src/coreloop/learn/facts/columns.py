@@ -14,7 +14,8 @@ from coreloop.base.records import digest64, hash_sequence, join_steps
 from coreloop.learn.facts.arguments import read_arguments
 from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts, frame_of
 from coreloop.learn.facts.shapes import CallColumns
-from coreloop.observe.reading.error_texts import general, without_own_values
+from coreloop.observe.reading.error_texts import general
+from coreloop.observe.reading.own_values import without_own_values
 
 ROW: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,

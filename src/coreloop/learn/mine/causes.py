@@ -6,15 +6,18 @@ A template says what varies in one error; only many of them together show which 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from coreloop.observe.reading.error_texts import ORDINARY, OWN_WORD, PARTICLES, cut, hashed
+from coreloop.observe.reading.error_texts import cut
+from coreloop.observe.reading.own_values import ORDINARY, OWN_WORD, PARTICLES, hashed, named
 
-_RARE_BELOW: Final = 5  # k-anonymity as in reports
-_MIN_VARIANTS: Final = 3  # rare words at one place: two may well be two causes
+_RARE_BELOW: Final = 5  # calls; k-anonymity as in reports
+_MAX_TEXTS: Final = 2  # that share a rare word
+_MIN_VARIANTS: Final = 5  # rare words at one place: fewer may well be as many causes
+_MIN_NAMES: Final = 3  # of words with a capital letter
 _MIN_SHARED: Final = 2  # words beside them
-_MAX_VARYING: Final = 3  # words of a name
+_MAX_VARYING: Final = 4  # words of a name
 _ANY: Final = "<>"
 # Matches "<name:abcd>를", "<value>을(를)" and "page".
 _AFTER: Final = "|".join(sorted(PARTICLES, key=len, reverse=True))
@@ -26,10 +29,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-# Matches "<ids>, <ids> and <ids>".
-_REPEATED: Final = re.compile(r"(<([\w-]{1,40})>)(?:(?:[\s,;.&/+@-]{1,3}|\s(?:and|or)\s)?<\2>)+")
 _WORD: Final = re.compile(r"[^\W_]+")
-_OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
 _ARTICLES: Final = frozenset({"a", "an"})
 _JOINING: Final = frozenset({"and", "or"})
 _Key = tuple[str, ...]
@@ -39,9 +39,9 @@ _Frame = tuple[_Key, _Key]
 def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], str]:
     """Find the cause of each template.
 
-    A word of an argument is the error's own if it stands in more errors of the tool where no argument has it.
-    Texts that differ only in what was replaced are one cause; so are texts that differ in one rare word, or
-    name, if a value stands there in others, or three rare words.
+    A word of an argument is the error's own if it stands in more errors of the tool where no argument has it,
+    or always there, in a text that others have in clear. Texts that differ only in what was replaced are one
+    cause; so are texts that differ in a rare word, or name, if a value or more such words stand there.
 
     Parameters
     ----------
@@ -61,46 +61,57 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
     kept = ORDINARY.union(*map(_key, names))
     found = {}
     for tool, of_tool in by_tool.items():
-        named = _named(of_tool)
+        restored = _with_own_words(of_tool)
         texts: Counter[str] = Counter()
         for template, n in of_tool.items():
-            texts[named[template]] += n
+            texts[restored[template]] += n
         shown = _shown(texts, kept)
-        found.update({(tool, template): shown[named[template]] for template in of_tool})
+        found.update({(tool, template): shown[restored[template]] for template in of_tool})
     return found
 
 
-def _named(counts: Mapping[str, int]) -> dict[str, str]:
+def _with_own_words(counts: Mapping[str, int]) -> dict[str, str]:
     """Each template with the names of arguments for their values, and the words that are its own."""
     own: Counter[str] = Counter()
-    for template, n in counts.items():
-        for number in {match[2] for match in OWN_WORD.finditer(template)}:
-            own[number] += n
-    if not own:
-        return {template: template for template in counts}
     clear: Counter[str] = Counter()
+    alike: defaultdict[str, list[list[str]]] = defaultdict(list)
     for template, n in counts.items():
-        for word in set(_WORD.findall(OWN_WORD.sub(" ", template))):
-            clear[word] += n
-    words = {
-        hashed(word.casefold()): word for word, n in clear.items() if n > own[hashed(word.casefold())] > 0
-    }
-    keys = set(map(_key, counts))
-    return {template: _restored(template, words, keys) for template in counts}
+        numbers = [match[2] for match in OWN_WORD.finditer(template)]
+        own.update(dict.fromkeys(numbers, n))
+        clear.update(dict.fromkeys(_WORD.findall(OWN_WORD.sub(" ", template)), n))
+        alike[_without_hashes(template)].append(numbers)
+    by_number = {hashed(word.casefold()): word for word in clear} if own else {}
+    words = {number: word for number, word in by_number.items() if clear[word] > own[number] > 0}
+    always = {text: _always(numbers) & by_number.keys() for text, numbers in alike.items()}
+    keys = set(map(_key, counts)) if own else ()
+    restored = {}
+    for template in counts:
+        fixed = {number: by_number[number] for number in always[_without_hashes(template)]}
+        restored[template] = _restored(template, words, fixed, keys)
+    return restored
 
 
-def _restored(template: str, words: Mapping[str, str], keys: Collection[_Key]) -> str:
+def _without_hashes(template: str) -> str:
+    return OWN_WORD.sub(r"<\1>", template)
+
+
+def _always(alike: Iterable[Sequence[str]]) -> set[str]:
+    """The hashes of words that stand at one place in all of some templates."""
+    return {numbers[0] for numbers in zip(*alike, strict=True) if len(set(numbers)) == 1}
+
+
+def _restored(
+    template: str, words: Mapping[str, str], fixed: Mapping[str, str], keys: Collection[_Key]
+) -> str:
     """Restore its own words: if the whole text occurs in clear, else those in small letters."""
-    whole = _with_names(template, words)
-    if _key(whole) in keys:
-        return whole
+    if not OWN_WORD.search(template):
+        return template
+    for known in ({**words, **fixed}, words):
+        whole = named(template, known)
+        if _key(whole) in keys:
+            return whole
     small = {number: word for number, word in words.items() if word.isascii() and word.islower()}
-    return _with_names(template, small)
-
-
-def _with_names(template: str, words: Mapping[str, str]) -> str:
-    apart = _OWN_BESIDE.sub(r"\1 ", template)
-    return _REPEATED.sub(r"\1", OWN_WORD.sub(lambda own: words.get(own[2], f"<{own[1]}>"), apart))
+    return named(template, small)
 
 
 def _shown(texts: Mapping[str, int], kept: Collection[str]) -> dict[str, str]:
@@ -108,9 +119,9 @@ def _shown(texts: Mapping[str, int], kept: Collection[str]) -> dict[str, str]:
     by_key: defaultdict[_Key, list[str]] = defaultdict(list)
     for text in sorted(texts, key=lambda text: (-texts[text], len(text), text)):
         by_key[_key(text)].append(text)
-    varying = _Varying({key: sum(map(texts.__getitem__, same)) for key, same in by_key.items()}, kept)
+    counts = {key: sum(map(texts.__getitem__, same)) for key, same in by_key.items()}
     shown = {key: same[0] for key, same in by_key.items()}
-    shown |= varying.merged(shown)
+    shown |= _Varying(counts, shown, kept).merged()
     return {text: cut(shown[key]) for key, same in by_key.items() for text in same}
 
 
@@ -131,55 +142,56 @@ def _key(text: str) -> _Key:
 class _Varying:
     """The causes of a tool's errors that differ in rare words."""
 
-    def __init__(self, counts: Mapping[_Key, int], kept: Collection[str]) -> None:
-        words: Counter[str] = Counter()
+    def __init__(self, counts: Mapping[_Key, int], shown: Mapping[_Key, str], kept: Collection[str]) -> None:
+        self._counts, self._shown = counts, shown
+        calls: Counter[str] = Counter()
         for key, n in counts.items():
-            for word in set(key):
-                words[word] += n
-        self._counts = counts
-        self._words = sorted(words)
-        self._rare = {word for word, n in words.items() if n < _RARE_BELOW} - {_ANY, *kept}
+            calls.update(dict.fromkeys(key, n))
+        texts = Counter(word for key in counts for word in set(key))
+        rare = {word for word, n in calls.items() if n < _RARE_BELOW and texts[word] <= _MAX_TEXTS}
+        self._rare = rare - {_ANY, *kept}
+        self._words = sorted(calls)
+        tokens = (token for text in shown.values() for token in _WORD.findall(text))
+        self._capital = {token.casefold() for token in tokens if token[0].isupper()}
 
-    def merged(self, shown: Mapping[_Key, str]) -> dict[_Key, str]:
-        """The texts that are shown instead of these, by key."""
-        merged: dict[_Key, str] = {}
-        rest = [key for key in self._counts if not self._rare.isdisjoint(key)]
-        for length in range(1, _MAX_VARYING + 1):
-            rest = [key for key in rest if key not in merged]
-            for frame, variants in self._frames(rest, length).items():
-                new = {words: key for words, key in variants.items() if key not in merged}
-                if text := self._text(frame, new, shown):
-                    merged.update(dict.fromkeys(new.values(), text))
-        return merged
-
-    def _frames(self, keys: Iterable[_Key], length: int) -> dict[_Frame, dict[_Key, _Key]]:
-        """The keys by their rare words, by what stands before and behind these."""
+    def merged(self) -> dict[_Key, str]:
+        """The texts that are shown instead of their own, by key."""
         frames: defaultdict[_Frame, dict[_Key, _Key]] = defaultdict(dict)
-        for key in keys:
-            for at in range(len(key) - length + 1):
-                words, frame = key[at : at + length], (key[:at], key[at + length :])
-                is_torn = not frame[1] and self._is_torn(words[-1])
-                if self._rare.issuperset(words) and not is_torn and _n_words(frame) >= _MIN_SHARED:
-                    frames[frame][words] = key
-        return frames
+        for key in self._counts:
+            if span := self._rare_span(key):
+                frames[key[: span.start], key[span.stop :]][key[span]] = key
+        texts = {frame: self._text(frame, variants) for frame, variants in frames.items()}
+        return {key: text for frame, text in texts.items() if text for key in frames[frame].values()}
+
+    def _rare_span(self, key: _Key) -> slice | None:
+        """From the first to the last rare word of a text; None if that is no name in a sentence."""
+        places = [place for place, word in enumerate(key) if word in self._rare]
+        if not places or places[-1] - places[0] >= _MAX_VARYING:
+            return None
+        span = slice(places[0], places[-1] + 1)
+        n_shared = sum(word != _ANY for word in (*key[: span.start], *key[span.stop :]))
+        is_torn = span.stop == len(key) and self._is_torn(key[-1])
+        return None if is_torn or n_shared < _MIN_SHARED else span
 
     def _is_torn(self, last: str) -> bool:
         """Whether the last word of a text begins another word: logs cut texts anywhere."""
         following = bisect_right(self._words, last)
         return following < len(self._words) and self._words[following].startswith(last)
 
-    def _text(self, frame: _Frame, variants: Mapping[_Key, _Key], shown: Mapping[_Key, str]) -> str:
+    def _text(self, frame: _Frame, variants: Mapping[_Key, _Key]) -> str:
         """The text of variants of a cause; empty if they are none."""
-        with_value = (*frame[0], _ANY, *frame[1])
+        before, behind = frame
+        with_value = (
+            *before,
+            *[_ANY] * (before[-1:] != (_ANY,) and behind[:1] != (_ANY,)),
+            *behind,
+        )
         if with_value in self._counts:
-            return shown[with_value]
-        if len(variants) < _MIN_VARIANTS:
+            return self._shown[with_value]
+        n_names = sum(not self._capital.isdisjoint(words) for words in variants)
+        if n_names < _MIN_NAMES and len(variants) < _MIN_VARIANTS:
             return ""
         words, key = min(variants.items(), key=lambda variant: (-self._counts[variant[1]], variant))
         pattern = r"[\W_]+".join(map(re.escape, words))
-        text, n = re.subn(rf"(?i)(?<![^\W_]){pattern}(?![^\W_])", "<value>", shown[key])
-        return text if n else " ".join(frame[0] + ("<value>",) + frame[1])
-
-
-def _n_words(frame: _Frame) -> int:
-    return sum(word != _ANY for side in frame for word in side)
+        text, n = re.subn(rf"(?i)(?<![^\W_]){pattern}(?![^\W_])", "<value>", self._shown[key])
+        return text if n else " ".join((*before, "<value>", *behind))
