@@ -18,7 +18,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.refine.find_failures import find_counterexamples
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find

@@ -176,4 +176,5 @@ RULES: Final = (
     *finance.ACCOUNTS,
     *phones.KOREAN,
     *persons.KOREAN,
+    *persons.INTRODUCED,
 )

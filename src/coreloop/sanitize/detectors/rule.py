@@ -33,6 +33,7 @@ class Sign(IntFlag):
     TORN_TITLE = auto()
     LATIN_TITLE = auto()
     NAME = auto()
+    INTRODUCTION = auto()
     BIRTH = auto()
     STREET = auto()
     NATIONAL = auto()
