@@ -21,7 +21,7 @@ QUOTED: Final = re.compile(
     r"「[^」]*(?:」|$)|『[^』]*(?:』|$)|«[^»]*(?:»|$)"
 )
 _WORD: Final = re.compile(r"[가-힣]+|[^\W_가-힣]+")
-_FIRST_PIECE: Final = 0xE000
+_FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 """Private characters: the first word that is taken out of a text becomes the first of them, and so on."""
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
@@ -177,6 +177,7 @@ class _Error:
         for place, word in enumerate(self._words):
             self._places.setdefault(word, []).append(place)
         self._foreign = [place for place, word in enumerate(self._words) if not word.isascii()]
+        self._is_torn = text.endswith("...")
         self._names: dict[str, str] = {}
         self._n_tries = 0
 
@@ -190,9 +191,10 @@ class _Error:
                 self._take(value, place, place + len(value.words) - 1)
 
     def learn(self, value: _Value) -> None:
-        """Keep the words of a value for `take_words`."""
+        """Keep the words of a value, which the text may have, for `take_words`."""
         for word in value.words:
-            self._names.setdefault(word, value.name)
+            if word in self._places or self._is_torn or not word.isascii():
+                self._names.setdefault(word, value.name)
 
     def take_words(self) -> None:
         """Take out the words of all values."""
@@ -203,7 +205,7 @@ class _Error:
         places = range(len(self._words))
         self._take_short(places, -1)
         self._take_short(reversed(places), 1)
-        if self._words and self._text.endswith("..."):
+        if self._words and self._is_torn:
             self._take_torn(len(self._words) - 1)
 
     def masked(self) -> Masked:
