@@ -51,14 +51,12 @@ def back_up(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     """
     _require_files(environ, "pg_dump --schema=coreloop")
     if folder.exists() or folder.is_symlink():
-        raise UsageError("{folder}: exists; name a new folder for the backup", folder=folder)
+        raise UsageError(f"{folder}: exists; name a new folder for the backup")
     present = {name: schema for name, schema in _PARTS.items() if (workspace.runs_dir / name).exists()}
     if not is_written(workspace.runs_dir / RUNS_FILE):
         require_none_lost(workspace)
     if RUNS_FILE not in present:
-        raise UsageError(
-            "{runs_dir}: has no runs yet; there is nothing to back up", runs_dir=workspace.runs_dir
-        )
+        raise UsageError(f"{workspace.runs_dir}: has no runs yet; there is nothing to back up")
     partial = folder.with_name(f".{folder.name}.partial")
     with ExitStack() as leaving, _file_errors(folder):
         rmtree(partial, ignore_errors=True)  # of a killed backup
@@ -137,16 +135,10 @@ def restore(workspace: Workspace, folder: Path, *, environ: Mapping[str, str]) -
     _require_files(environ, "pg_restore")
     present = {folder / name: schema for name, schema in _PARTS.items() if (folder / name).exists()}
     if folder / RUNS_FILE not in present:
-        raise UsageError(
-            "{folder}: is not a folder of `runs backup`: it has no {runs_file}",
-            folder=folder,
-            runs_file=RUNS_FILE,
-        )
+        raise UsageError(f"{folder}: is not a folder of `runs backup`: it has no {RUNS_FILE}")
     for name in _PARTS:
         for file in sorted(workspace.runs_dir.glob(f"{name}*")):
-            raise UsageError(
-                "{file}: exists; stop what works with it and move it away before a restore", file=file
-            )
+            raise UsageError(f"{file}: exists; stop what works with it and move it away before a restore")
     restored = [workspace.runs_dir / source.name for source in present]
     with _file_errors(workspace.runs_dir), ExitStack() as renamed:
         workspace.runs_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -178,16 +170,14 @@ def _require_whole(copy: Path, schema: sqlite.Schema) -> None:
         file.unlink()
     if found:
         raise RunStoreError(
-            "the project's {name} is damaged, so no backup was made ({found}); restore an "
-            "older backup: dartlab-coreloop runs restore BACKUP",
-            name=copy.name,
-            found=found[0],
+            f"the project's {copy.name} is damaged, so no backup was made ({found[0]}); restore "
+            "an older backup: dartlab-coreloop runs restore BACKUP"
         )
 
 
 def _require_files(environ: Mapping[str, str], tool: str) -> None:
     if environ.get("CORELOOP_DATABASE_URL"):
-        raise UsageError("the runs are in Postgres; use its own tool: {tool}", tool=tool)
+        raise UsageError(f"the runs are in Postgres; use its own tool: {tool}")
 
 
 @contextmanager
@@ -195,9 +185,7 @@ def _file_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunStoreError(
-            "{path}: cannot be written ({strerror})", path=path, strerror=error.strerror or error
-        ) from error
+        raise RunStoreError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def _copy(source: Path, schema: sqlite.Schema, target: Path) -> None:
@@ -211,6 +199,4 @@ def _copy(source: Path, schema: sqlite.Schema, target: Path) -> None:
         ((state, *_), *_) = copy.execute("PRAGMA quick_check(1)").fetchall()
         copy.execute("PRAGMA journal_mode = DELETE")
     if state != "ok":
-        raise RunStoreError(
-            "{source}: is damaged ({state}); restore another backup", source=source, state=state
-        )
+        raise RunStoreError(f"{source}: is damaged ({state}); restore another backup")

@@ -37,7 +37,7 @@ def check_page_place(path: Path) -> None:
         It is not a regular file, or cannot be read.
     """
     if (path.is_symlink() or path.exists()) and not read_file(path).startswith(_MARK.encode()):
-        raise UsageError("{path} exists and is not a page of look; name another file", path=path)
+        raise UsageError(f"{path} exists and is not a page of look; name another file")
 
 
 def write_look_page(looked: Looked, path: Path) -> None:

@@ -254,6 +254,12 @@ def test_an_error_keeps_its_class_and_its_cause(name: str):
     assert "홍길동" not in text
 
 
+def test_errors_of_one_cause_keep_one_pseudonym_whomever_they_are_about():
+    names = ("홍길동", "Jane Roe", "Luis Ortega")
+    calls = [failed("show", {"who": name}, f"no chart of {name}") for name in names]
+    assert len({call["error"] for call in hashed(record(tool_calls=calls))["tool_calls"]}) == 1
+
+
 def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_path: Path):
     calls = [call("scan", {"market": "KR", "한글": 1}), failed("kim_minsu", {"x": 1})]
     rows = [record(tool_calls=calls)] * MIN_RECORDS

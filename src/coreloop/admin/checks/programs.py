@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
-from coreloop.base.messages import Phrase
 
 
 def is_program(word: str, root: Path) -> bool:
@@ -20,11 +19,9 @@ def check_notify(setup: Setup) -> Iterator[Diagnosis]:
     if not command:
         return
     if is_program(command[0], setup.workspace.root):
-        yield Diagnosis("notify", "ok", Phrase("status runs {command} after a change", command=command[0]))
+        yield Diagnosis("notify", "ok", f"status runs {command[0]} after a change")
     else:
-        message = Phrase(
-            "notify: {command} is not a program on the PATH or a path such as ./tell", command=command[0]
-        )
+        message = f"notify: {command[0]} is not a program on the PATH or a path such as ./tell"
         yield Diagnosis(
             "notify", "fault", message, "correct notify: in coreloop.yaml, or make the file executable"
         )

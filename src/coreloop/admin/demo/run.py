@@ -20,7 +20,6 @@ from coreloop.admin.demo.recipes import Recipe
 from coreloop.admin.demo.scenario import Scenario
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.pattern.run import PatternRequest, PatternResult, run_pattern
@@ -130,7 +129,7 @@ def make_project(scenario: Scenario, folder: Path) -> None:
             raise WorkspaceError("is not empty; name a new folder", path=folder)
         copy_project(scenario.project, folder)
     except (OSError, shutil.Error) as error:
-        raise WorkspaceError(Phrase("cannot be written ({error})", error=error), path=folder) from error
+        raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
 
 
 def record_requests(
@@ -297,7 +296,7 @@ def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object
     )
     if spec is None or spec.loader is None or not init.is_file():
         raise ImportError(
-            Phrase("no package {package} in {project}", package=package, project=project),
+            f"no package {package} in {project}",
             name=package,
             path=str(init),
         )

@@ -130,7 +130,7 @@ def read_comments(text: str) -> tuple[VerdictComment, ...]:
     try:
         return decode(text.encode(), tuple[VerdictComment, ...]) if text.strip() else ()
     except ShapeError as error:
-        raise UsageError("COMMENTS is not the output of --comments ({error})", error=error) from error
+        raise UsageError(f"COMMENTS is not the output of --comments ({error})") from error
 
 
 def read_facts(path: Path) -> StatusFacts:
@@ -144,9 +144,7 @@ def read_facts(path: Path) -> StatusFacts:
     try:
         return decode(read_file(path), StatusFacts)
     except ShapeError as error:
-        raise WorkspaceError(
-            "is not the output of status --json ({error})", error=error, path=path
-        ) from error
+        raise WorkspaceError(f"is not the output of status --json ({error})", path=path) from error
 
 
 def dashboard_page(facts: StatusFacts, proposed: str) -> str:

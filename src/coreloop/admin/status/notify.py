@@ -21,7 +21,6 @@ import orjson
 from coreloop.admin.status.status import Status
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, fitted, printable
 from coreloop.promote.project_copy import SECRETS
@@ -222,19 +221,10 @@ def _run(workspace: Workspace, document: bytes, environ: Mapping[str, str]) -> N
                 _send(process, document)
         except (OSError, ValueError) as error:  # ValueError: a null character in a word
             reason = getattr(error, "strerror", None) or error
-            raise _FailedError(
-                Phrase("{command} cannot be run ({reason})", command=command[0], reason=reason), hung=True
-            ) from error
+            raise _FailedError(f"{command[0]} cannot be run ({reason})", hung=True) from error
         if process.returncode:
             message = fitted(printable(_last_line(stderr)), _COLUMNS)
-            raise _FailedError(
-                Phrase(
-                    "{command} ended with {returncode}: {message_}",
-                    command=command[0],
-                    returncode=process.returncode,
-                    message_=message,
-                )
-            )
+            raise _FailedError(f"{command[0]} ended with {process.returncode}: {message}")
 
 
 def _send(process: subprocess.Popen[bytes], document: bytes) -> None:
@@ -244,9 +234,7 @@ def _send(process: subprocess.Popen[bytes], document: bytes) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise _FailedError(
-                Phrase("the command took longer than {timeout_s:g} s", timeout_s=TIMEOUT_S), hung=True
-            ) from error
+            raise _FailedError(f"the command took longer than {TIMEOUT_S:g} s", hung=True) from error
         raise
 
 

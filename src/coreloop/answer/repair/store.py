@@ -132,8 +132,7 @@ class RepairStore:
         )
         if not rows:
             raise UsageError(
-                "no open gap {gap_id}; `dartlab-coreloop repair gaps` lists them",
-                gap_id=printable(gap_id[:40]),
+                f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair gaps` lists them"
             )
 
     def suggest(self, *, action: str, target: str, details: Mapping[str, Any], now: datetime) -> Suggestion:
@@ -170,8 +169,8 @@ class RepairStore:
         rows = self._read("SELECT * FROM fix_suggestions WHERE id = ?", (suggestion_id,))
         if not rows:
             raise UsageError(
-                "no suggestion {suggestion_id}; `dartlab-coreloop repair suggestions` lists them",
-                suggestion_id=printable(suggestion_id[:40]),
+                f"no suggestion {printable(suggestion_id[:40])}; `dartlab-coreloop repair "
+                "suggestions` lists them"
             )
         return _suggestion(rows[0])
 
@@ -195,11 +194,7 @@ class RepairStore:
                     (link.code_symbol, link.schema_ref, stamp(now)),
                 )
         if not rows:
-            raise UsageError(
-                "suggestion {suggestion_id} is {status} already",
-                suggestion_id=suggestion_id,
-                status=self.suggestion(suggestion_id).status,
-            )
+            raise UsageError(f"suggestion {suggestion_id} is {self.suggestion(suggestion_id).status} already")
 
     def links(self) -> list[Link]:
         """Return the applied links."""

@@ -40,8 +40,9 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
     """Find the cause of each template.
 
     A word of an argument is the error's own if it stands in more errors of the tool where no argument has it,
-    or always there, in a text that others have in clear. Texts that differ only in what was replaced are one
-    cause; so are texts that differ in a rare word, or name, if a value or more such words stand there.
+    and in at least five if it may be a name, or always there, in a text that others have in clear. Texts that
+    differ only in what was replaced are one cause; so are texts that differ in a rare word, or name, if a
+    value or more such words stand there.
 
     Parameters
     ----------
@@ -81,12 +82,14 @@ def _with_own_words(counts: Mapping[str, int]) -> dict[str, str]:
         clear.update(dict.fromkeys(_WORD.findall(OWN_WORD.sub(" ", template)), n))
         alike[_without_hashes(template)].append(numbers)
     by_number = {hashed(word.casefold()): word for word in clear} if own else {}
-    words = {number: word for number, word in by_number.items() if clear[word] > own[number] > 0}
-    always = {text: _always(numbers) & by_number.keys() for text, numbers in alike.items()}
+    small = {number: word for number, word in by_number.items() if word.isascii() and word.islower()}
+    common = {number: word for number, word in by_number.items() if clear[word] >= _RARE_BELOW}
+    words = {number: word for number, word in (small | common).items() if clear[word] > own[number]}
+    always = {text: _always(numbers) & small.keys() for text, numbers in alike.items()}
     keys = set(map(_key, counts)) if own else ()
     restored = {}
     for template in counts:
-        fixed = {number: by_number[number] for number in always[_without_hashes(template)]}
+        fixed = {number: small[number] for number in always[_without_hashes(template)]}
         restored[template] = _restored(template, words, fixed, keys)
     return restored
 
@@ -103,7 +106,7 @@ def _always(alike: Iterable[Sequence[str]]) -> set[str]:
 def _restored(
     template: str, words: Mapping[str, str], fixed: Mapping[str, str], keys: Collection[_Key]
 ) -> str:
-    """Restore its own words: if the whole text occurs in clear, else those in small letters."""
+    """Restore its own words: if the whole text occurs in clear, else those in small letters alone."""
     if not OWN_WORD.search(template):
         return template
     for known in ({**words, **fixed}, words):

@@ -129,7 +129,7 @@ class Window:
         """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, by record, with ``file``, in memory."""
         frames = (group_calls(facts, settings, key=KEY) for facts, settings in self.batches)
         groups = _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
-        return self.with_causes(groups)
+        return self.with_causes(groups).collect().lazy()
 
     def all_calls(self) -> pl.LazyFrame:
         """`CALLS` of the days, with ``file``; those of requests that do not count, too.
@@ -147,9 +147,9 @@ class Window:
     def _causes(self) -> pl.DataFrame:
         """The ``cause`` (hash and ``text``) of each tool's templates."""
         failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
-        texts = _texts_of(self._recorded_texts, "template", failed["template"])
+        texts = _texts_of(self.texts, "template", failed["template"])
         counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
-        lists = self._recorded_texts.filter(pl.col("kind") == "names").collect()["text"]
+        lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
         by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
         rows = (
             (tool, number, by_error[tool, texts[number]])
@@ -184,13 +184,7 @@ class Window:
 
     @cached_property
     def texts(self) -> pl.LazyFrame:
-        """`TEXTS` and the causes' texts, in memory, each once; `texts_of` looks them up."""
-        named = self._causes.select(pl.lit("template").alias("kind"), pl.col("cause").alias("hash"), "text")
-        return pl.concat([self._recorded_texts, named.lazy()]).unique().collect().lazy()
-
-    @cached_property
-    def _recorded_texts(self) -> pl.LazyFrame:
-        """`TEXTS` of all files, which share most."""
+        """`TEXTS`, in memory, each once, since files share most; `texts_of` looks them up."""
         parts = [file.facts.texts for file in self.files]
         if self.sessions is not None:
             parts.append(self.sessions.texts)
@@ -222,8 +216,9 @@ class Window:
         return int(self.groups.filter(~IS_COUNTED).select(pl.col("n").sum()).collect().item())
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
-        """Texts of one kind by their hash; unknown hashes are left out."""
-        return _texts_of(self.texts, kind, hashes)
+        """Texts of one kind by their hash, of templates also those of causes; unknown hashes are left out."""
+        of_causes = self._causes.select("cause", "text").iter_rows() if kind == "template" else ()
+        return _texts_of(self.texts, kind, hashes) | dict(of_causes)
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
         """Read single lines again, by file and offset; lines that no longer exist are left out."""

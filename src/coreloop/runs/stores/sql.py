@@ -296,7 +296,7 @@ class Store(ABC):
             if isinstance(event, Reserved):
                 days[event.reservation] = utc_day(event.at)
         if at is None:
-            raise RunError("run {run_id}: it has no events", run_id=run_id)
+            raise RunError(f"run {run_id}: it has no events")
         state = folding.state
         return {
             "kind": state.kind,
@@ -439,7 +439,7 @@ def _decoded(run_id: str, version: int, data: bytes) -> Event:
     try:
         return decode_event(data, version=version)
     except RunError as error:
-        raise RunError("{run_id}: {error}", run_id=run_id, error=error) from error
+        raise RunError(f"{run_id}: {error}") from error
 
 
 def _run_row(
@@ -479,18 +479,13 @@ def _run_row(
 
 
 def _unknown(run_id: str) -> RunNotFoundError:
-    return RunNotFoundError(
-        "no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40])
-    )
+    return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
 
 
 def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
     used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
     return BudgetError(
-        "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
-        "exceed its daily limit of {limit:.4f} USD",
-        used=used,
-        more=more,
-        limit=limit,
+        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD "
+        f"would exceed its daily limit of {limit:.4f} USD",
         reason="usd_per_day",
     )

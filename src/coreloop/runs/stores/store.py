@@ -74,11 +74,9 @@ def require_none_lost(workspace: Workspace) -> None:
     if lost := kept_sessions(workspace.root):
         path, folder = workspace.runs_dir / FILE_NAME, workspace.root / FOLDER / "sessions"
         raise RunStoreError(
-            "{path}: was removed or emptied: {folder} has the state of {runs}, and the "
-            "store has none. Restore a backup: move data/runs away, then dartlab-coreloop "
-            "runs restore BACKUP. Set CORELOOP_DATABASE_URL if the runs are in Postgres; "
-            "to begin without them, move that folder away",
-            path=path,
-            folder=folder,
-            runs=number_of(len(lost), "run"),
+            f"{path}: was removed or emptied: {folder} has the state of "
+            f"{number_of(len(lost), 'run')}, and the store has none. Restore a backup: move "
+            "data/runs away, then dartlab-coreloop runs restore BACKUP. Set "
+            "CORELOOP_DATABASE_URL if the runs are in Postgres; to begin without them, move that "
+            "folder away"
         )
