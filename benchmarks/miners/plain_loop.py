@@ -12,15 +12,15 @@ from typing import Any
 
 from findings import EPOCH, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, from_groups
 
-from coreloop.observe.reading import failure_signals, outcome
+from coreloop.observe.reading import error_texts, outcome
 
 error_class = outcome.error_class.__wrapped__  # a script has no cache
 SELECTORS = ("axis", "sub")
 
 
 def template(text: str) -> str:
-    """`coreloop.observe.reading.failure_signals.template` without its cache."""
-    return failure_signals._repeat_until_stable.__wrapped__(failure_signals._without_values(text))
+    """`coreloop.observe.reading.error_texts.template` without its cache."""
+    return error_texts._repeat_until_stable.__wrapped__(error_texts._without_values(text))
 
 
 @dataclass(slots=True)

@@ -94,6 +94,9 @@ _SIGNS: Final[list[tuple[str, str, re.Pattern[str] | None]]] = [
     for word, pattern in (*((word, None) for word in words), *_PATTERNS.get(name, ()))
 ]
 
+CLASS_WORDS: Final = frozenset(word for phrase, _, _ in _SIGNS for word in phrase.split())
+"""The single words of what decides a class: ``not``, ``found``."""
+
 
 @lru_cache(maxsize=16_384)  # each text is classified for its call, its record and the record's outcome
 def error_class(text: str) -> str:

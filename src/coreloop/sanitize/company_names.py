@@ -172,14 +172,14 @@ class Names:
     def _is_company(self, text: str, start: int, end: int, written: str, *, is_listed: bool) -> bool:
         before, behind, match = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
         is_ordinary = written.lower() in (_ORDINARY_IF_LISTED if is_listed else _ORDINARY)
-        if _MARK_AHEAD.search(before) or (is_ordinary and _MARK_BEHIND.match(behind)):
+        starts_word = not _is_letter(before[-1:], written[0])
+        if _MARK_AHEAD.search(before) or (is_ordinary and starts_word and _MARK_BEHIND.match(behind)):
             return True
         if is_ordinary and not written.isascii() and _FINANCE.match(behind):
-            return _ANOTHER_NOUN.search(before) is None and not _is_letter(before[-1:], written[0])
+            return starts_word and _ANOTHER_NOUN.search(before) is None
         is_longer = is_listed and text.startswith(_LONGER, start)
         if is_ordinary or is_longer or _is_other_word(match, written, before):
             return False
-        starts_word = not _is_letter(before[-1:], written[0])
         if len(match) > len(written) and _is_letter(behind[:1], written[-1]) and not _AFTER.match(behind):
             return False  # 바른 유통기한 is not 바른유통
         ends_word = not _is_letter(behind[:1], written[-1])

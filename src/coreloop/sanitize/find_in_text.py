@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _CACHE_SIZE: Final = 20_000
 _LONG_CACHED_CHARS: Final = 1 << 15
 _LONG_CACHE_SIZE: Final = 32
-# Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-" and "key-" begin
-# credentials.
+# Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-", "key-", "pul-"
+# and "fc-" begin credentials.
 _HARMLESS: Final = re.compile(
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]{1,9})?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?|"
     r"(?P<word>[a-zA-Z]{0,12}+|[가-힣]{0,2}+)|"
-    r"(?:(?!(?:[srp]k|key)-)[a-z0-9]{2,8}+[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-z_]{2,20}-[a-p]{32}"
+    r"(?:(?!(?:[srp]k|key|pul|fc)-)[a-z0-9]{2,8}+[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-z_]{2,20}-[a-p]{32}"
 )
 _MAX_HARMLESS_CHARS: Final = 73
 

@@ -23,7 +23,8 @@ from coreloop.base.records import (
     selector_value,
 )
 from coreloop.observe.argument_sources import QUESTION
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
+from coreloop.observe.reading.own_values import named
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import find_in_number
 from coreloop.sanitize.model_names import is_known_provider
@@ -199,7 +200,9 @@ class Pseudonymizer(Finder):
     def _about_tool(self, node: Any, key: str, known: "_Fields") -> Any:
         if not isinstance(node, dict):
             return self._unknown(node)
-        tool = node.get(key)
+        tool, error, args = node.get(key), node.get("error"), node.get("args")
+        if isinstance(error, str) and isinstance(args, dict):  # so that a cause keeps one pseudonym
+            node = {**node, "error": named(template(error, args))}
         return self._fields(node, known, tool if isinstance(tool, str) else "")
 
     def _tool(self, name: str, key: str, tool: str) -> str:

@@ -1,6 +1,7 @@
-"""The page of ``look``: one file without scripts, so that it opens anywhere; every text is escaped."""
+"""The page of ``look``: one file without scripts, so that it opens anywhere; texts are masked and escaped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -12,8 +13,10 @@ from coreloop.base.text import printable
 from coreloop.learn.look import ArgumentOrigin, Looked
 from coreloop.learn.proposals.counterexamples import ErrorRow
 from coreloop.learn.proposals.statements import Statement
+from coreloop.sanitize.mask_text import Numbering, mask_text
 
 _MARK: Final = "<!-- written by dartlab-coreloop look -->"
+_Mask = Callable[[str], str]
 _STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; margin: 0 0 2rem; }
@@ -45,7 +48,11 @@ def write_look_page(looked: Looked, path: Path) -> None:
 
 
 def look_page(looked: Looked) -> str:
-    """Render the page: errors, statements, origins of arguments, and what the traces lack."""
+    """Render the page: errors, statements, origins of arguments, and what the traces lack.
+
+    The rules of ``sanitize`` replace private data by labels, which are numbered within the page.
+    """
+    mask = partial(mask_text, label=Numbering())
     body = [
         *_summary(looked),
         *_table(
@@ -53,20 +60,23 @@ def look_page(looked: Looked) -> str:
             "Requests are lost if they failed as a whole.",
             ("tool", "error, without values", "calls", "cases", "lost", "recovered", "who can mend it"),
             map(_error_row, looked.errors),
+            mask,
         ),
         *_table(
             "Calls that do not follow these lines nearly always fail",
             "Calls that follow a line, and calls that do not: how many of them succeeded.",
             ("tool", "line", "follows", "otherwise"),
             map(_statement_row, looked.statements),
+            mask,
         ),
         *_table(
             "Where arguments come from",
             "The nearest earlier place of an argument's value: a field of a result, or the question.",
             ("tool", "argument", "values", "places"),
             map(_argument_row, looked.arguments),
+            mask,
         ),
-        *_missing(looked),
+        *_missing(looked, mask),
     ]
     head = f'<meta charset="utf-8"><title>What these traces say</title><style>{_STYLE}</style>'
     start = f"{_MARK}<!doctype html><html lang=en><head>{head}</head><body>"
@@ -102,15 +112,15 @@ def _argument_row(origin: ArgumentOrigin) -> list[str | int]:
     return [origin.tool, origin.argument, origin.n_values, places]
 
 
-def _missing(looked: Looked) -> Iterable[str]:
+def _missing(looked: Looked, mask: _Mask) -> Iterable[str]:
     yield "<h2>Missing for more</h2>"
-    yield from (f"<p>{_text(text)}</p>" for text in looked.missing)
+    yield from (f"<p>{_text(mask(text))}</p>" for text in looked.missing)
     for reason, n in sorted(looked.report.skipped.items()):
         yield f"<p>Skipped: {n:,}, {_text(reason)}</p>"
 
 
 def _table(
-    title: str, caption: str, names: Sequence[str], rows: Iterable[Sequence[str | int]]
+    title: str, caption: str, names: Sequence[str], rows: Iterable[Sequence[str | int]], mask: _Mask
 ) -> Iterable[str]:
     rows = list(rows)
     if not rows:
@@ -119,15 +129,15 @@ def _table(
     yield "".join(f"<th>{_text(name)}</th>" for name in names)
     yield "</tr>"
     for row in rows:
-        yield f"<tr>{''.join(map(_cell, row))}</tr>"
+        yield f"<tr>{''.join(_cell(value, mask) for value in row)}</tr>"
     yield "</table>"
 
 
-def _cell(value: str | int) -> str:
+def _cell(value: str | int, mask: _Mask) -> str:
     return (
         f"<td class=number>{value:,}</td>"
         if isinstance(value, int)
-        else f"<td><code>{_text(value)}</code></td>"
+        else f"<td><code>{_text(mask(value))}</code></td>"
     )
 
 

@@ -216,6 +216,32 @@ def test_page_has_the_same_rows_and_runs_nothing_that_a_trace_holds(run: Run, tm
     assert "example.com" not in page
 
 
+def test_no_name_in_an_error_is_on_the_screen_or_the_page(run: Run, tmp_path: Path) -> None:
+    people = ["Jane Roe", "Luis Ortega", "김민수", "Anna de la Cruz"]
+
+    def lookup(number: int) -> dict[str, Any]:
+        name = people[number % 4]
+        called = call("find", {"who": {"name": name}}, f"Error: no patient called {name}, ask ops@x.org", "1")
+        return {"messages": [{"role": "user", "content": f"Who is {number}?"}, *called], "reward": 0.0}
+
+    traces = write_lines(tmp_path / "traces" / "chats.jsonl", map(lookup, range(12)))
+    shown = run(traces, "--out", "look.html").output
+    assert "12    12         0  find: no patient called <who>, ask <address>" in shown
+    page = Path("look.html").read_text(encoding="utf-8")
+    assert "no patient called &lt;who&gt;, ask" in page
+    assert not [name for name in people if name in shown + page]
+
+
+def test_page_is_masked_as_sanitize_masks(run: Run, tmp_path: Path) -> None:
+    person = "the desk of Mr. Harold Finch is closed"
+    called = call("find", {"id": 1}, f"Error: {person}", "1")
+    traces = write_lines(
+        tmp_path / "chats.jsonl", [{"messages": [{"role": "user", "content": "?"}, *called]}]
+    )
+    assert person in run(traces, "--out", "look.html").output
+    assert "the desk of Mr. [PERSON-1] is closed" in Path("look.html").read_text(encoding="utf-8")
+
+
 def test_page_is_replaced_but_no_other_file(run: Run, tmp_path: Path) -> None:
     traces = chats(tmp_path)
     for _ in range(2):

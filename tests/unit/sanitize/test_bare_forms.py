@@ -45,6 +45,29 @@ NAMES = {
     "recipient: billing team": "recipient: billing team",
     "my name is on the list": "my name is on the list",
 }
+INTRODUCTIONS = {
+    "제 이름은 김민수예요": "제 이름은 [PERSON-1]예요",
+    "제 이름은 존 스미스입니다": "제 이름은 [PERSON-1]입니다",
+    "저는 이영희라고 합니다": "저는 [PERSON-1]라고 합니다",
+    "저는 허준이라고 해요": "저는 [PERSON-1]라고 해요",
+    "저 최수아인데요, 주문을 취소해 주세요": "저 [PERSON-1]인데요, 주문을 취소해 주세요",
+    "안녕하세요, 박지훈입니다": "안녕하세요, [PERSON-1]입니다",
+    "저는 John Smith라고 합니다": "저는 [PERSON-1]라고 합니다",
+    "I'm Jane Roe from Acme": "I'm [PERSON-1] from Acme",
+    "Hello, this is Jane Roe.": "Hello, this is [PERSON-1].",
+    "John Smith speaking": "[PERSON-1] speaking",
+    "my name’s john smith and I wait": "my name’s [PERSON-1] and I wait",
+    "please call me Jane": "please call me [PERSON-1]",
+    "Best regards,\nJane Roe": "Best regards,\n[PERSON-1]",
+    "저는 공무원입니다": "저는 공무원입니다",
+    "저는 변호사라고 합니다": "저는 변호사라고 합니다",
+    "저는 예약하려고 합니다": "저는 예약하려고 합니다",
+    "제 이름은 무엇인가요": "제 이름은 무엇인가요",
+    "저는 Premium입니다": "저는 Premium입니다",
+    "I'm On Board": "I'm On Board",
+    "This is New York": "This is New York",
+    "call me Monday": "call me Monday",
+}
 
 
 @pytest.mark.parametrize(("before", "after"), UNCLICKABLE.items())
@@ -54,6 +77,11 @@ def test_an_unclickable_address_is_masked(before: str, after: str):
 
 @pytest.mark.parametrize(("before", "after"), NAMES.items())
 def test_a_name_in_lower_case_is_masked_beside_its_field(before: str, after: str):
+    assert sanitize_text(before) == after
+
+
+@pytest.mark.parametrize(("before", "after"), INTRODUCTIONS.items())
+def test_a_name_by_which_somebody_introduces_themselves_is_masked(before: str, after: str):
     assert sanitize_text(before) == after
 
 

@@ -22,6 +22,7 @@ EVERYDAY = {
     "a team": "맨체스터 유나이티드와의 경기",
     "a word in two": "우리 기술을 한국 공항에서",
     "capitals": "a NEW order, NICE work",
+    "the end of a word before a number": "http 482913, sftp 482913",
 }
 COMPANIES = {
     "a name": ("삼성전자 담당자를 알려줘", "[COMPANY-1] 담당자를 알려줘"),

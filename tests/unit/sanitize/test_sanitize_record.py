@@ -18,7 +18,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.refine.find_failures import find_counterexamples
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find
@@ -252,6 +252,12 @@ def test_an_error_keeps_its_class_and_its_cause(name: str):
     assert error_class(text) == name
     assert template(text) == template(template(text))
     assert "홍길동" not in text
+
+
+def test_errors_of_one_cause_keep_one_pseudonym_whomever_they_are_about():
+    names = ("홍길동", "Jane Roe", "Luis Ortega")
+    calls = [failed("show", {"who": name}, f"no chart of {name}") for name in names]
+    assert len({call["error"] for call in hashed(record(tool_calls=calls))["tool_calls"]}) == 1
 
 
 def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_path: Path):

@@ -14,7 +14,8 @@ from coreloop.base.records import digest64, hash_sequence, join_steps
 from coreloop.learn.facts.arguments import read_arguments
 from coreloop.learn.facts.schema import CALLS, REQUESTS, TEXTS, Facts, frame_of
 from coreloop.learn.facts.shapes import CallColumns
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import general
+from coreloop.observe.reading.own_values import without_own_values
 
 ROW: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,
@@ -55,6 +56,8 @@ OkCalls = tuple[tuple[int, ...], str | None]
 _Text = tuple[str, int, str]
 _VARIABLE: Final = r"""["“][^"”]*["”]|'[^']*'|\S*[\d@/\\]\S*"""
 """Quoted parts, and words with a digit, @, / or backslash: ``"a b"``, ``#w12``; not ``refund``."""
+_ALIKE: Final = str.maketrans("123456789", "000000000")
+"""Errors that differ only in their digits are classified once, unless they may hold status 429."""
 _MAX_US: Final = 10**12
 _64_BITS: Final = (1 << 64) - 1
 _digest: Final = lru_cache(maxsize=16_384)(digest64)  # the same few thousand texts recur every day
@@ -246,27 +249,24 @@ def _of_requests(records: pl.DataFrame, groups: pl.DataFrame) -> list[pl.Series]
     return [records["ts_us"].gather(row), records["offset"].gather(row), provider, place.alias("call")]
 
 
-def _errors(failed: Sequence[tuple[int, str]]) -> tuple[pl.DataFrame, list[_Text]]:
-    """The class and the template of each failed call's error; and the templates.
-
-    Errors that differ only in their digits are classified once, unless they may hold status 429.
-    """
-    error = pl.col("error")
-    text = pl.when(error.str.contains("429", literal=True)).then(error)
-    rows = frame_of(failed, {"index": pl.UInt32, "error": pl.String}).with_columns(
-        text=text.otherwise(error.str.replace_all("[1-9]", "0"))
-    )
-    classified = [(text, *_classify(text)) for text in rows["text"].unique()]
-    hashes = {general: _digest(general) for _, _, general in classified}
-    schema = {"text": pl.String, "error_class": pl.String, "template": pl.UInt64}
-    errors = frame_of([(text, name, hashes[general]) for text, name, general in classified], schema)
-    templates = [("template", number, general) for general, number in hashes.items()]
-    return rows.join(errors, on="text").select("index", "error_class", "template"), templates
+def _errors(
+    failed: Sequence[tuple[int, str, Mapping[str, msgspec.Raw]]],
+) -> tuple[pl.DataFrame, list[_Text]]:
+    """The class and the template of each failed call's error; and the templates."""
+    rows = []
+    for index, error, args in failed:
+        masked = without_own_values(error, args)
+        name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
+        rows.append((index, name, masked.filled(text)))
+    hashes = {text: _digest(text) for _, _, text in rows}
+    schema = {"index": pl.UInt32, "error_class": pl.String, "template": pl.UInt64}
+    errors = frame_of([(index, name, hashes[text]) for index, name, text in rows], schema)
+    return errors, [("template", number, text) for text, number in hashes.items()]
 
 
 @lru_cache(maxsize=8192)  # the same errors recur every day
 def _classify(error: str) -> tuple[str, str]:
-    return error_class(error), template(error)
+    return error_class(error), general(error)
 
 
 def _as_ints(texts: pl.Series, fallback: Callable[[str], int], *, prefixed: bool) -> pl.Series:

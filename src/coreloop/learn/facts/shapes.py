@@ -45,7 +45,7 @@ class CallColumns:
     values : list
         Arguments as JSON, call after call.
     failed : list of tuple
-        Index and error of each failed call.
+        Index, error and arguments of each failed call.
     unknown : list of tuple
         Index of each call of which it is unknown whether it worked, and why.
     flagged, overridden : list of int
@@ -70,7 +70,7 @@ class CallColumns:
         self.sources: list[int] = []
         self.result_bytes: list[float | None] = []
         self.values: list[Any] = []
-        self.failed: list[tuple[int, str]] = []
+        self.failed: list[tuple[int, str, dict[str, msgspec.Raw]]] = []
         self.unknown: list[tuple[int, str]] = []
         self.flagged: list[int] = []
         self.overridden: list[int] = []
@@ -103,7 +103,7 @@ class CallColumns:
             if call.ok or worked(call):
                 ok.append(number)
             else:
-                self._add_other(call)
+                self._add_other(call, args)
             if call.extreme_flags:
                 self.flagged.append(len(shapes))
             if call.overrides_used:
@@ -117,12 +117,12 @@ class CallColumns:
             self.sources.append(self.places.number_of(call.args_from) if call.args_from else 0)
         return tuple(ok)
 
-    def _add_other(self, call: CallFields) -> None:
+    def _add_other(self, call: CallFields, args: dict[str, msgspec.Raw]) -> None:
         """Note a call that did not work, or of which that is unknown."""
         if worked(call) is None:
             self.unknown.append((len(self.shapes), why_unknown(call)))
         else:
-            self.failed.append((len(self.shapes), str(call.error)[:MAX_ERROR_CHARS]))
+            self.failed.append((len(self.shapes), str(call.error)[:MAX_ERROR_CHARS], args))
 
     def take_odd(self) -> list[str]:
         """The names of fields with an unusable value since this was last called."""

@@ -24,7 +24,7 @@ from coreloop.learn.facts.schema import NAMES, Facts
 from coreloop.learn.mine.executors import open_executor
 from coreloop.observe.reading.decode import raw_lines
 
-VERSION: Final = f"20, polars {pl.__version__}"
+VERSION: Final = f"21, polars {pl.__version__}"
 """Increase the number when the facts of a line or the tables change; polars hashes alike within a version."""
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20  # read at once: bounds the memory

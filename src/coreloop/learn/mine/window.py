@@ -1,5 +1,6 @@
 """The facts of many files -> the groups of a window of days, and queries over them."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.base.records import UNSPECIFIED
+from coreloop.base.records import UNSPECIFIED, digest64
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.facts.counting import (
     CALL_GROUPS,
@@ -28,7 +29,18 @@ from coreloop.learn.facts.counting import (
     known_calls,
 )
 from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
-from coreloop.learn.facts.schema import ARGUMENTS, CALLS, NAMES, REQUESTS, SAW, TEXTS, Facts, concatenate
+from coreloop.learn.facts.schema import (
+    ARGUMENTS,
+    CALLS,
+    NAMES,
+    REQUESTS,
+    SAW,
+    TEXTS,
+    Facts,
+    concatenate,
+    frame_of,
+)
+from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
@@ -46,6 +58,8 @@ IS_COUNTED: Final = pl.col("outcome") >= int(RequestOutcome.FAILURE)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
+_ERROR: Final = ("tool", "template")
+_CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
 Batch = tuple[Facts, MineSettings]
@@ -116,11 +130,31 @@ class Window:
     def calls(self) -> pl.LazyFrame:
         """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, by record, with ``file``, in memory."""
         frames = (group_calls(facts, settings, key=KEY) for facts, settings in self.batches)
-        return _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
+        groups = _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
+        return self.with_causes(groups).collect().lazy()
 
     def all_calls(self) -> pl.LazyFrame:
-        """The known `CALLS` of the days, with ``file``; those of requests that do not count, too."""
+        """The known `CALLS` of the days, with ``file`` and templates as recorded, of all requests."""
         return known_calls(self._all("calls", CALLS)).filter(self.in_days())
+
+    def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
+        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
+        joined = calls.join(self._causes.lazy(), on=_ERROR, how="left", maintain_order="left")
+        return joined.with_columns(template=pl.coalesce("cause", "template")).drop("cause", "text")
+
+    @cached_property
+    def _causes(self) -> pl.DataFrame:
+        """The ``cause`` (hash and ``text``) of each tool's templates."""
+        failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
+        texts = _texts_of(self.texts, "template", failed["template"])
+        counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
+        lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
+        by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
+        rows = (
+            (tool, number, by_error[tool, texts[number]])
+            for tool, number in failed.select(_ERROR).iter_rows()
+        )
+        return frame_of([(tool, number, digest64(text), text) for tool, number, text in rows], _CAUSES)
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
@@ -202,10 +236,9 @@ class Window:
         return Unseen.of(omitted, self._n_of(RequestOutcome.UNKNOWN), dict(calls.iter_rows()))
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
-        """Texts of one kind by their hash; unknown hashes are left out."""
-        wanted = pl.Series(sorted(set(hashes)), dtype=pl.UInt64)
-        texts = self.texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
-        return dict(texts.select("hash", "text").collect().iter_rows())
+        """Texts of one kind by their hash, of templates also those of causes; unknown hashes are left out."""
+        of_causes = self._causes.select("cause", "text").iter_rows() if kind == "template" else ()
+        return _texts_of(self.texts, kind, hashes) | dict(of_causes)
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
         """Read single lines again, by file and offset; lines that no longer exist are left out."""
@@ -242,6 +275,12 @@ class Window:
         """Offsets in ascending order, by file."""
         by_file = groupby(sorted(set(places)), key=itemgetter(0))
         return [(file, [offset for _, offset in group]) for file, group in by_file]
+
+
+def _texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int, str]:
+    wanted = pl.Series(sorted(set(hashes)), dtype=pl.UInt64)
+    found = texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
+    return dict(found.select("hash", "text").collect().iter_rows())
 
 
 def batches_of(files: Sequence[tuple[int, FileFacts]]) -> list[Batch]:

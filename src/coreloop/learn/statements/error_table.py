@@ -17,7 +17,7 @@ from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.sets import bits_of
-from coreloop.observe.reading.failure_signals import unwrapped
+from coreloop.observe.reading.error_texts import unwrapped
 
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""

@@ -176,7 +176,7 @@ def _calls(
     window: Window, places: pl.LazyFrame, names: Mapping[str, str]
 ) -> dict[tuple[int, int], list[LoggedCall]]:
     """The calls of some requests, by place; those of one request may be in several files."""
-    rows = window.all_calls().join(places, on=_PLACE, how="semi")
+    rows = window.with_causes(window.all_calls().join(places, on=_PLACE, how="semi"))
     columns = (*_PLACE, "call", "tool", "error_class", "template", "retry", "recovered")
     values = read_values_of(window, places, names)
     calls: defaultdict[tuple[int, int], list[LoggedCall]] = defaultdict(list)

@@ -168,4 +168,5 @@ RULES: Final = (
     *finance.ACCOUNTS,
     *phones.KOREAN,
     *persons.KOREAN,
+    *persons.INTRODUCED,
 )

@@ -173,6 +173,79 @@ KOREAN: Final = (
         Sign.TITLE,
     ),
 )
+# Words of people that look like a surname and a given name: 저는 공무원입니다.
+_ROLES_TEXT: Final = """
+공무원 교직원 구성원 안내원 상담원 연구원 조합원 장애인 연예인 현지인 정치인 임대인 임차인 서양인 동양인
+한국인 조선인 소상인 신앙인 기독교인 원주민 이주민 지원자 주문자 문의자 방문자 신고자 심사자 유권자 노동자
+고령자 이용자 임산부 심사관 소방관 조종사 변호사 변리사 노무사 전문가 이민자 유경험자
+"""
+_ROLES: Final = frozenset(_ROLES_TEXT.split())
+_TITLE: Final = re.compile(_TITLES)
+
+
+def _is_introduced(match: re.Match[str]) -> bool:
+    """Whether somebody says a name, not what they are; most names have a syllable of `_COMMON`."""
+    name = re.sub(r"\s", "", match["value"])
+    if name in _ROLES or _TITLE.fullmatch(name) or not _is_name(match):
+        return False
+    return len(name) != 3 or not _COMMON_SYLLABLES.isdisjoint(name[1:])
+
+
+_SAID: Final = r"(?=\s?(?:입니다|이에요|이예요|예요|에요|인데|이고요|이라|라고|이야|야(?![가-힣])))"
+"""Behind a name that somebody says of themselves."""
+_CALLED: Final = (
+    r"(?=\s?(?:이?라고\s?(?:합니다|해요|해(?![가-힣])|하는|하며|불러|부르|말씀|적)|이?라는\s?사람))"
+)
+_NAME_AFTER_BLANK: Final = rf"(?![이한전안현구신주공방성본]){_AFTER_BLANK}"
+
+
+def _is_called(match: re.Match[str]) -> bool:
+    return re.match(_CALLED, match.string[match.end() : match.end() + 8]) is not None
+
+
+INTRODUCED: Final = (
+    Rule(  # 저는 김민수입니다
+        "PERSON",
+        rf"(?<![가-힣])(?:저는|제가|나는|내가|저|전|난)\s{{1,3}}[\"']?"
+        rf"(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME}|[{_SURNAMES}][{_SHORT_GIVEN}])[\"']?{_SAID}",
+        Sign.INTRODUCTION,
+        _is_introduced,
+    ),
+    Rule(  # 김민수라고 합니다
+        "PERSON",
+        rf"(?<![가-힣])[\"']?(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})[\"']?{_CALLED}",
+        Sign.INTRODUCTION,
+        _is_introduced,
+    ),
+    Rule(  # 안녕하세요, 김민수입니다; 이름이 김민수예요
+        "PERSON",
+        rf"(?:안녕하(?:세요|십니까)[\s,.!~]{{1,4}}|(?:이름|성함)[은이]\s{{0,2}})[\"']?(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})[\"']?{_SAID}",
+        Sign.INTRODUCTION,
+        _is_introduced,
+    ),
+    Rule(  # my name is 김민수
+        "PERSON",
+        rf"(?i:my name(?:['’]s| is)|i[’']m|i am|this is)\s"
+        rf"(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})(?![가-힣])",
+        Sign.INTRODUCTION,
+        _is_introduced,
+    ),
+    Rule(  # 제 이름은 존 스미스입니다
+        "PERSON",
+        r"(?<![가-힣])(?:제|내|저의|나의)\s?(?:이름|성함)은\s{1,3}[\"']?"
+        rf"(?P<value>(?!비밀|익명|무엇|뭐)[가-힣]{{1,5}}?(?:\s[가-힣]{{1,5}}?)?)[\"']?{_SAID}",
+        Sign.INTRODUCTION,
+    ),
+    Rule(  # 저는 John Smith입니다, 제 이름은 Jane입니다, but not 저는 Premium입니다
+        "PERSON",
+        rf"(?<![가-힣])(?P<word>저는|나는|전|난|(?:[제내]\s?|저의\s|나의\s)?(?:이름|성함)[은이])\s[\"']?"
+        rf"(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{0,2}})[\"']?(?:{_SAID}|{_CALLED})",
+        Sign.INTRODUCTION,
+        lambda match: " " in match["value"] or match["word"][-2:-1] in {"름", "함"} or _is_called(match),
+    ),
+)
+
+
 # Capitalised words after "name:" or "customer:" that are no names of persons.
 _NOT_NAMES_TEXT: Final = """
 Account Accounts Acme Agreement All Alpha America American Analysis Annual Applicant Asia Asset Assets
@@ -230,6 +303,27 @@ def _is_lower_name(match: re.Match[str]) -> bool:
     return _NO_LOWER.isdisjoint(words) and _NOT_NAMES.isdisjoint(map(str.title, words))
 
 
+# Words of sentences in capitals: "I'm On Board", "This is Urgent".
+_NO_SELF_TEXT: Final = """
+A About Above Again All Also Am An And Any Are Asking At Back Be Because Before But By Calling Can
+Canadian Chinese Coming Currently Day Days Doing Done Dutch European Fine For French Friday From Fun
+German Getting Glad Going Good Great Happy Having He Here How I If In Indian Interested Into Is It Italian
+Japanese Just Later Let Like Looking Mad Make Maybe Monday More Much My Nice No Not Now Of Off Okay On
+Only Or Our Out Over Please Ready Really Right Running Saturday She Side So Sorry Spanish Still Sunday
+Super Sure Swiss Taking Thank Thanks That There Thursday To Today Tomorrow Tonight Too Trying Tuesday
+Under Up Urgent Using Very Via Waiting Wednesday Well Were What When Where Which Who Why Will With Working
+Writing
+"""
+_NO_SELF: Final = frozenset(_NO_SELF_TEXT.split())
+
+
+def _is_self(match: re.Match[str]) -> bool:
+    return _NO_SELF.isdisjoint(match["value"].split()) and _is_latin_name(match)
+
+
+_TWO_NAMES: Final = rf"(?:{_CAPITAL})(?:\s{{1,2}}(?:{_CAPITAL}|de|van|von|der|del|la|bin|al)){{1,3}}"
+_APOSTROPHE: Final = "['’]"
+_BEHIND_NAME: Final = r"(?![A-Za-z(_])"
 RULES: Final = (
     Rule(  # full name: john smith, in lower case only as the whole value of such a field
         "PERSON",
@@ -239,6 +333,43 @@ RULES: Final = (
         r"[a-zà-ÿ][a-zà-ÿ'’-]{1,24}){1,2})(?=[\"',;.)\]}|/]|\s*$|\s*\n|\s[-–(|])",
         Sign.NAME,
         _is_lower_name,
+    ),
+    Rule(  # my name's john smith and I need help
+        "PERSON",
+        rf"(?i:(?<![a-z])my (?:full )?name(?:{_APOSTROPHE}s| is)\s)"
+        r"(?P<value>[a-zà-ÿ]{2,20}\s[a-zà-ÿ][a-zà-ÿ'’-]{1,24})(?=\s(?:and|but|from|i|my|here|calling|with|so)\b|[\"',;.!]|\s*$)",
+        Sign.INTRODUCTION,
+        _is_lower_name,
+    ),
+    Rule(  # I'm John Smith
+        "PERSON",
+        rf"(?<![A-Za-z])(?:[Ii](?:{_APOSTROPHE}m|\sam)|[Nn]ame{_APOSTROPHE}s|[Ii]\sgo\sby|[Cc]all\sme)\s(?P<value>{_TWO_NAMES}){_BEHIND_NAME}",
+        Sign.INTRODUCTION,
+        _is_self,
+    ),
+    Rule(  # call me Jane
+        "PERSON",
+        rf"(?<![A-Za-z])(?:[Nn]ame{_APOSTROPHE}s|[Ii]\sgo\sby|[Cc]all\sme)\s(?P<value>{_CAPITAL}){_BEHIND_NAME}",
+        Sign.INTRODUCTION,
+        _is_self,
+    ),
+    Rule(  # Hello, this is Jane Roe; this is Jane Roe speaking
+        "PERSON",
+        rf"(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?:\s[Tt]here)?[,!.\s]{{1,3}}[Tt]his\sis\s(?P<value>{_TWO_NAMES}){_BEHIND_NAME})",
+        Sign.INTRODUCTION,
+        _is_self,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?:[Tt]his\sis\s)?(?P<value>{_TWO_NAMES})(?=\s(?:speaking|here)(?:[.,!;:]|\s*$|\n))",
+        Sign.INTRODUCTION,
+        _is_self,
+    ),
+    Rule(  # Best regards, Jane Roe
+        "PERSON",
+        rf"(?i:regards|sincerely)[,.]?\s{{1,3}}(?P<value>{_TWO_NAMES})(?=\s*$|\s*\n|[.,])",
+        Sign.INTRODUCTION,
+        _is_self,
     ),
     Rule(  # name: John Smith; a single word only beside a word for a person
         "PERSON",

@@ -32,6 +32,7 @@ class Sign(IntFlag):
     TITLE = auto()
     LATIN_TITLE = auto()
     NAME = auto()
+    INTRODUCTION = auto()
     BIRTH = auto()
     STREET = auto()
     NATIONAL = auto()

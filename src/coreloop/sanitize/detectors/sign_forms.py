@@ -34,6 +34,11 @@ _TITLES: Final = """
 간호사 약사 원장 매니저 연구원 애널리스트 감사 조합장 총장 학장 교장 판사 검사 형사 경위 경감 작가 감독
 배우 선수 담당 작성자 신청 예금주 수취인 보호자 환자 직원 성명 성함 이름 실명 수신 발신 사람
 """
+_INTRODUCTIONS: Final = """
+라고 저는 제가 나는 이름 성함 안녕 입니다 인데 예요 에요
+my␣name name's name’s i'm i’m i␣am this␣is call␣me go␣by
+speaking here regards sincerely
+"""
 _LATIN_TITLES: Final = "mr ms miss mx dr prof sir madam lady ceo cfo cto coo chair president"
 _LATIN_TITLE: Final = (
     r"(?<![a-z])(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|lady|"
@@ -134,6 +139,7 @@ FORMS: Final = (
         },
     ),
     Form(Sign.NAME, words="name dear customer client patient recipient payee holder"),
+    Form(Sign.INTRODUCTION, words=_INTRODUCTIONS),
     Form(Sign.BIRTH, words="birth dob d.o.b born 생년 생일"),
     Form(
         Sign.NATIONAL,

@@ -19,7 +19,7 @@ from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts, merge_facts
 from coreloop.learn.mine.window import moment
 from coreloop.observe.reading.decode import RecordLine, decode_line
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
 from logs import call, failed, line, record
 from rows import each_row
 

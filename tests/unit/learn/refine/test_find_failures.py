@@ -23,7 +23,7 @@ from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.counterexamples import Counterexample, Without
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
-from coreloop.observe.reading.failure_signals import template
+from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log
 from rows import slow_after
 from weekly import WEEKLY

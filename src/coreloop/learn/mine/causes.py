@@ -1,0 +1,200 @@
+"""Templates of errors -> their causes: the text that all errors of a cause share, by tool.
+
+A template says what varies in one error; only many of them together show which words are the errors' own.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from coreloop.observe.reading.error_texts import cut
+from coreloop.observe.reading.own_values import ORDINARY, OWN_WORD, PARTICLES, hashed, named
+
+_RARE_BELOW: Final = 5  # calls; k-anonymity as in reports
+_MAX_TEXTS: Final = 2  # that share a rare word
+_MIN_VARIANTS: Final = 5  # rare words at one place: fewer may well be as many causes
+_MIN_NAMES: Final = 3  # of words with a capital letter
+_MIN_SHARED: Final = 2  # words beside them
+_MAX_VARYING: Final = 4  # words of a name
+_ANY: Final = "<>"
+# Matches "<name:abcd>를", "<value>을(를)" and "page".
+_AFTER: Final = "|".join(sorted(PARTICLES, key=len, reverse=True))
+_TOKEN: Final = re.compile(
+    rf"""
+    <[\w-]{{1,40}}(?::[a-p]{{4}})?>
+    (?: [가-힣]{{1,2}}\([가-힣]{{1,2}}\) | (?:{_AFTER})(?![가-힣]) )?
+    | [^\W_]+
+    """,
+    re.VERBOSE,
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+_ARTICLES: Final = frozenset({"a", "an"})
+_JOINING: Final = frozenset({"and", "or"})
+_Key = tuple[str, ...]
+_Frame = tuple[_Key, _Key]
+
+
+def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], str]:
+    """Find the cause of each template.
+
+    A word of an argument is the error's own if it stands in more errors of the tool where no argument has it,
+    and in at least five if it may be a name, or always there, in a text that others have in clear. Texts that
+    differ only in what was replaced are one cause; so are texts that differ in a rare word, or name, if a
+    value or more such words stand there.
+
+    Parameters
+    ----------
+    counts : mapping of (str, str) to int
+        Failed calls by tool and `coreloop.observe.reading.error_texts.template`.
+    names : iterable of str
+        Names of arguments, whose words are never rare.
+
+    Returns
+    -------
+    dict of (str, str) to str
+        The cause by tool and template: without values, at most 200 characters.
+    """
+    by_tool: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for (tool, template), n in counts.items():
+        by_tool[tool][template] = n
+    kept = ORDINARY.union(*map(_key, names))
+    found = {}
+    for tool, of_tool in by_tool.items():
+        restored = _with_own_words(of_tool)
+        texts: Counter[str] = Counter()
+        for template, n in of_tool.items():
+            texts[restored[template]] += n
+        shown = _shown(texts, kept)
+        found.update({(tool, template): shown[restored[template]] for template in of_tool})
+    return found
+
+
+def _with_own_words(counts: Mapping[str, int]) -> dict[str, str]:
+    """Each template with the names of arguments for their values, and the words that are its own."""
+    own: Counter[str] = Counter()
+    clear: Counter[str] = Counter()
+    alike: defaultdict[str, list[list[str]]] = defaultdict(list)
+    for template, n in counts.items():
+        numbers = [match[2] for match in OWN_WORD.finditer(template)]
+        own.update(dict.fromkeys(numbers, n))
+        clear.update(dict.fromkeys(_WORD.findall(OWN_WORD.sub(" ", template)), n))
+        alike[_without_hashes(template)].append(numbers)
+    by_number = {hashed(word.casefold()): word for word in clear} if own else {}
+    small = {number: word for number, word in by_number.items() if word.isascii() and word.islower()}
+    common = {number: word for number, word in by_number.items() if clear[word] >= _RARE_BELOW}
+    words = {number: word for number, word in (small | common).items() if clear[word] > own[number]}
+    always = {text: _always(numbers) & small.keys() for text, numbers in alike.items()}
+    keys = set(map(_key, counts)) if own else ()
+    restored = {}
+    for template in counts:
+        fixed = {number: small[number] for number in always[_without_hashes(template)]}
+        restored[template] = _restored(template, words, fixed, keys)
+    return restored
+
+
+def _without_hashes(template: str) -> str:
+    return OWN_WORD.sub(r"<\1>", template)
+
+
+def _always(alike: Iterable[Sequence[str]]) -> set[str]:
+    """The hashes of words that stand at one place in all of some templates."""
+    return {numbers[0] for numbers in zip(*alike, strict=True) if len(set(numbers)) == 1}
+
+
+def _restored(
+    template: str, words: Mapping[str, str], fixed: Mapping[str, str], keys: Collection[_Key]
+) -> str:
+    """Restore its own words: if the whole text occurs in clear, else those in small letters alone."""
+    if not OWN_WORD.search(template):
+        return template
+    for known in ({**words, **fixed}, words):
+        whole = named(template, known)
+        if _key(whole) in keys:
+            return whole
+    small = {number: word for number, word in words.items() if word.isascii() and word.islower()}
+    return named(template, small)
+
+
+def _shown(texts: Mapping[str, int], kept: Collection[str]) -> dict[str, str]:
+    """The text that is shown for each one."""
+    by_key: defaultdict[_Key, list[str]] = defaultdict(list)
+    for text in sorted(texts, key=lambda text: (-texts[text], len(text), text)):
+        by_key[_key(text)].append(text)
+    counts = {key: sum(map(texts.__getitem__, same)) for key, same in by_key.items()}
+    shown = {key: same[0] for key, same in by_key.items()}
+    shown |= _Varying(counts, shown, kept).merged()
+    return {text: cut(shown[key]) for key, same in by_key.items() for text in same}
+
+
+def _key(text: str) -> _Key:
+    """The words of a text in small letters, and one sign for what was replaced between them."""
+    key: list[str] = []
+    for token in _TOKEN.findall(text):
+        word = _ANY if token[0] == "<" else token.casefold()
+        if word != _ANY:
+            key += [word] * (word not in _ARTICLES)
+        elif key[-2:-1] == [_ANY] and key[-1] in _JOINING:
+            key.pop()
+        elif key[-1:] != [_ANY]:
+            key.append(_ANY)
+    return tuple(key) if set(key) - {_ANY} else (text,)
+
+
+class _Varying:
+    """The causes of a tool's errors that differ in rare words."""
+
+    def __init__(self, counts: Mapping[_Key, int], shown: Mapping[_Key, str], kept: Collection[str]) -> None:
+        self._counts, self._shown = counts, shown
+        calls: Counter[str] = Counter()
+        for key, n in counts.items():
+            calls.update(dict.fromkeys(key, n))
+        texts = Counter(word for key in counts for word in set(key))
+        rare = {word for word, n in calls.items() if n < _RARE_BELOW and texts[word] <= _MAX_TEXTS}
+        self._rare = rare - {_ANY, *kept}
+        self._words = sorted(calls)
+        tokens = (token for text in shown.values() for token in _WORD.findall(text))
+        self._capital = {token.casefold() for token in tokens if token[0].isupper()}
+
+    def merged(self) -> dict[_Key, str]:
+        """The texts that are shown instead of their own, by key."""
+        frames: defaultdict[_Frame, dict[_Key, _Key]] = defaultdict(dict)
+        for key in self._counts:
+            if span := self._rare_span(key):
+                frames[key[: span.start], key[span.stop :]][key[span]] = key
+        texts = {frame: self._text(frame, variants) for frame, variants in frames.items()}
+        return {key: text for frame, text in texts.items() if text for key in frames[frame].values()}
+
+    def _rare_span(self, key: _Key) -> slice | None:
+        """From the first to the last rare word of a text; None if that is no name in a sentence."""
+        places = [place for place, word in enumerate(key) if word in self._rare]
+        if not places or places[-1] - places[0] >= _MAX_VARYING:
+            return None
+        span = slice(places[0], places[-1] + 1)
+        n_shared = sum(word != _ANY for word in (*key[: span.start], *key[span.stop :]))
+        is_torn = span.stop == len(key) and self._is_torn(key[-1])
+        return None if is_torn or n_shared < _MIN_SHARED else span
+
+    def _is_torn(self, last: str) -> bool:
+        """Whether the last word of a text begins another word: logs cut texts anywhere."""
+        following = bisect_right(self._words, last)
+        return following < len(self._words) and self._words[following].startswith(last)
+
+    def _text(self, frame: _Frame, variants: Mapping[_Key, _Key]) -> str:
+        """The text of variants of a cause; empty if they are none."""
+        before, behind = frame
+        with_value = (
+            *before,
+            *[_ANY] * (before[-1:] != (_ANY,) and behind[:1] != (_ANY,)),
+            *behind,
+        )
+        if with_value in self._counts:
+            return self._shown[with_value]
+        n_names = sum(not self._capital.isdisjoint(words) for words in variants)
+        if n_names < _MIN_NAMES and len(variants) < _MIN_VARIANTS:
+            return ""
+        words, key = min(variants.items(), key=lambda variant: (-self._counts[variant[1]], variant))
+        pattern = r"[\W_]+".join(map(re.escape, words))
+        text, n = re.subn(rf"(?i)(?<![^\W_]){pattern}(?![^\W_])", "<value>", self._shown[key])
+        return text if n else " ".join((*before, "<value>", *behind))

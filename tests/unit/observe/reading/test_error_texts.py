@@ -1,0 +1,208 @@
+"""Error texts without personal data."""
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.base.error_classes import error_class
+from coreloop.observe.reading.error_texts import template, unwrapped
+from rows import each_row
+
+
+@each_row(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("boom", "boom"),
+        ("two\n\tlines  here", "two lines here"),
+        ("order 12 of 340", "order <n> of <n>"),
+        ("1,234,567 or 1 234 567 or 12,5", "<n> or <n> or <n>"),
+        ("cannot open '/data/Jane Roe.txt' now", "cannot open <value> now"),
+        ("order #W2378156 is missing", "order <n> is missing"),
+        ("id 3f2a-99 and user_12", "id <n> and <n>"),
+        ("took 1.5s", "took <n>"),
+        ("user jane.doe@example.com unknown", "user <address> unknown"),
+        ("see https://host/a?b=1 now", "see <address> now"),
+        ("cannot open /home/jane/x.txt", "cannot open <path>"),
+        (r"cannot open C:\Users\jane", "cannot open <path>"),
+        ("KeyError: 'jane doe'", "KeyError: <value>"),
+        ('no "jane doe" here', "no <value> here"),
+        ("no `jane` here", "no <value> here"),
+        ("no “jane” here", "no <value> here"),
+        ("no ‘jane’ here", "no <value> here"),
+        ("no «jane» here", "no <value> here"),
+        ("doesn't have the user's page", "doesn't have the user's page"),
+        ("doesn't have 'x'", "doesn't have <value>"),
+        # a log that cuts texts cuts within quotes too
+        ("input_value='jane d", "input_value=<value>"),
+        ('no "jane d', "no <value>"),
+        ("no “jane d", "no <value>"),
+        # what one replacement leaves is quoted only then
+        ("a 'b \"c'd\" e' f", "a <value> f"),
+    ],
+)
+def test_varying_parts_are_replaced(text: str, expected: str) -> None:
+    assert template(text) == expected
+
+
+@each_row(
+    ("text", "expected", "named"),
+    [
+        ("종목코드 005930을 찾을 수 없습니다", "종목코드 <n> 찾을 수 없습니다", "not_found"),
+        ("'삼성전자'을(를) 찾을 수 없습니다", "<value>을(를) 찾을 수 없습니다", "not_found"),
+        ("지원하지 않는 축: ‘수익’", "지원하지 않는 축: <value>", "invalid_argument"),
+        ("「삼성전자」 문서가 없습니다", "<value> 문서가 없습니다", "not_found"),
+        ("『사업보고서』 없는 항목", "<value> 없는 항목", "not_found"),
+        ("2024년 3분기 자료가 없습니다", "<n> <n> 자료가 없습니다", "not_found"),
+        ("시간 초과(30초)", "시간 초과(<n>)", "timeout"),
+        ("요청 한도 초과: 분당 60회", "요청 한도 초과: 분당 <n>", "rate_limit"),
+        (
+            "서버 연결에 실패했습니다 http://127.0.0.1:8400",
+            "서버 연결에 실패했습니다 <address>",
+            "transient_network",
+        ),
+        ("필수 인자 axis가 없습니다", "필수 인자 axis가 없습니다", "invalid_argument"),
+        ("접근 권한이 없습니다: 홍길동@회사.kr", "접근 권한이 없습니다: <address>", "auth"),
+        ("파일 /홈/길동/자료.xlsx 열기", "파일 <path> 열기", "other"),
+        ("번호 010-1234-5678 오류", "번호 <n> 오류", "other"),
+    ],
+)
+def test_korean_error_texts_lose_their_values_and_keep_their_class(
+    text: str, expected: str, named: str
+) -> None:
+    assert template(text) == expected
+    assert error_class(text) == error_class(expected) == named
+
+
+def test_wide_and_decomposed_spellings_are_one_text() -> None:
+    assert template("ＫｅｙＥｒｒｏｒ １２３") == template("KeyError 123") == "KeyError <n>"
+    assert template("\u1112\u1161\u11ab\u1100\u1173\u11af") == "한글"
+
+
+def test_a_long_text_is_cut_between_words() -> None:
+    cut = template("word " * 100)
+    assert cut == ("word " * 40).strip()
+    assert template("x" * 201) == "<value>"
+
+
+PIECES = st.sampled_from(
+    [
+        *[
+            "error",
+            "user",
+            "없습니다",
+            "can't",
+            "a'b",
+            " ",
+            "  ",
+            "\n",
+            "(",
+            ")",
+            "=",
+            ":",
+            ",",
+            "\u0338",
+            "\u0301",
+        ],
+        *[
+            "'",
+            '"',
+            "`",
+            "“",
+            "”",
+            "‘",
+            "’",
+            "「",
+            "」",
+            "«",
+            "»",
+            "<",
+            ">",
+            "<n>",
+            "<value>",
+            "#",
+            "-",
+            ".",
+            "_",
+        ],
+        *["0", "12", "٣", "½", "①", "@", "a@b.c", "/", "\\", "://", "http://h/p", "/home/x", "word " * 45],
+    ]
+)
+TEXTS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=60).map("".join))
+
+
+@given(TEXTS)
+@example("'a \"b'c\" d' e")  # a quote that another one hides
+@example("'a'\u0338 b")  # a sign that melts into a placeholder
+@example("'" + "word " * 39 + "abcd' \"efgh")
+@example("x" * 195 + " 'a b'c")
+def test_a_template_is_its_own_template(text: str) -> None:
+    once = template(text)
+    assert template(once) == once
+
+
+@each_row(
+    ("error", "said"),
+    [
+        ("Error: Error executing tool find: the city is closed", "the city is closed"),
+        ("Error calling tool <value>: the city is closed", "the city is closed"),
+        ("ToolException: failed to run the tool find: no seat", "no seat"),
+        (
+            "Error invoking tool <value> with kwargs {<value>: <value>} with error: no seat Please fix it",
+            "no seat Please fix it",
+        ),
+        pytest.param("ValueError: no seat", "ValueError: no seat", id="a type says what is wrong"),
+        pytest.param("Error executing tool find:", "Error executing tool find:", id="nothing is inside"),
+        pytest.param("Error: " * 5 + "no seat", "no seat", id="several"),
+    ],
+)
+def test_what_frameworks_put_before_an_error_is_taken_off(error: str, said: str) -> None:
+    assert unwrapped(error) == said
+
+
+def test_the_cause_of_a_long_error_is_not_cut_off() -> None:
+    kwargs = ", ".join(f"'name{'x' * n}': value" for n in range(30))
+    error = f"Error: Error invoking tool 'find' with kwargs {{{kwargs}}} with error:\n no seat is left"
+    assert template(error) == "no seat is left"
+
+
+@given(TEXTS)
+def test_a_template_is_one_short_line_without_digits_addresses_and_paths(text: str) -> None:
+    result = template(text)
+    assert len(result) <= 200
+    assert len(result.splitlines()) <= 1
+    assert re.search(r"\d|@|://|[/\\]", result) is None
+
+
+WORDS = st.lists(st.sampled_from(["error", "없습니다", "of", "user:", "12"]), max_size=5).map(" ".join)
+SECRET = st.text("abcxyzABC가나다 ._-", min_size=1, max_size=40).map(lambda text: f"SECRET{text}")
+QUOTES = st.sampled_from(["''", '""', "``", "“”", "‘’", "「」", "『』", "«»"])
+
+
+@given(before=WORDS, secret=SECRET, quotes=QUOTES, after=WORDS)
+def test_no_quoted_value_is_kept(before: str, secret: str, quotes: str, after: str) -> None:
+    assert "SECRET" not in template(f"{before} {quotes[0]}{secret}{quotes[1]} {after}")
+
+
+@given(before=WORDS, secret=SECRET, quotes=QUOTES)
+def test_no_value_is_kept_whose_closing_quote_was_cut_off(before: str, secret: str, quotes: str) -> None:
+    assert "SECRET" not in template(f"{before} {quotes[0]}{secret}")
+
+
+def test_no_value_is_kept_that_is_longer_than_what_is_looked_at() -> None:
+    assert template('bad "' + "SECRET " * 1000 + '" here') == "bad <value>"
+
+
+@given(before=WORDS, user=st.from_regex(r"[a-z가-힣.+]{1,20}", fullmatch=True), after=WORDS)
+def test_no_address_and_no_path_is_kept(before: str, user: str, after: str) -> None:
+    text = f"{before} SECRET{user}@host.kr /SECRET/{user} C:\\SECRET\\{user} https://SECRET/{user} {after}"
+    assert "SECRET" not in template(text)
+
+
+@given(st.integers(0, 60), st.integers(10**3, 10**12))
+def test_texts_that_differ_only_in_their_values_have_one_template(count: int, number: int) -> None:
+    first = f"order {number} of 'user {count}' in /data/{count}/x failed: " + "again " * count
+    other = "order 7 of 'someone' in /tmp/y failed: " + "again " * count
+    assert template(first) == template(other)
