@@ -1,5 +1,7 @@
 """Check that reach can be measured and that the replay endpoint can be reached."""
 
+import os
+import shutil
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -9,7 +11,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
-from coreloop.admin.checks.programs import is_program
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import Phrase, number_of
 from coreloop.base.project.frameworks import find_framework
@@ -27,7 +28,7 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     command = schema_command(settings, root)
     if command is None:
         yield _unmeasured(find_framework(root))
-    elif not is_program(command.words[0], root):
+    elif not _is_program(command.words[0], root):
         message = Phrase("reach: {words} is not a program that can be run", words=command.words[0])
         yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
@@ -117,3 +118,8 @@ def _connect(host: str, port: int) -> None:
         done.result(_ANSWER_S)
     except TimeoutError as error:
         raise OSError(Phrase("no answer within {answer_s:.0f} s", answer_s=_ANSWER_S)) from error
+
+
+def _is_program(word: str, root: Path) -> bool:
+    """Whether a word is a program on the PATH or, with a slash, the path of a program from a folder."""
+    return shutil.which(root / word if os.sep in word else word) is not None

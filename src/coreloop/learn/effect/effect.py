@@ -17,7 +17,6 @@ from coreloop.learn.effect.named_failure import ALL_FAILURES, NamedFailure, name
 from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import (
     HORIZON_DAYS,
-    TOLD,
     Decision,
     EffectVerdict,
     Look,
@@ -89,15 +88,6 @@ class Effect:
     def why_unknown(self) -> Phrase:
         """The reason, as `Phrase` if it comes from a file too."""
         return self.reason if isinstance(self.reason, Phrase) else Phrase(self.reason)
-
-    @property
-    def news(self) -> str:
-        """The verdict as it is announced, with what became of it since; empty while there is none."""
-        if self.is_stale:
-            return Phrase("stale")
-        if self.has_returned:
-            return Phrase("{verdict}, and the failure came back", verdict=Phrase(self.verdict))
-        return Phrase(self.verdict) if self.verdict in TOLD else ""
 
     @property
     def why_retire(self) -> str:
