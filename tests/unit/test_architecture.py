@@ -12,7 +12,7 @@ from rows import each_row
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"
-NOT_OURS = {"admin/demo/projects", "admin/init/templates", "runs/claude_code/templates"}
+NOT_OURS = {"admin/demo/project", "admin/init/templates", "runs/claude_code/templates"}
 """Files that are copied into other projects."""
 BEHIND_ONE_MODULE = {
     "distributed": "observe.reading.remote",

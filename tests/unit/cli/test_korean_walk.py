@@ -108,10 +108,3 @@ def test_programs_read_the_same_in_both_languages(project: Path, command: tuple[
     english, _ = run(project, *command, "--json", language=ENGLISH)
     assert english == run(project, *command, "--json", language="ko_KR.UTF-8")[0]
     assert english
-
-
-def test_the_korean_demo_speaks_korean_wherever_it_runs(tmp_path: Path, run: Run):
-    shown, errors = run(tmp_path, "demo", "--korean", "--out", "demo", language="C")
-    assert "language: ko\n" in (tmp_path / "demo" / "coreloop.yaml").read_text("utf-8")
-    said = NOT_OURS.sub("", shown + errors)
-    assert [line for line in said.splitlines() if WORDS.search(line) and not line.startswith("  git ")] == []
