@@ -25,7 +25,6 @@ FILES = {
     "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
     "look PATHS": "look {}",
-    "look --out": "look event.json --out {}",
     "import --times": "import --from openai-chat --times {} log.jsonl",
     "docstring append TARGET": "docstring append --section Guide --line x {}::name",
     "docstring check PATHS": "docstring check {}",
