@@ -24,7 +24,7 @@ BEHIND_ONE_MODULE = {
     "github": "base.github",
     "httpx2": "base.http",
     "markupsafe": "web.pages",
-    "opentelemetry": "web.spans",
+    "opentelemetry": "web.server",
     "prometheus_client": "web.metrics",
     "protego": "answer.search.page.robots",
     "psycopg": "base.postgres",
