@@ -28,7 +28,6 @@ READING = [
     ("index",),
     ("runs", "list"),
     ("runs", "show"),
-    ("runs", "check"),
     ("jobs", "list"),
     ("repair", "gates"),
     ("repair", "gaps"),

@@ -59,8 +59,6 @@ FILES = {
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }
 FOLDERS = {
-    "runs backup --out": "runs backup --out {}",
-    "runs restore FOLDER": "runs restore {}",
     "runs install --project": "runs install claude-code --project {}",
     "runs uninstall --project": "runs uninstall claude-code --project {}",
     "observe install --project": "observe install claude-code --project {}",

@@ -122,7 +122,7 @@ def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
 
 def knowledge_schema(now: datetime) -> Schema:
     """Return the schema; rows whose time is not recorded get this one when they are migrated."""
-    return Schema("knowledge", (partial(_create_or_adopt, now=now),), is_knowledge)
+    return Schema("knowledge", partial(_create_or_adopt, now=now), is_knowledge)
 
 
 VERSION: Final = knowledge_schema(datetime.max).version
