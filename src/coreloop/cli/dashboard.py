@@ -1,20 +1,21 @@
 """The dashboard issue, for the workflow that runs every night.
 
-    python -m coreloop.cli.dashboard --render STATUS FOLDER
-    python -m coreloop.cli.dashboard --comments STATUS
+    python -m coreloop.cli.dashboard --outputs FOLDER
     python -m coreloop.cli.dashboard --comment
     python -m coreloop.cli.dashboard
 
-The first prints what waits and what is wrong as Markdown, from a file with the output of status --json and
-the folder of the sanitized proposals; the second the verdicts on merged promotions, as JSON. The third writes
-these, in COMMENTS, under their pull requests. The last writes PAGE and RESULT, with a link to the run, into
-the dashboard issue of GITHUB_REPOSITORY.
+The first prints two outputs of a job: page, what waits and what is wrong in this project, with the sanitized
+proposals of FOLDER; and comments, the verdicts on merged promotions. The second writes these,
+in COMMENTS, under their pull requests. The last writes PAGE and RESULT, with a link to the run,
+into the dashboard issue of GITHUB_REPOSITORY.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 
 import orjson
 
@@ -22,7 +23,6 @@ from coreloop.admin.status.dashboard import (
     dashboard_body,
     dashboard_page,
     read_comments,
-    read_facts,
     verdict_comments,
 )
 from coreloop.base.errors import CoreloopError, UsageError
@@ -31,6 +31,7 @@ from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.issues import write_dashboard
 from coreloop.base.github.urllib_transport import UrllibTransport
 from coreloop.base.messages import say, text_of
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import summary
 
@@ -39,10 +40,8 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Entry point; 2 is a usage error, an unreadable file, or a failed request."""
     try:
         match arguments:
-            case ["--render", status, folder]:
-                print(dashboard_page(read_facts(Path(status)), summary(Path(folder))))
-            case ["--comments", status]:
-                print(orjson.dumps(verdict_comments(read_facts(Path(status)))).decode())
+            case ["--outputs", folder]:
+                print(_outputs(Path(folder), environ))
             case ["--comment"]:
                 for line in _comment(environ):
                     print(line)
@@ -55,6 +54,18 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         print(f"coreloop: {say(text_of(error))}", file=sys.stderr)
         return 2
     return 0
+
+
+def _outputs(folder: Path, environ: Mapping[str, str]) -> str:
+    from coreloop.admin.status.read_status import read_status
+    from coreloop.learn.mine.run import MiningOptions
+
+    workspace = open_workspace(Path.cwd())
+    status = read_status(workspace, now=datetime.now(UTC), environ=environ, mining=MiningOptions())
+    page = dashboard_page(status, summary(folder))
+    comments = orjson.dumps(verdict_comments(status)).decode()
+    end = f"end-{token_hex(16)}"  # a delimiter that no text can contain on purpose
+    return f"page<<{end}\n{page}\n{end}\ncomments<<{end}\n{comments}\n{end}"
 
 
 def _comment(environ: Mapping[str, str]) -> Iterator[str]:
