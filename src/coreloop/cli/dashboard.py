@@ -5,9 +5,8 @@
     python -m coreloop.cli.dashboard
 
 The first prints two outputs of a job: page, what waits and what is wrong in this project, with the sanitized
-proposals of FOLDER; and comments, the verdicts on merged promotions. The second writes these,
-in COMMENTS, under their pull requests. The last writes PAGE and RESULT, with a link to the run,
-into the dashboard issue of GITHUB_REPOSITORY.
+proposals of FOLDER; and comments, the verdicts on merged promotions. The second writes these, in COMMENTS,
+under their pull requests. The last writes PAGE and RESULT, with a link to the run, into the dashboard issue.
 """
 
 import os
@@ -15,16 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 
-import orjson
-
-from coreloop.admin.status.dashboard import (
-    dashboard_body,
-    dashboard_page,
-    read_comments,
-    verdict_comments,
-)
+from coreloop.admin.status.dashboard import dashboard_body, job_outputs, read_comments
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.github.comments import write_comment
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
@@ -41,7 +32,8 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     try:
         match arguments:
             case ["--outputs", folder]:
-                print(_outputs(Path(folder), environ))
+                workspace, proposed = open_workspace(Path.cwd()), summary(Path(folder))
+                print(job_outputs(workspace, proposed, now=datetime.now(UTC), environ=environ))
             case ["--comment"]:
                 for line in _comment(environ):
                     print(line)
@@ -54,18 +46,6 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         print(f"coreloop: {say(text_of(error))}", file=sys.stderr)
         return 2
     return 0
-
-
-def _outputs(folder: Path, environ: Mapping[str, str]) -> str:
-    from coreloop.admin.status.read_status import read_status
-    from coreloop.learn.mine.run import MiningOptions
-
-    workspace = open_workspace(Path.cwd())
-    status = read_status(workspace, now=datetime.now(UTC), environ=environ, mining=MiningOptions())
-    page = dashboard_page(status, summary(folder))
-    comments = orjson.dumps(verdict_comments(status)).decode()
-    end = f"end-{token_hex(16)}"  # a delimiter that no text can contain on purpose
-    return f"page<<{end}\n{page}\n{end}\ncomments<<{end}\n{comments}\n{end}"
 
 
 def _comment(environ: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any, TypeAlias
 
-from coreloop.admin.demo.script import DemoRequest, FromResult, PlannedStep, read_prose
+from coreloop.admin.demo.script import DemoRequest, FromResult, PlannedStep, Prose, read_script
 from coreloop.observe import AuditCollector
 
 Tools = Mapping[str, Callable[..., object]]
@@ -62,7 +62,7 @@ def answer(request: DemoRequest, tools: Tools, collector: AuditCollector) -> Scr
 
 
 def _write(request: DemoRequest, work: "_Work", *, finished: bool) -> ScriptedAnswer:
-    prose = read_prose()
+    prose = read_script(Prose)
     lines = [line for tool, result in work.results for line in prose.result_lines(tool, result)]
     text = prose.compose_answer(lines, closing=request.closing, gave_up=not finished)
     return ScriptedAnswer(text=text, violation=prose.find_violation(text, lines))
@@ -99,12 +99,7 @@ class _Work:
         return result
 
     def _observe(
-        self,
-        step: PlannedStep,
-        args: dict[str, object],
-        *,
-        result: Result = None,
-        error: str | None = None,
+        self, step: PlannedStep, args: dict[str, object], *, result: Result = None, error: str | None = None
     ) -> None:
         size_bytes = 0 if result is None else len(json.dumps(result, ensure_ascii=False).encode())
         self.collector.observe_tool_call(

@@ -88,11 +88,11 @@ def run_demo(
     tell(proposed)
     refined = refine_failures(folder, now=now)
     tell(refined)
-    first = _first_with_text(refined)
+    first = next((entry for entry in refined.document.statements if entry.suggested_append), None)
     if first is None:
         return DemoResult(proposed, refined)
     try:
-        promoted = promote_statement(folder, *first, message="docs: a small help desk")
+        promoted = promote_statement(folder, refined.paths[0], first.id)
     except GitError as error:
         error.add_note("the proposals are complete, only the promotion was skipped")
         return DemoResult(proposed, refined, failed=error)
@@ -101,13 +101,6 @@ def run_demo(
     effect = simulate_effect(folder, lead.engine, lead.lines, seed=seed)
     tell(effect)
     return DemoResult(proposed, refined, promoted, effect=effect)
-
-
-def _first_with_text(refined: RefineResult) -> tuple[Path, str] | None:
-    """Return file and id of the statement to promote."""
-    drafted = (entry for entry in refined.document.statements if entry.suggested_append is not None)
-    statement = next(drafted, None)
-    return None if statement is None else (refined.paths[0], statement.id)
 
 
 def make_project(folder: Path) -> None:
@@ -121,7 +114,8 @@ def make_project(folder: Path) -> None:
     try:
         if folder.exists() and any(folder.iterdir()):
             raise WorkspaceError("is not empty; name a new folder", path=folder)
-        copy_project(PROJECT, folder)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PROJECT, folder, ignore=ignore, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
         raise WorkspaceError(Phrase("cannot be written ({error})", error=error), path=folder) from error
 
@@ -167,19 +161,6 @@ def propose_candidates(folder: Path, *, now: datetime) -> PatternResult:
 def refine_failures(folder: Path, *, now: datetime) -> RefineResult:
     """Run `refine` on a demo's records."""
     return run_refine(open_workspace(folder), RefineRequest(days=demo_days(now), mining=_MINING), now=now)
-
-
-def copy_project(project: Path, destination: Path) -> None:
-    """Copy a tool package and its coreloop.yaml into a folder, which is created if absent.
-
-    Parameters
-    ----------
-    project : Path
-        The folder that contains both.
-    destination : Path
-        Files of the same names are overwritten; other files are kept.
-    """
-    shutil.copytree(project, destination, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
 
 
 def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object]]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
+T = TypeVar("T")
 PROJECT: Final = Path(__file__).parent / "project"
 """The folder that is copied: the tool package and its coreloop.yaml."""
 PACKAGE: Final = "helpdesk"
@@ -73,7 +74,7 @@ class _Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recipes:
+class Recipes:
     """The content of ``recipes.toml``."""
 
     recipes: tuple[_Recipe, ...]
@@ -83,7 +84,7 @@ class _Recipes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Phrases:
+class Phrases:
     """The content of ``phrases.toml``."""
 
     openings: tuple[str, ...]
@@ -126,9 +127,9 @@ class Prose:
 
 
 @cache
-def read_prose() -> Prose:
-    """Read the sentences of the answers, once per process."""
-    return msgspec.toml.decode((_SCRIPT / "prose.toml").read_bytes(), type=Prose)
+def read_script(kind: type[T]) -> T:
+    """Read the file of ``script`` that has the name of a class, once per process."""
+    return msgspec.toml.decode((_SCRIPT / f"{kind.__name__.lower()}.toml").read_bytes(), type=kind)
 
 
 @cache
@@ -136,16 +137,6 @@ def customers() -> tuple[str, ...]:
     """Return the names of the customers, about whom questions are."""
     with (PROJECT / PACKAGE / "customers.csv").open(encoding="utf-8", newline="") as lines:
         return tuple(row["name"] for row in csv.DictReader(lines))
-
-
-@cache
-def _recipes() -> _Recipes:
-    return msgspec.toml.decode((_SCRIPT / "recipes.toml").read_bytes(), type=_Recipes)
-
-
-@cache
-def _phrases() -> _Phrases:
-    return msgspec.toml.decode((_SCRIPT / "phrases.toml").read_bytes(), type=_Phrases)
 
 
 def scripted_requests(seed: int, count: int = 300) -> Iterator[DemoRequest]:
@@ -164,7 +155,7 @@ def scripted_requests(seed: int, count: int = 300) -> Iterator[DemoRequest]:
         In the order of ``offset_min``.
     """
     rng = Random(seed)
-    dealt = _deal(_recipes().recipes, count)
+    dealt = _deal(read_script(Recipes).recipes, count)
     rng.shuffle(dealt)
     for recipe, (offset_min, session) in zip(dealt, _schedule(count, rng), strict=True):
         steps, nouns = _plan_calls(recipe, rng)
@@ -197,8 +188,8 @@ def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
 
 def _plan_calls(recipe: _Recipe, rng: Random) -> tuple[tuple[PlannedStep, ...], dict[str, object]]:
     """Return the calls of a recipe's plan about a customer, and the nouns for the question."""
-    filling = _Filling({"customer": rng.choice(customers()), **_recipes().results}, rng)
-    steps = tuple(filling.step(step) for step in _recipes().plans[recipe.plan])
+    filling = _Filling({"customer": rng.choice(customers()), **read_script(Recipes).results}, rng)
+    steps = tuple(filling.step(step) for step in read_script(Recipes).plans[recipe.plan])
     if recipe.draws is not None:
         steps = tuple(rng.sample(steps, k=rng.randint(*recipe.draws)))
     topics = {noun: filling.values[name] for noun, name in recipe.asks_about.items()}
@@ -221,12 +212,12 @@ class _Filling:
             return value
         name = value.strip("{}")
         if name not in self.values:
-            self.values[name] = self.rng.choice(_recipes().any[name])
+            self.values[name] = self.rng.choice(read_script(Recipes).any[name])
         return self.values[name]
 
 
 def _word_question(topic: str, nouns: Mapping[str, object], rng: Random) -> str:
-    phrases = _phrases()
+    phrases = read_script(Phrases)
     clause = rng.choice(phrases.clauses[topic])
     parts = (rng.choice(phrases.openings), clause.format_map(nouns), rng.choice(phrases.endings))
     return " ".join(filter(None, parts))

@@ -1,10 +1,15 @@
 """The text of the dashboard issue, and the verdicts under merged pull requests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
+import orjson
+
 from coreloop.base.errors import UsageError
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import counted, escape_markdown, linked_markdown
 from coreloop.base.validation import ShapeError, decode
 
@@ -19,6 +24,29 @@ class VerdictComment:
 
     pull_request: int
     text: str
+
+
+def job_outputs(workspace: Workspace, proposed: str, *, now: datetime, environ: Mapping[str, str]) -> str:
+    """Return the outputs ``page`` and ``comments`` of a job, as GitHub reads them from a file.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project whose status they tell.
+    proposed : str
+        The night's sanitized proposals as Markdown.
+    now : datetime
+        With a zone.
+    environ : mapping
+        As for `coreloop.admin.status.read_status.read_status`.
+    """
+    from coreloop.admin.status.read_status import read_status
+    from coreloop.learn.mine.run import MiningOptions
+
+    status = read_status(workspace, now=now, environ=environ, mining=MiningOptions())
+    comments = orjson.dumps(verdict_comments(status)).decode()
+    end = f"end-{token_hex(16)}"  # a delimiter that no text can contain on purpose
+    return f"page<<{end}\n{dashboard_page(status, proposed)}\n{end}\ncomments<<{end}\n{comments}\n{end}"
 
 
 def verdict_comments(status: "Status") -> tuple[VerdictComment, ...]:

@@ -11,7 +11,8 @@ from coreloop.admin.demo.script import (
     DemoRequest,
     FromResult,
     PlannedStep,
-    read_prose,
+    Prose,
+    read_script,
     scripted_requests,
 )
 from coreloop.base.categories import Categories
@@ -132,7 +133,7 @@ def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call(tmp_path):
 
 def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
     broken = {record["violation"] for _, record, _ in worked if record["violation"]}
-    prose = read_prose()
+    prose = read_script(Prose)
     assert broken == {prose.forbidden_is, "the answer states a figure that is in no result"}
     assert all(record["violation"] == given.violation for _, record, given in worked)
     outages = [given.error for _, _, given in worked if given.error]
@@ -141,7 +142,7 @@ def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
 
 
 def test_figures_of_the_results_are_no_violation():
-    prose = read_prose()
+    prose = read_script(Prose)
     assert prose.find_violation("$79.00 refunded", ["- $79.00 refunded"]) is None
     broken = "the answer states a figure that is in no result"
     assert prose.find_violation("$78.00 refunded", ["$79.00 refunded"]) == broken

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coreloop.admin.demo.run import copy_project, load_tools
+from coreloop.admin.demo.run import load_tools, make_project
 from coreloop.admin.demo.script import PACKAGE, PROJECT
 from rows import each_row
 from scripted import tools_of_the_demo
@@ -65,7 +65,7 @@ def test_no_guide_names_another_tool(name):
 
 
 def test_a_copied_project_loads_from_where_it_was_copied(tmp_path):
-    copy_project(PROJECT, tmp_path)
+    make_project(tmp_path)
     tools = load_tools(tmp_path, PACKAGE)
     assert {Path(inspect.getfile(tool)).parent for tool in tools.values()} == {tmp_path / PACKAGE}
 

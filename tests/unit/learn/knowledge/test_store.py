@@ -63,12 +63,7 @@ def _sqlite(path: Path, statements: str) -> Path:
 FOREIGN = {
     "other tables": "CREATE TABLE urls (x)",
     "a version and no table": "PRAGMA user_version = 3",
-    "tables of the same names": "CREATE TABLE executions (x); CREATE TABLE insights (y)",
     "one of the tables": "CREATE TABLE insights (stock_code, narrative, source, created_at)",
-    "another playbook": """
-        CREATE TABLE executions (stock_code, created_at);
-        CREATE TABLE insights (stock_code, narrative, source, created_at);
-        CREATE TABLE playbook (name)""",
 }
 
 
