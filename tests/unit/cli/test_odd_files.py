@@ -81,7 +81,6 @@ FOLDERS = {
     "knowledge export --out": "knowledge export --out {}",
     "backfill-blog --blog-root": "backfill-blog --blog-root {}",
 }
-ACCEPT_FOLDERS = ("--in {}", "--check {}", "otlp {}", "check {}", "index {}")
 SPECIAL = ["pipe", "socket", "device", "circle"]
 
 
