@@ -58,9 +58,7 @@ def with_hook(text: str, event: str, entry: dict[str, Any], path: Path) -> Inser
     settings = _parsed(text, path)
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict) or not isinstance(hooks.get(event, []), list):
-        raise WorkspaceError(
-            "hooks.{event} is not a list of an object hooks; correct it first", event=event, path=path
-        )
+        raise WorkspaceError(f"hooks.{event} is not a list of an object hooks; correct it first", path=path)
     where, value = _place(text, settings, event, entry)
     inserted = _laid_out(text, where, value)
     changed = text[: where.at] + inserted + text[where.at :]
@@ -237,7 +235,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WorkspaceError("is not JSON ({error}); correct it first", error=error, path=path) from error
+        raise WorkspaceError(f"is not JSON ({error}); correct it first", path=path) from error
     if not isinstance(settings, dict):
         raise WorkspaceError("is not a JSON object; correct it first", path=path)
     return settings

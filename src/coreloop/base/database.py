@@ -144,9 +144,8 @@ class SqliteDatabase(Database):
         """Refuse a file that was removed: SQLite would go on writing to it without an error."""
         if _identity(self.path) != self._identity:
             raise RunStoreError(
-                "{path}: was removed or replaced while it was in use; what was written last is "
-                "lost. Restore the file, and keep what removes it away from the data folder",
-                path=self.path,
+                f"{self.path}: was removed or replaced while it was in use; what was written last is "
+                "lost. Restore the file, and keep what removes it away from the data folder"
             )
 
     def _synchronize(self, level: str) -> None:
@@ -160,8 +159,7 @@ class SqliteDatabase(Database):
         with self.reading():
             if not sqlite.empty_wal(self._connection):
                 raise RunStoreError(
-                    "{path}: the rows are removed, but a reader keeps them in the WAL; run this again",
-                    path=self.path,
+                    f"{self.path}: the rows are removed, but a reader keeps them in the WAL; run this again"
                 )
 
 

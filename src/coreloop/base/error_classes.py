@@ -134,9 +134,7 @@ def known_types(names: Iterable[str]) -> frozenset[str]:
     wanted = frozenset(filter(None, (name.strip() for name in names)))
     unknown = sorted(wanted - set(BITS))
     if unknown:
-        raise UsageError(
-            "{unknown!r} is not a failure type; choose from {bits}", unknown=unknown[0], bits=", ".join(BITS)
-        )
+        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
     return wanted
 
 

@@ -126,12 +126,7 @@ _decode_version = msgspec.json.Decoder(_Version).decode
 def _refuse_newer(raw: bytes, newest: int, path: Path, number: int) -> None:
     version = _decode_version(raw).schema_version
     if version > newest:
-        raise WorkspaceError(
-            "line {number} has schema version {version}; upgrade coreloop",
-            number=number,
-            version=version,
-            path=path,
-        )
+        raise WorkspaceError(f"line {number} has schema version {version}; upgrade coreloop", path=path)
 
 
 def _reason(error: Exception, other: str) -> str:

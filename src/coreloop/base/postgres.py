@@ -304,17 +304,14 @@ def store_errors() -> Iterator[None]:
         raise RunStoreError("the disk of the Postgres store is full; make room and try again") from error
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
-        raise RunStoreError(
-            "the Postgres store cannot be used ({reason}); check {variable}", reason=reason, variable=VARIABLE
-        ) from error
+        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {VARIABLE}") from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise RunStoreError(
-            "the user of {variable} may not use the schema coreloop; grant it, or create it once",
-            variable=VARIABLE,
+            f"the user of {VARIABLE} may not use the schema coreloop; grant it, or create it once"
         ) from error
     except psycopg.ProgrammingError as error:
         if getattr(error, "sqlstate", None) is not None:
             raise
         raise RunStoreError(
-            "{variable} is not an address such as postgresql://user@host/database", variable=VARIABLE
+            f"{VARIABLE} is not an address such as postgresql://user@host/database"
         ) from error

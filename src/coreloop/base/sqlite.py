@@ -186,9 +186,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        raise DamagedDatabaseError(
-            "is not a valid SQLite database ({error})", error=error, path=path
-        ) from error
+        raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
 def connect(
@@ -248,7 +246,7 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
     """
     is_empty = not tables(connection) and version(connection) == 0
     if not is_empty and not schema.is_own(connection):
-        raise WorkspaceError("is not a {name} database; name another file", name=schema.name, path=path)
+        raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
     if version(connection) not in {0, schema.version}:
         raise WorkspaceError(
             f"has schema version {version(connection)}; this coreloop reads {schema.version}", path=path
@@ -350,7 +348,7 @@ def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: 
     def stop(status: int, _remaining: int, _total: int) -> None:
         # Called after every step of a backup, which would otherwise wait forever for another writer.
         if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
-            raise WorkspaceError("{busy}; run this again", busy=busy(), path=path)
+            raise WorkspaceError(f"{busy()}; run this again", path=path)
 
     source.backup(connection, progress=stop)
 

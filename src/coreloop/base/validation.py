@@ -13,8 +13,6 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from coreloop.base.messages import Phrase
-
 T = TypeVar("T")
 _WORDS: Final = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
 _KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str}
@@ -63,7 +61,7 @@ def parse_json(text: str | bytes) -> Any:
     except RecursionError as error:
         raise ShapeError("JSON is malformed: nested too deeply") from error
     except ValueError as error:  # not UTF-8, or a number of thousands of digits
-        raise ShapeError(Phrase("JSON is malformed: {error}", error=error)) from error
+        raise ShapeError(f"JSON is malformed: {error}") from error
 
 
 def shaped(value: object, kind: type[T], *, exact: bool = False) -> T:
@@ -170,4 +168,4 @@ def _syntax_message(error: json.JSONDecodeError) -> str:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(Phrase("{name} is not valid JSON", name=name))  # json.loads does not give its position
+    raise ValueError(f"{name} is not valid JSON")  # json.loads does not give its position

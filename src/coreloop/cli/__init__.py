@@ -24,13 +24,13 @@ def _run() -> None:
 
     from coreloop.base.chosen_language import choose_language
     from coreloop.base.extras import missing_extra
-    from coreloop.base.messages import say, speak, text_of
+    from coreloop.base.messages import speak
 
     try:
         folder = Path.cwd()  # every command looks for coreloop.yaml from here
     except FileNotFoundError:
         speak(choose_language(sys.argv[1:], os.environ, Path("/")))
-        message = say("the current folder was removed; change to another one")
+        message = "the current folder was removed; change to another one"
         print(f"dartlab-coreloop: {message}", file=sys.stderr)
         sys.exit(2)
     speak(choose_language(sys.argv[1:], os.environ, folder))
@@ -40,6 +40,6 @@ def _run() -> None:
         missing = missing_extra(error)
         if missing is None:
             raise
-        print(f"dartlab-coreloop: {say(text_of(missing))}", file=sys.stderr)
+        print(f"dartlab-coreloop: {missing!s}", file=sys.stderr)
         sys.exit(2)
     run_command()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import Phrase, join, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, model_error_as_json, tell
+from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.excerpt import LINES, dense, excerpt, lines_of, marked_lines
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option, verbose_option
@@ -67,12 +67,7 @@ def show_attempt(run: "Run") -> None:
     case = knowledge_of(state)
     attempt = case.attempts[-1]
     if not attempt.sentences:
-        tell(
-            "attempt {number}: {reason}",
-            number=attempt.number,
-            reason=Phrase(case.signals[-1].reason),
-            err=True,
-        )
+        click.echo(f"attempt {attempt.number}: {case.signals[-1].reason}", err=True)
     for repair in case.repairs:
         for line in repair.jobs if repair.attempt == attempt.number else ():
             click.echo(printable(f"  {line}"), err=True)
@@ -106,7 +101,7 @@ def _show_near(
         )
     ]
     if listed:
-        tell("also found:")
+        click.echo("also found:")
         show_sources(listed[:_NEARBY], question)
 
 
@@ -122,9 +117,9 @@ def _are_seen(words: set[str], shown: set[str] | None) -> bool:
 def show_answer(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
     """Print an answer of `ask`, its passages and its sources; passages get so many lines."""
     show_passages(answer, is_verbose=is_verbose, n_lines=n_lines)
-    tell("{repairs}; answer {run_id}", repairs=number_of(answer.repairs, "repair"), run_id=answer.run_id)
+    click.echo(f"{number_of(answer.repairs, 'repair')}; answer {answer.run_id}")
     if answer.reason:
-        click.echo(printable(say(answer.reason)), err=True)
+        click.echo(printable(answer.reason), err=True)
 
 
 def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines: int = LINES) -> None:
@@ -138,9 +133,9 @@ def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines:
         for line in answer.final_answer.splitlines():
             click.echo(printable(line))
         click.echo()
-    closest = say("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
+    closest = "; closest:" if answer.passages and answer.verdict == "nothing said so" else ""
     if answer.end != "search_down":
-        click.echo(f"{say(answer.verdict)}{closest}")
+        click.echo(f"{answer.verdict}{closest}")
     shares = [None] * len(answer.passages) if is_verbose else lines_of(answer.passages, n_lines)
     is_cut = [_show_passage(passage, share) for passage, share in zip(answer.passages, shares, strict=True)]
     shown_ids = {passage.id for passage in answer.passages}
@@ -148,11 +143,11 @@ def show_passages(answer: "AgentResponse", *, is_verbose: bool = False, n_lines:
     listed = others if is_verbose else others[:_SOURCES]
     for source in listed:
         click.echo(place_line(source))
-    left_out = [say("the whole passages")] if any(is_cut) else []
+    left_out = ["the whole passages"] if any(is_cut) else []
     if len(listed) < len(others):
-        left_out.append(say(number_of(len(others) - len(listed), "more source")))
+        left_out.append(number_of(len(others) - len(listed), "more source"))
     if left_out:
-        tell("-v shows {left_out}", left_out=join(left_out), err=True)
+        click.echo(f"-v shows {', '.join(left_out)}", err=True)
 
 
 def place_line(source: "AnswerSource") -> str:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.knowledge import printable_path, warn_of_readers
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
 
@@ -44,9 +43,9 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     backfill = backfill_blog(request, now=datetime.now(UTC))
     emit(_facts(backfill, confirm=confirm), as_json=as_json, text=lambda _: _show(backfill))
     for post in backfill.malformed:
-        click.echo(printable(say(_reason(post))), err=True)
+        click.echo(printable(_reason(post)), err=True)
     if not confirm:
-        tell(NOT_CONFIRMED, err=True)
+        click.echo(NOT_CONFIRMED, err=True)
     else:
         warn_of_readers(request.database)
     if backfill.malformed:
@@ -57,12 +56,12 @@ def _show(backfill: "Backfill") -> None:
     """Print a table of posts: new, edited, skipped with the reason, or gone."""
     for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
         for post in posts:
-            click.echo(printable(f"{padded(say(state), 9)}  {_code(post):<8}  {post.path}"))
+            click.echo(printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}"))
     for post in backfill.skipped:
-        click.echo(printable(f"{padded(say('skipped'), 9)}  {'':<8}  {post.path}: {say(_reason(post))}"))
+        click.echo(printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}"))
     for insight in backfill.gone:
-        remains = say("{ref}: its insight remains", ref=insight.evidence_ref)
-        click.echo(printable(f"{padded(say('gone'), 9)}  {insight.stock_code:<8}  {remains}"))
+        remains = f"{insight.evidence_ref}: its insight remains"
+        click.echo(printable(f"{padded('gone', 9)}  {insight.stock_code:<8}  {remains}"))
     click.echo(_summary(backfill))
 
 
@@ -92,7 +91,7 @@ def _summary(backfill: "Backfill") -> str:
         (backfill.malformed, "malformed"),
         (backfill.gone, "gone"),
     )
-    return ", ".join(f"{len(part):,} {say(state)}" for part, state in parts)
+    return ", ".join(f"{len(part):,} {state}" for part, state in parts)
 
 
 def _code(post: "Post") -> str:
@@ -106,10 +105,5 @@ def _reason(post: "Post") -> str:
     from coreloop.learn.knowledge.insights import Insight
 
     if isinstance(post.content, Malformed):
-        return Phrase(
-            "{path}:{line}: {reason}",
-            path=printable_path(post.path),
-            line=post.content.line,
-            reason=post.content.reason,
-        )
+        return f"{printable_path(post.path)}:{post.content.line}: {post.content.reason}"
     return "" if isinstance(post.content, Insight) else post.content.reason

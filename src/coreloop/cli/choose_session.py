@@ -9,9 +9,8 @@ from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.earlier_researches import named_session, read_session
 from coreloop.answer.research.same_question import Like, find_like
-from coreloop.base.messages import in_language_of, say
+from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
-from coreloop.cli.emit import tell
 from coreloop.cli.runs_output import printable_text
 from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import Store
@@ -66,7 +65,7 @@ def _ask_person(like: Sequence[Like]) -> str | None:
     numbers = [str(place) for place in range(1, len(like) + 1)]
     choice = click.Choice([*numbers, "n", "new"])
     default = str(like.index(exact) + 1) if exact is not None else "n"
-    answer = click.prompt(say("Continue one, or start new"), type=choice, default=default, err=True)
+    answer = click.prompt("Continue one, or start new", type=choice, default=default, err=True)
     return like[int(answer) - 1].row.run_id if answer in numbers else None
 
 
@@ -74,15 +73,9 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     """Say which question a research has, since it keeps its own."""
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
-    dropped = say("; the question that you gave is not asked, leave out --session for it") if is_other else ""
+    dropped = "; the question that you gave is not asked, leave out --session for it" if is_other else ""
     click.echo(resumed_line(run_id, asked), err=True)
-    tell(
-        "continuing {run_id}: {printable_text}{dropped}",
-        run_id=run_id,
-        printable_text=printable_text(asked),
-        dropped=dropped,
-        err=True,
-    )
+    click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
     return run_id
 
 

@@ -21,7 +21,6 @@ from coreloop.base.github.comments import write_comment
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.issues import write_dashboard
 from coreloop.base.github.urllib_transport import UrllibTransport
-from coreloop.base.messages import say, text_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import summary
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
                 print((__doc__ or "").strip(), file=sys.stderr)
                 return 2
     except CoreloopError as error:
-        print(f"coreloop: {say(text_of(error))}", file=sys.stderr)
+        print(f"coreloop: {error!s}", file=sys.stderr)
         return 2
     return 0
 
@@ -63,7 +62,7 @@ def _write(environ: Mapping[str, str]) -> str:
     names = ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_RUN_ID")
     absent = [name for name in names if not environ.get(name)]
     if absent:
-        raise UsageError("{absent} is not set; this runs in a GitHub workflow", absent=absent[0])
+        raise UsageError(f"{absent[0]} is not set; this runs in a GitHub workflow")
     repo, server, run = (environ[name] for name in names)
     body = dashboard_body(
         environ.get("PAGE", ""),

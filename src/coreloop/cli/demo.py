@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import number_of, say
-from coreloop.cli.emit import emit, tell
+from coreloop.base.messages import number_of
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
     elif as_json:
         return
     elif isinstance(stage, PatternResult):
-        tell("pattern  what successful requests have in common\n")
+        click.echo("pattern  what successful requests have in common\n")
         show_proposals(stage.proposals, stage.document, stage.paths)
     elif isinstance(stage, RefineResult):
-        tell("\nrefine   what failed calls have in common\n")
+        click.echo("\nrefine   what failed calls have in common\n")
         show_refined(stage.refined, stage.document, stage.paths)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
@@ -74,22 +74,20 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
 
 
 def _show_recorded(recorded: "DemoCounts", folder: Path, *, err: bool) -> None:
-    calls = say(number_of(recorded.n_calls, "tool call"))
-    tell(
-        "observe  {requests} recorded: {calls}, {n_failed_calls} of them failed",
-        requests=number_of(recorded.n_requests, "request"),
-        calls=calls,
-        n_failed_calls=recorded.n_failed_calls,
+    calls = number_of(recorded.n_calls, "tool call")
+    click.echo(
+        f"observe  {number_of(recorded.n_requests, 'request')} recorded: {calls}, "
+        f"{recorded.n_failed_calls} of them failed",
         err=err,
     )
-    tell("         written to {folder}\n", folder=folder / "data" / "audit" / "ai-ask", err=err)
+    click.echo(f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n", err=err)
 
 
 def _show_promoted(promoted: "Promoted") -> None:
     from coreloop.cli.promote import show_change
 
-    outcome = say("committed to a branch; in a real project, a draft pull request")
-    tell("\npromote  {id}: {outcome}\n", id=promoted.plan.proposal.id, outcome=outcome)
+    outcome = "committed to a branch; in a real project, a draft pull request"
+    click.echo(f"\npromote  {promoted.plan.proposal.id}: {outcome}\n")
     show_change(promoted.plan, promoted.done, promoted.body)
 
 
@@ -99,23 +97,16 @@ def _show_effect(effect: "SimulatedEffect") -> None:
     from coreloop.learn.effect.verdict import HORIZON_DAYS
 
     decision = effect.decision
-    tell(
-        "\neffect   SIMULATED: {days} days of {calls_a_day} calls a day after a merge; {followed:.0%} "
-        "of those against the line become right\n",
-        days=HORIZON_DAYS,
-        calls_a_day=CALLS_A_DAY,
-        followed=FOLLOWED,
+    click.echo(
+        f"\neffect   SIMULATED: {HORIZON_DAYS} days of {CALLS_A_DAY} calls a day after a "
+        f"merge; {FOLLOWED:.0%} of those against the line become right\n"
     )
-    on = say(", {day} days after the merge", day=decision.day) if decision.day is not None else ""
-    click.echo(f"  {effect.tool}: {say(decision.verdict)}{on}")
+    on = f", {decision.day} days after the merge" if decision.day is not None else ""
+    click.echo(f"  {effect.tool}: {decision.verdict}{on}")
     if decision.look is not None:
         found = decision.look.estimate
         click.echo(f"  {effect_chart(decision.look)}")
-        tell(
-            "  {expected:.1%} of calls would fail without it (○), {after:.1%} do (●)",
-            expected=found.expected,
-            after=found.after,
-        )
+        click.echo(f"  {found.expected:.1%} of calls would fail without it (○), {found.after:.1%} do (●)")
 
 
 def _show_what_to_try(folder: Path, result: "DemoResult") -> None:
@@ -126,7 +117,7 @@ def _show_what_to_try(folder: Path, result: "DemoResult") -> None:
     done, program = promoted.plan.proposal, _this_program()
     drafted = [entry for entry in result.refined.document.statements if entry.suggested_append is not None]
     waiting = next((entry for entry in drafted if entry.tool != done.engine), drafted[0])
-    tell("\nTry it yourself:\n  cd {folder}", folder=shlex.quote(str(folder)))
+    click.echo(f"\nTry it yourself:\n  cd {shlex.quote(str(folder))}")
     for words in ("status", f"judge --id {waiting.id}", f"promote --tool {shlex.quote(waiting.tool)}"):
         click.echo(f"  {program} {words}")
     click.echo(f"  git show {promoted.done.branch}")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
@@ -49,8 +48,8 @@ def append(
     reason = outcome.reason if isinstance(outcome, Refused) else None
     name = type(outcome).__name__.lower()
     facts = {"outcome": name, "reason": reason, "diff": diff, "written": write and bool(diff)}
-    why = reason if reason is not None else Phrase("the section has these lines already")
-    shown = diff or f"{say(name)}: {say(why)}"
+    why = reason if reason is not None else "the section has these lines already"
+    shown = diff or f"{name}: {why}"
     emit(facts, as_json=as_json, text=shown)
     if reason is not None:
         click.get_current_context().exit(1)
@@ -82,16 +81,10 @@ def _show(reports: "Sequence[FileReport]") -> None:
 
 def _show_report(report: "FileReport") -> None:
     if report.unreadable is not None:
-        tell("{path}: cannot be read: {unreadable}", path=report.path, unreadable=report.unreadable)
+        click.echo(f"{report.path}: cannot be read: {report.unreadable}")
     for shape in report.shapes:
-        missing = say("  missing {missing}", missing=", ".join(shape.missing)) if shape.missing else ""
+        missing = f"  missing {', '.join(shape.missing)}" if shape.missing else ""
         n_expected = len(shape.present) + len(shape.missing)
         click.echo(f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{n_expected}{missing}")
     for loss in report.lost:
-        tell(
-            "{path}:{line} {qualname}  LOST {sections}",
-            path=report.path,
-            line=loss.line,
-            qualname=loss.qualname,
-            sections=", ".join(loss.sections),
-        )
+        click.echo(f"{report.path}:{loss.line} {loss.qualname}  LOST {', '.join(loss.sections)}")

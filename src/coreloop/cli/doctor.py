@@ -48,14 +48,14 @@ def show_diagnoses(diagnoses: "Sequence[Diagnosis]", *, is_verbose: bool = False
     for diagnosis in diagnoses:
         if diagnosis.level == "ok" and not is_verbose:
             continue
-        level = click.style(f"{padded(say(diagnosis.level), _WIDTH)}", fg=_COLOURS[diagnosis.level])
-        message = wrapped(say(diagnosis.message), columns, indent=indent).removeprefix(indent)
+        level = click.style(f"{padded(diagnosis.level, _WIDTH)}", fg=_COLOURS[diagnosis.level])
+        message = wrapped(diagnosis.message, columns, indent=indent).removeprefix(indent)
         click.echo(f"{level}{diagnosis.check:{_WIDTH + 1}}{message}")
         if diagnosis.todo:
-            click.echo(f"{indent}-> {say(diagnosis.todo)}")  # not wrapped: it may be a command to copy
+            click.echo(f"{indent}-> {diagnosis.todo}")  # not wrapped: it may be a command to copy
     levels = [diagnosis.level for diagnosis in diagnoses]
     if not is_verbose and (n_ok := levels.count("ok")):
-        level = click.style(padded(say("ok"), _WIDTH), fg=_COLOURS["ok"])
+        level = click.style(padded("ok", _WIDTH), fg=_COLOURS["ok"])
         click.echo(f"{level}{say('{checks} passed; -v shows them', checks=number_of(n_ok, 'check'))}")
     faults, warnings = levels.count("fault"), levels.count("warning")
-    click.echo(f"{say(number_of(faults, 'fault'))}, {say(number_of(warnings, 'warning'))}")
+    click.echo(f"{number_of(faults, 'fault')}, {number_of(warnings, 'warning')}")

@@ -7,7 +7,6 @@ import sys
 import click
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
-from coreloop.base.messages import say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit, fields_of
@@ -32,12 +31,10 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
     except RunBusyError as error:
         if ctrl_c.count:
             raise
-        _say(say(text_of(error)))
+        _say(str(error))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
-            "{error}. The run goes on with dartlab-coreloop runs resume {run_id}",
-            error=error,
-            run_id=state.run_id,
+            f"{error}. The run goes on with dartlab-coreloop runs resume {state.run_id}"
         ) from error
     emit(_facts(state), as_json=as_json, text=reason_line(state), is_compact=True)
     if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):

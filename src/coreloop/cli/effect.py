@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import join, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable, wrapped
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ def show_effects(effects: "Effects", *, is_verbose: bool = False) -> None:
             for line in _lines(effect, with_notes=with_notes):
                 click.echo(line)
     if not effects.effects:
-        tell("no description of a tool has changed in the base branch yet")
-        tell("  merge a promotion, and the days after it are compared; status lists what is open")
-    left_out = [say("what else is known")] if any(one.notes for one in listed) and not with_notes else []
+        click.echo("no description of a tool has changed in the base branch yet")
+        click.echo("  merge a promotion, and the days after it are compared; status lists what is open")
+    left_out = ["what else is known"] if any(one.notes for one in listed) and not with_notes else []
     if len(listed) < len(effects.effects):
-        left_out.append(say(number_of(len(effects.effects) - len(listed), "older change")))
+        left_out.append(number_of(len(effects.effects) - len(listed), "older change"))
     if left_out:
-        tell("-v shows {left_out}", left_out=join(left_out))
+        click.echo(f"-v shows {', '.join(left_out)}")
     _show_unknown(effects.unknown, is_verbose=is_verbose)
 
 
@@ -73,12 +73,12 @@ def _show_unknown(unknown: Mapping[str, str], *, is_verbose: bool) -> None:
     """Print on stderr which tools are left out and why; by default a line for each reason."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in sorted(unknown.items()):
-        by_reason.setdefault(say(reason), []).append(name)
+        by_reason.setdefault(reason, []).append(name)
     columns = shutil.get_terminal_size().columns
     for reason, names in by_reason.items():
         listed = names if is_verbose else names[:_MAX_NAMED]
-        more = say(" and {n} more (-v lists them)", n=len(names) - len(listed)) if names != listed else ""
-        text = say("left out: {name}: {reason}", name=f"{', '.join(listed)}{more}", reason=reason)
+        more = f" and {len(names) - len(listed)} more (-v lists them)" if names != listed else ""
+        text = f"left out: {', '.join(listed)}{more}: {reason}"
         click.echo(wrapped(printable(text), columns), err=True)
 
 
@@ -104,18 +104,12 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
 
 def _lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     change = effect.change
-    verdict = click.style(say(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
-    since = say(", since {decided_on}", decided_on=effect.decided_on) if effect.decided_on else ""
+    verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
+    since = f", since {effect.decided_on}" if effect.decided_on else ""
     yield f"  {verdict}{since}"
-    whose = " ".join(change.ids) or (say("a revert") if change.is_revert else say("by hand"))
+    whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")
     number = f" (#{change.pull_request})" if change.pull_request else ""
-    yield say(
-        "    merged {merged_at:%Y-%m-%d} {sha}{number}: {whose}",
-        merged_at=change.merged_at,
-        sha=change.sha[:10],
-        number=number,
-        whose=printable(whose),
-    )
+    yield f"    merged {change.merged_at:%Y-%m-%d} {change.sha[:10]}{number}: {printable(whose)}"
     for bullet in change.added:
         yield f"    + {printable(bullet.removeprefix('- '))}"
     for bullet in change.removed:
@@ -125,37 +119,30 @@ def _lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
         yield f"    {_figures(effect, effect.look)}"
     for rail in effect.guardrails:
         if rail.is_worse:
-            yield say("    also worse: {rail}", rail=say(rail.sentence))
+            yield f"    also worse: {rail.sentence}"
     if effect.todo:
-        yield say("    to do: {todo}", todo=printable(say(effect.todo)))
+        yield f"    to do: {printable(effect.todo)}"
     for note in effect.notes if with_notes else ():
-        yield f"    {printable(say(note))}"
+        yield f"    {printable(note)}"
 
 
 def effect_text(effect: "Effect") -> str:
     """The verdict and the figures on which it rests, in one line."""
     figures = [_figures(effect, effect.look)] if effect.look is not None else []
-    return "; ".join([say(effect.title), *figures])
+    return "; ".join([effect.title, *figures])
 
 
 def _figures(effect: "Effect", look: "Look") -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate
-    what = say("failed against the line") if effect.lines else say("failed")
-    days = say("{calls} in {days}", calls=number_of(found.n_after, "call"), days=number_of(look.day, "day"))
-    return say(
-        "{what}: {before:.1%} of calls before, {after:.1%} after ({days}), "
-        "{expected:.1%} expected without it: {points} ({points2} to {points3})",
-        what=what,
-        before=found.before,
-        after=found.after,
-        days=days,
-        expected=found.expected,
-        points=_points(found.difference),
-        points2=_points(look.low),
-        points3=_points(look.high),
+    what = "failed against the line" if effect.lines else "failed"
+    days = f"{number_of(found.n_after, 'call')} in {number_of(look.day, 'day')}"
+    return (
+        f"{what}: {found.before:.1%} of calls before, {found.after:.1%} after ({days}), "
+        f"{found.expected:.1%} expected without it: {_points(found.difference)} ("
+        f"{_points(look.low)} to {_points(look.high)})"
     )
 
 
 def _points(share: float) -> str:
-    return say("{value:+.1f} points", value=100 * share)
+    return f"{100 * share:+.1f} points"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
@@ -42,9 +42,9 @@ def _show(feedback: "Feedback", notice: "Notice | None") -> None:
     from coreloop.base.text import printable
     from coreloop.cli.ask import show_answer
 
-    tell("{kind}: noted for {message_id}", kind=feedback.kind, message_id=printable(feedback.message_id))
+    click.echo(f"{feedback.kind}: noted for {printable(feedback.message_id)}")
     if notice:
-        tell(notice.text)
+        click.echo(notice.text)
         if notice.answer and notice.answer.supported:
             click.echo()
             show_answer(notice.answer)

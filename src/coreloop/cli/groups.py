@@ -4,8 +4,6 @@ import difflib
 
 import click
 
-from coreloop.base.messages import Phrase, say
-
 
 class SuggestingGroup(click.Group):
     """A group that suggests the closest command for an unknown name, or points to ``--help``."""
@@ -17,9 +15,5 @@ class SuggestingGroup(click.Group):
         if name in known or name.startswith("-"):
             return super().resolve_command(ctx, args)
         close = difflib.get_close_matches(name.lower(), known, n=1)
-        hint = (
-            say("did you mean {close}?", close=close[0])
-            if close
-            else say("{command_path} --help lists them", command_path=ctx.command_path)
-        )
-        raise click.UsageError(Phrase("no command {name!r}; {hint}", name=name, hint=hint), ctx)
+        hint = f"did you mean {close[0]}?" if close else f"{ctx.command_path} --help lists them"
+        raise click.UsageError(f"no command {name!r}; {hint}", ctx)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -50,14 +50,8 @@ def command(
     emit(_facts(report, folder), as_json=as_json, text=lambda _: _show(report, folder))
     if report.unusable:
         first, *more = report.unusable
-        others = say(" (and {files})", files=number_of(len(more), "other file")) if more else ""
-        raise UsageError(
-            "{path}: {reason}{others}; --from {source} cannot use it",
-            path=first.file.path,
-            reason=first.reason,
-            others=others,
-            source=source,
-        )
+        others = f" (and {number_of(len(more), 'other file')})" if more else ""
+        raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
 
 
 @contextmanager
@@ -67,37 +61,29 @@ def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]"
     if size_bytes < _LONG_BYTES or not sys.stderr.isatty():
         yield files
         return
-    with click.progressbar(length=size_bytes, label=say("reading"), file=sys.stderr) as bar:
+    with click.progressbar(length=size_bytes, label="reading", file=sys.stderr) as bar:
         yield [replace(file, progress=bar.update) for file in files]
 
 
 def _show(report: "ImportReport", folder: Path) -> None:
-    tell(
-        "records: {added:,} added, {already_there:,} already there; files: {n_files:,}",
-        added=report.added,
-        already_there=report.already_there,
-        n_files=report.n_files,
+    click.echo(
+        f"records: {report.added:,} added, {report.already_there:,} already there; files: {report.n_files:,}"
     )
     if report.tools:
-        tell("calls: {total:,}, by tool:", total=report.tools.total())
+        click.echo(f"calls: {report.tools.total():,}, by tool:")
     for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
         click.echo(f"  {count:>7,}  {printable(name)}")
     if len(report.tools) > _MAX_TOOLS_SHOWN:
-        tell("           and {n_tools:,} more", n_tools=len(report.tools) - _MAX_TOOLS_SHOWN)
+        click.echo(f"           and {len(report.tools) - _MAX_TOOLS_SHOWN:,} more")
     for reason, count in sorted(report.skipped.items()):
-        tell("skipped: {count:,}, {reason}", count=count, reason=Phrase(reason))
+        click.echo(f"skipped: {count:,}, {reason}")
     for reason, count in sorted(report.dropped.items()):
-        tell("values left out: {count:,}, {reason}", count=count, reason=Phrase(reason))
+        click.echo(f"values left out: {count:,}, {reason}")
     if report.first_day is not None:
         refine = f"dartlab-coreloop refine --since {report.first_day}"
-        tell(
-            "days: {first_day} to {last_day}; see why calls fail: {refine}",
-            first_day=report.first_day,
-            last_day=report.last_day,
-            refine=refine,
-        )
+        click.echo(f"days: {report.first_day} to {report.last_day}; see why calls fail: {refine}")
     if report.added:
-        tell("wrote {folder}", folder=folder, err=True)
+        click.echo(f"wrote {folder}", err=True)
 
 
 def _facts(report: "ImportReport", folder: Path) -> dict[str, object]:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -41,13 +41,8 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
 
 
 def _show(report: "IndexReport", counts: dict[str, int]) -> None:
-    parts = (say("{count:,} {kind}", count=count, kind=Phrase(kind)) for kind, count in counts.items())
+    parts = (f"{count:,} {kind}" for kind, count in counts.items())
     click.echo(", ".join(parts))
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
-        tell(
-            "  {files} skipped: {reason}, first {first}",
-            files=number_of(count, "file"),
-            reason=Phrase(reason),
-            first=first,
-        )
+        click.echo(f"  {number_of(count, 'file')} skipped: {reason}, first {first}")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.admin.init.scaffold import REQUIREMENTS
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.cli.doctor import show_diagnoses
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -125,95 +125,85 @@ def _warn_of_options(request: "InitRequest", done: "Initialised") -> None:
     )
     for option, value, path in options:
         if value is not None and path in existing:
-            tell("{option} has no effect: {path} exists; edit it instead", option=option, path=path, err=True)
+            click.echo(f"{option} has no effect: {path} exists; edit it instead", err=True)
 
 
 def _show_files(root: Path, done: "Initialised", *, confirm: bool) -> None:
     for file in done.files:
-        click.echo(f"{padded(say(_VERBS[file.state]), 10)} {file.path}")
+        click.echo(f"{padded(_VERBS[file.state], 10)} {file.path}")
         for line in file.added:
             click.echo(f"           {line}")
         if file.path == FILE_NAME and (proposed := _proposed(done.proposals)):
-            tell("           proposes, each behind a #: {proposed}", proposed=proposed)
+            click.echo(f"           proposes, each behind a #: {proposed}")
     if done.left_out is not None:
-        tell("left out   .github/workflows/")
-        click.echo(f"dartlab-coreloop: {say(done.left_out)}", err=True)
+        click.echo("left out   .github/workflows/")
+        click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
     for note in done.notes:
-        tell("note       {note}", note=printable(say(note)))
+        click.echo(f"note       {printable(note)}")
     n_files = sum(file.state != "there" for file in done.files)
     if not n_files:
-        tell("nothing to do: every file exists")
+        click.echo("nothing to do: every file exists")
     elif not confirm:
-        tell(
-            "{files} in {root}; --confirm writes them",
-            files=number_of(n_files, "file"),
-            root=printable(str(root)),
-        )
+        click.echo(f"{number_of(n_files, 'file')} in {printable(str(root))}; --confirm writes them")
     else:
-        tell(
-            "{files} written. Commit them, check {reviewer} in CODEOWNERS, and run",
-            files=number_of(n_files, "file"),
-            reviewer=done.reviewer,
+        click.echo(
+            f"{number_of(n_files, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
         )
         click.echo("  dartlab-coreloop guard protect")
 
 
 def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
     if preview is None:
-        tell("no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
+        click.echo("no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER")
         return
     if not preview.n_records:
-        tell("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them")
+        click.echo("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them")
         return
     _show_drafts(preview)
     _show_expected(preview)
-    tell("at most {n} are open at once (forge: max_open in coreloop.yaml)", n=max_open)
+    click.echo(f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)")
 
 
 def _show_drafts(preview: "DraftPreview") -> None:
     n_drafts = len(preview.drafts)
     records = number_of(preview.n_records, "record")
     click.echo()
-    tell("first drafts, from {records} of 30 days: {n}", records=records, n=n_drafts)
+    click.echo(f"first drafts, from {records} of 30 days: {n_drafts}")
     for tool, line in preview.drafts[:_MAX_DRAFTS]:
         click.echo(printable(f"  {tool}: {line}"))
     if n_drafts > _MAX_DRAFTS:
-        tell("  … and {n} more", n=n_drafts - _MAX_DRAFTS)
+        click.echo(f"  … and {n_drafts - _MAX_DRAFTS} more")
     if preview.undefined:
         tools = ", ".join(map(printable, preview.undefined[:_MAX_DRAFTS]))
-        tell(
-            "more lines hold, but the source does not define the tools; name them in tools: {tools}",
-            tools=tools,
-        )
+        click.echo(f"more lines hold, but the source does not define the tools; name them in tools: {tools}")
     if preview.n_unread:
         unread = number_of(preview.n_unread, "older file")
-        tell("{files} not read; dartlab-coreloop refine reads all", files=unread)
+        click.echo(f"{unread} not read; dartlab-coreloop refine reads all")
 
 
 def _show_expected(preview: "DraftPreview") -> None:
     """Say how many drafts a week may bring."""
     n_drafts = len(preview.drafts)
     if preview.n_last_week is None:
-        tell("too few days with records to say how many a week to expect")
+        click.echo("too few days with records to say how many a week to expect")
     elif n_drafts:
         click.echo(
-            say(
-                "{n} of these {n_drafts} came in the last week; expect about as many each week",
-                n=preview.n_last_week,
-                n_drafts=n_drafts,
+            (
+                f"{preview.n_last_week} of these {n_drafts} came in the last week; expect about as "
+                "many each week"
             )
             if preview.n_last_week
-            else say("the last week added none; a new one comes once enough calls fail for the same reason")
+            else "the last week added none; a new one comes once enough calls fail for the same reason"
         )
 
 
 def _proposed(proposals: "SettingsProposals") -> str:
     n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
     counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
-    parts = [say(number_of(number, noun)) for noun, number in counts.items() if number]
+    parts = [number_of(number, noun) for noun, number in counts.items() if number]
     return ", ".join(
         [
             *parts,
-            *([say("reach by {framework}", framework=proposals.framework)] if proposals.framework else []),
+            *([f"reach by {proposals.framework}"] if proposals.framework else []),
         ]
     )

@@ -12,7 +12,7 @@ from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.answer import is_asked_out
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.research_state import Knowledge, knowledge_of
-from coreloop.base.messages import in_language_of, say
+from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
 from coreloop.runs.active_run import Run
@@ -156,7 +156,7 @@ def plan_lines(planned: PlannedIteration) -> Iterator[str]:
     for query, similar in planned.duplicates.items():
         yield from duplicate_lines(query, similar)
     for one in planned.execute:
-        yield say("✓ NEW: '{query}'", query=one.query)
+        yield f"✓ NEW: '{one.query}'"
     if not planned.execute:
         yield "⚠️ All queries duplicate. Changing search angle..."
 
@@ -248,7 +248,7 @@ def show_progress(run: Run) -> None:
         return
     knowledge = knowledge_of(state)
     new = [search.query for search in state.search_history if search.iteration == state.iteration]
-    _echo(say("✓ NEW: '{query}'", query=query) for query in new)
+    _echo(f"✓ NEW: '{query}'" for query in new)
     _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
     if isinstance(run.decide(), Continue):
         _echo(following_lines(state))

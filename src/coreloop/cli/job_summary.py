@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, WorkspaceError
-from coreloop.base.messages import say, speak, text_of
+from coreloop.base.messages import speak
 from coreloop.base.streams import outlive_readers
 from coreloop.learn.proposals.job_summary import job_summary
 
@@ -21,7 +21,7 @@ def newest(folder: Path, kind: str) -> Path:
     """Return the newest file of a kind in a folder; WorkspaceError if absent."""
     paths = sorted(folder.glob(f"*-{kind}.json"))
     if not paths:
-        raise WorkspaceError("holds no {kind}", kind=kind, path=folder)
+        raise WorkspaceError(f"holds no {kind}", path=folder)
     return paths[-1]
 
 
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
                 print((__doc__ or "").strip(), file=sys.stderr)
                 return 2
     except CoreloopError as error:
-        print(f"coreloop: {say(text_of(error))}", file=sys.stderr)
+        print(f"coreloop: {error!s}", file=sys.stderr)
         return 2
     return 0
 

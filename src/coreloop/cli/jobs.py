@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import json_option
 from coreloop.cli.runs_output import of
@@ -151,10 +150,10 @@ _TEXT_COLUMNS = 1000
 def show_jobs(jobs: Sequence[Job]) -> None:
     """Print a list of jobs."""
     if not jobs:
-        tell("no jobs")
+        click.echo("no jobs")
         return
     columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
-    tell(_HEADING)
+    click.echo(_HEADING)
     for job in jobs:
         attempts = of(f"{job.attempts}", f"{job.max_attempts}")
         line = (
@@ -168,7 +167,7 @@ def show_job(job: Job) -> None:
     """Print a job."""
     show_status(job)
     for name, value in _facts(job):
-        click.echo(f"{padded(say(name), 9)} {value}")
+        click.echo(f"{padded(name, 9)} {value}")
 
 
 def show_status(job: Job) -> None:
@@ -184,8 +183,8 @@ def show_outcome(job: Job) -> None:
 
 def show_report(report: "WorkReport") -> None:
     """Print how many attempts ended well, failed, or came too late."""
-    lost = say(", {lost:,} done by another worker meanwhile", lost=report.lost) if report.lost else ""
-    tell("{done:,} done, {failed:,} failed{lost}", done=report.done, failed=report.failed, lost=lost)
+    lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
+    click.echo(f"{report.done:,} done, {report.failed:,} failed{lost}")
 
 
 def _facts(job: Job) -> list[tuple[str, str]]:

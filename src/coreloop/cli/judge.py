@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, say
+from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.cli.effect import effect_text
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.mining_options import warn_of_skipped, watched
 from coreloop.cli.options import json_option
 
@@ -86,32 +86,28 @@ def command(
 
 
 def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
-    shown = say(
-        "{id}: {letter} ({word}), by {name}; {effect}",
-        id=printable(judgment.id),
-        letter=judgment.verdict,
-        word=Phrase(_VERDICTS[judgment.verdict]),
-        name=printable(judgment.judged_by),
-        effect=_effect(judgment),
+    shown = (
+        f"{printable(judgment.id)}: {judgment.verdict} ({_VERDICTS[judgment.verdict]}), by "
+        f"{printable(judgment.judged_by)}; {_effect(judgment)}"
     )
     emit(judgment, as_json=as_json, text=shown)
-    tell("appended to {path}", path=path, err=True)
+    click.echo(f"appended to {path}", err=True)
 
 
 def _effect(judgment: "HumanVerdict") -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
-        return say("the request counts as {more}", more=say("succeeded") if passes else say("failed"))
-    return say("it can be proposed and promoted") if passes else say("it is not proposed again")
+        return f"the request counts as {'succeeded' if passes else 'failed'}"
+    return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
 def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     waiting, judgments = queue.waiting, queue.mined.judgments
     if queue.missing is not None:
-        tell("no requests to judge: {missing} is missing", missing=queue.missing, err=True)
+        click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
-        click.echo(printable(say(damaged)), err=True)
+        click.echo(printable(damaged), err=True)
     facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
     measured = _measured(queue.mined.workspace)
     emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, measured))
@@ -134,20 +130,20 @@ def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -
         for_others = sum(min(_FEWEST, len(others)) for _, others in groups[number:])
         shown = items[: n_left - for_others]
         n_left -= len(shown)
-        click.echo(f"{say(kind)}: {len(items)}")
+        click.echo(f"{kind}: {len(items)}")
         for item in shown:
             reasons = map(say, filter(None, [item.reason, measured.get(item.id)]))
             for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
                 click.echo(fitted(printable(line), columns))
         if len(items) > len(shown):
-            tell("  … and {n_items} more; --json lists all", n_items=len(items) - len(shown))
+            click.echo(f"  … and {len(items) - len(shown)} more; --json lists all")
     click.echo(
-        say(
+        (
             "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]\n"
             "P pass, T tolerable, C caution, V violation"
         )
         if waiting
-        else say("nothing waits for a verdict"),
+        else "nothing waits for a verdict",
         err=bool(waiting),
     )
 
@@ -169,7 +165,7 @@ def show_item(item: "JudgedItem", measured: Mapping[str, str], effects: "Iterabl
     click.echo(wrapped(f"{item.id} {printable(item.text)}", columns))
     body = _proposal(item, measured, effects) if item.key is not None else _request(item)
     for label, text in [*body, *_verdicts(item)]:
-        click.echo(fitted(padded(say(label) if label else "", _LABEL) + printable(text), columns).rstrip())
+        click.echo(fitted(padded(label if label else "", _LABEL) + printable(text), columns).rstrip())
     _show_next(item)
 
 
@@ -177,10 +173,10 @@ def _proposal(
     item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]"
 ) -> Iterator[tuple[str, str]]:
     if item.state is not None:
-        yield "state", say("{state}, since {since}", state=Phrase(item.state), since=item.since)
+        yield "state", f"{item.state}, since {item.since}"
     yield from _labelled("evidence", _folded(map(say, item.evidence)))
     if item.id in measured:
-        yield from _labelled("measured", _folded([say(measured[item.id])]))
+        yield from _labelled("measured", _folded([measured[item.id]]))
     texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)
     yield from _labelled("effect", _folded(texts))
     yield from _labelled("asked", item.questions[:_QUESTIONS])
@@ -189,29 +185,24 @@ def _proposal(
 
 
 def _request(item: "JudgedItem") -> Iterator[tuple[str, str]]:
-    words = {True: say("ok"), False: say("failed"), None: "?"}
+    words = {True: "ok", False: "failed", None: "?"}
     calls = [
         f"{call.tool}: {words[call.ok]}" + (f": {call.error}" if call.error else "") for call in item.calls
     ]
     yield from _labelled("calls", calls[:_CALLS])
     if len(calls) > _CALLS:
-        yield "", say("… and {n} more", n=len(calls) - _CALLS)
+        yield "", f"… and {len(calls) - _CALLS} more"
     if item.error:
         yield "error", item.error
 
 
 def _verdicts(item: "JudgedItem") -> Iterator[tuple[str, str]]:
     given = [
-        say(
-            "{day} {verdict}, by {name}",
-            day=verdict.judged_at.date(),
-            verdict=verdict.verdict.named,
-            name=verdict.judged_by,
-        )
+        f"{verdict.judged_at.date()} {verdict.verdict.named}, by {verdict.judged_by}"
         + (f": {verdict.cause}" if verdict.cause else "")
         for verdict in item.verdicts[-_MAX_VERDICTS:]
     ]
-    yield from _labelled("verdicts", _folded(given or [say("none yet")]))
+    yield from _labelled("verdicts", _folded(given or ["none yet"]))
 
 
 def _folded(texts: Iterable[str]) -> Iterator[str]:
@@ -230,14 +221,14 @@ def _change(change: "DocstringChange") -> Iterator[str]:
     if change.target:
         yield change.target
     if change.problem:
-        yield from _folded([say("no text: {problem}", problem=Phrase(change.problem))])
+        yield from _folded([f"no text: {change.problem}"])
     marks = {"same": " ", "added": "+", "taken": "-"}
     changed = [number for number, line in enumerate(change.lines) if line.kind != "same"]
     for number, line in enumerate(change.lines):
         if any(abs(number - other) <= _CONTEXT for other in changed):
             yield f"{marks[line.kind]} {line.text}"
     if change.lines and not changed:
-        yield say("the docstring says it already")
+        yield "the docstring says it already"
 
 
 def _show_next(item: "JudgedItem") -> None:
@@ -248,8 +239,8 @@ def _show_next(item: "JudgedItem") -> None:
         if item.key is None
         else "P pass, T tolerable: it can be promoted; C caution, V violation: it is not proposed again"
     )
-    click.echo(f"  {say(effect)}", err=True)
+    click.echo(f"  {effect}", err=True)
     if item.can_be_promoted and item.path is not None:
         path = shlex.quote(os.path.relpath(item.path))
         click.echo(f"dartlab-coreloop promote --candidate {path} --id {item.id}", err=True)
-        tell("  shows the plan; with --confirm, opens the draft pull request", err=True)
+        click.echo("  shows the plan; with --confirm, opens the draft pull request", err=True)

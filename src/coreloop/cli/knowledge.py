@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable, wrapped
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
 
@@ -64,7 +64,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 
 def _show_written(written: dict[str, int]) -> None:
     for path, rows in written.items():
-        tell("wrote {path}: {rows}", path=path, rows=number_of(rows, "row"))
+        click.echo(f"wrote {path}: {number_of(rows, 'row')}")
 
 
 @command.command()
@@ -99,8 +99,8 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
-        effect = say("every audit insight is treated as if its note had been removed")
-        tell("{missing} is missing: {effect}", missing=notes.missing, effect=effect, err=True)
+        effect = "every audit insight is treated as if its note had been removed"
+        click.echo(f"{notes.missing} is missing: {effect}", err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
     facts = {"database": database, "confirmed": confirm, "effects": outcome.effects}
     if isinstance(outcome, PlannedCleanup):
@@ -128,33 +128,29 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     database = project_database(workspace, db)
     before = restore_archive(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     warn_of_readers(database)
-    restored = say(
-        "{printable_path} restored from {printable_path2}",
-        printable_path=printable_path(database),
-        printable_path2=printable_path(archive),
-    )
+    restored = f"{printable_path(database)} restored from {printable_path(archive)}"
     facts = {"database": database, "archive": archive, "before": before}
     emit(facts, as_json=as_json, text=restored, is_compact=True)
     if before is not None and not as_json:
-        previous = say("the previous state is in {printable_path}", printable_path=printable_path(before))
+        previous = f"the previous state is in {printable_path(before)}"
         click.echo(previous, err=True)
 
 
 def show_insights(insights: "Sequence[Insight]") -> None:
     """Print insights in the given order."""
     for insight in insights:
-        as_of = insight.data_as_of and say("as of {day}", day=insight.data_as_of)
+        as_of = insight.data_as_of and f"as of {insight.data_as_of}"
         head = " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
         lines = [head, f"    {insight.narrative}"]
         lines += [f"    + {text}" for text in insight.strengths]
         lines += [f"    - {text}" for text in insight.weaknesses]
         metrics = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
         lines += [f"    {metrics}"] if metrics else []
-        gate = insight.quality_gate or say("not verified")
-        lines.append(f"    {insight.evidence_ref or say('no evidence')} ({gate})")
+        gate = insight.quality_gate or "not verified"
+        lines.append(f"    {insight.evidence_ref or 'no evidence'} ({gate})")
         _show_lines(lines)
     if not insights:
-        tell("nothing on record", err=True)
+        click.echo("nothing on record", err=True)
 
 
 def show_bullets(bullets: "Sequence[Bullet]") -> None:
@@ -164,7 +160,7 @@ def show_bullets(bullets: "Sequence[Bullet]") -> None:
         sector = f"[{bullet.sector}] " if bullet.sector else ""
         _show_lines([f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"])
     if not bullets:
-        tell("nothing on record", err=True)
+        click.echo("nothing on record", err=True)
 
 
 def _show_lines(lines: Iterable[str]) -> None:
@@ -178,59 +174,51 @@ def _show_lines(lines: Iterable[str]) -> None:
 def show_pruned(weak: "Sequence[Bullet]", *, confirm: bool) -> None:
     """Print the bullets that are removed, or would be."""
     if not weak:
-        tell("no bullet has a quality below 0.5")
+        click.echo("no bullet has a quality below 0.5")
         return
     show_bullets(weak)
-    click.echo(say("removed: {n_weak:,}", n_weak=len(weak)) if confirm else say(NOT_CONFIRMED), err=True)
+    click.echo(f"removed: {len(weak):,}" if confirm else NOT_CONFIRMED, err=True)
 
 
 def show_planned(planned: "PlannedCleanup") -> None:
     """Print what a cleanup would do."""
-    _show_effects(planned.effects, say("would go"), say("would change"))
+    _show_effects(planned.effects, "would go", "would change")
     if planned.is_unscrubbed:
-        tell("the last cleanup was interrupted: removed text may still be in the file", err=True)
-    click.echo(say("nothing to do") if planned.is_idle else say(NOT_CONFIRMED), err=True)
+        click.echo("the last cleanup was interrupted: removed text may still be in the file", err=True)
+    click.echo("nothing to do" if planned.is_idle else NOT_CONFIRMED, err=True)
 
 
 def show_cleaned(cleaned: "Cleaned") -> None:
     """Print what a cleanup did."""
-    _show_effects(cleaned.effects, say("removed"), say("changed"))
+    _show_effects(cleaned.effects, "removed", "changed")
 
 
 def _show_archive(cleaned: "Cleaned") -> None:
     """Print on stderr which files still hold clear text."""
     if cleaned.archive is None:
-        tell("nothing to remove or change, so no snapshot was made", err=True)
+        click.echo("nothing to remove or change, so no snapshot was made", err=True)
     else:
-        tell(
-            "{printable_path} still holds all of it in clear text, for you alone (mode "
-            "0600); delete it when you no longer need it",
-            printable_path=printable_path(cleaned.archive),
+        click.echo(
+            f"{printable_path(cleaned.archive)} still holds all of it in clear text, for you "
+            "alone (mode 0600); delete it when you no longer need it",
             err=True,
         )
     if cleaned.residue is not None:
-        warning = say(
-            "removed text may still be in the file's free space ({residue}); run this again",
-            residue=cleaned.residue,
-        )
+        warning = f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
         click.echo(warning, err=True)
 
 
 def warn_of_readers(database: Path) -> None:
     """Warn if the database belongs to another user, so that its mode cannot be restricted."""
     if database.exists() and not keep_private(database):
-        tell(
-            "{printable_path} is not yours, and other users may read it",
-            printable_path=printable_path(database),
-            err=True,
-        )
+        click.echo(f"{printable_path(database)} is not yours, and other users may read it", err=True)
 
 
 def _show_effects(effects: "Sequence[CleanupEffect]", removed: str, changed: str) -> None:
     for effect in effects:
         verb = removed if effect.removes else changed
         table = printable(effect.table)
-        click.echo(f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(say(effect.rule))}")
+        click.echo(f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(effect.rule)}")
 
 
 def printable_path(path: Path) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from coreloop.base.messages import Phrase, join, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import aligned, fitted, printable, wrapped
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE_OR_FOLDER, json_option, verbose_option
 
 if TYPE_CHECKING:
@@ -54,54 +54,46 @@ def _show(looked: "Looked", *, is_verbose: bool) -> None:
         return rows[:most]
 
     if looked.errors:
-        click.echo(
-            f"\n{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
-            f"{say('error')}"
-        )
+        click.echo(f"\n{aligned('calls', 6)} {aligned('lost', 5)} {aligned('recovered', 9)}  {'error'}")
     for error in first(looked.errors, _MAX_ERRORS, "error"):
         text = printable(f"{error.tool}: {error.error or error.error_class}")
         figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
         click.echo(fitted(f"{figures}{text}", columns))
     if looked.statements:
-        tell("\ncalls that do not follow these lines nearly always fail:")
+        click.echo("\ncalls that do not follow these lines nearly always fail:")
     for statement in first(looked.statements, _MAX_STATEMENTS, "statement"):
-        line = printable(
-            f"{statement.tool}: {statement.line.removeprefix('- ')} ({say(statement.sides.text)})"
-        )
+        line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides.text})")
         click.echo(wrapped(line, columns, indent="  "))
     if looked.arguments:
-        tell("\nwhere arguments come from:")
+        click.echo("\nwhere arguments come from:")
     for argument in first(looked.arguments, _MAX_ARGUMENTS, "argument"):
         places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
         click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
     if left_out:
-        tell("… and {counts}; -v shows them", counts=join(left_out))
+        click.echo(f"… and {', '.join(left_out)}; -v shows them")
     _show_missing(looked, columns)
 
 
 def _show_head(looked: "Looked", columns: int) -> None:
-    formats = ", ".join(f"{name} ({say(number_of(n, 'file'))})" for name, n in looked.formats.items())
+    formats = ", ".join(f"{name} ({number_of(n, 'file')})" for name, n in looked.formats.items())
     first, last = looked.report.first_day, looked.report.last_day
-    days = first if first == last else say("{since} to {until}", since=first, until=last)
+    days = first if first == last else f"{first} to {last}"
     click.echo(wrapped(f"{formats}; {days}", columns))
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
-    tell(
-        "{requests}, {n_failed:,} failed; {calls} of {tools}",
-        requests=number_of(looked.n_requests, "request"),
-        n_failed=looked.n_failed,
-        calls=number_of(n_calls, "call"),
-        tools=number_of(n_tools, "tool"),
+    click.echo(
+        f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
+        f"{number_of(n_calls, 'call')} of {number_of(n_tools, 'tool')}"
     )
 
 
 def _show_missing(looked: "Looked", columns: int) -> None:
     """What would let the traces say more, and what was not read."""
-    tell("\nmissing for more:")
+    click.echo("\nmissing for more:")
     for text in looked.missing:
-        click.echo(wrapped(say(text), columns, indent="  "))
+        click.echo(wrapped(text, columns, indent="  "))
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
-            tell("  skipped: {n:,}, {reason}", n=n, reason=Phrase(reason))
+            click.echo(f"  skipped: {n:,}, {reason}")
 
 
 def _facts(looked: "Looked") -> dict[str, object]:

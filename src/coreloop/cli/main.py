@@ -16,7 +16,7 @@ import click
 from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
-from coreloop.base.messages import say, spoken, text_of
+from coreloop.base.messages import say, spoken
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.groups import SuggestingGroup
 
@@ -98,8 +98,8 @@ class _LazyGroup(SuggestingGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in GROUPS.items():
-            with formatter.section(say(title)):
-                formatter.write_dl([(name.ljust(_WIDEST), say(summary)) for name, summary in group.items()])
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(_WIDEST), summary) for name, summary in group.items()])
 
 
 def command_paths() -> Iterator[tuple[str, ...]]:
@@ -136,12 +136,12 @@ def run() -> None:
         error.show()
         code = 2
     except click.ClickException as error:
-        code = _refuse(say(error.format_message()))
+        code = _refuse(error.format_message())
     except CoreloopError as error:
-        code = _refuse("; ".join([say(text_of(error)), *getattr(error, "__notes__", [])]))
+        code = _refuse("; ".join([str(error), *getattr(error, "__notes__", [])]))
         code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(f"dartlab-coreloop: {say('stopped; run it again to go on')}", err=True)
+        click.echo(f"dartlab-coreloop: {'stopped; run it again to go on'}", err=True)
         code = 130
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):
@@ -149,7 +149,7 @@ def run() -> None:
         code = _report_bug()  # click treats every broken pipe as a closed stdout
     except ModuleNotFoundError as error:
         missing = missing_extra(error)
-        code = _refuse(say(text_of(missing))) if missing else _report_bug()
+        code = _refuse(str(missing)) if missing else _report_bug()
     except OSError as error:
         code = _refuse_os(error)
     except Exception:
@@ -163,7 +163,7 @@ def _refuse_os(error: OSError) -> int:
     if error.errno not in _DISK_FULL:
         return _report_bug()
     _silence_stdout()
-    return _refuse(say("cannot write: {reason}", reason=error.strerror))
+    return _refuse(f"cannot write: {error.strerror}")
 
 
 def _refuse(message: str) -> int:
@@ -173,7 +173,7 @@ def _refuse(message: str) -> int:
 
 def _report_bug() -> int:
     traceback.print_exc()
-    message = say("this is a bug in coreloop; please report the lines above")
+    message = "this is a bug in coreloop; please report the lines above"
     click.echo(f"dartlab-coreloop: {message}", err=True)
     return 3
 
@@ -202,7 +202,7 @@ def _in_readers_language(param: click.Parameter) -> click.Parameter:
     if not isinstance(param, click.Option) or not param.help:
         return param
     shown = copy(param)
-    shown.help = say(param.help)
+    shown.help = param.help
     return shown
 
 

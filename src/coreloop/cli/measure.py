@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def command(
     )
     edits, is_harm, now = edits_to_measure(workspace, request, wordings=wordings), False, datetime.now(UTC)
     if not edits:
-        tell("no promoted line stands in the base branch", err=True)
+        click.echo("no promoted line stands in the base branch", err=True)
     for edit in edits:
         with prepare(workspace, edit, options, environ=os.environ, now=now) as prepared:
             n_contexts = 0
@@ -94,38 +94,30 @@ def show_estimate(prepared: "Prepared") -> None:
     """Print how much is asked, on standard error, and whether it needs a confirmation."""
     estimate = prepared.estimate()
     left = estimate.n_questions - estimate.n_known
-    cost = (
-        say("at an unknown price")
-        if estimate.microusd is None
-        else say("at most ${microusd:.2f}", microusd=estimate.microusd / 1e6)
-    )
-    known = say(", {n_known:,} answered before", n_known=estimate.n_known) if estimate.n_known else ""
-    tell(
-        "asks {model} {questions} at most, {cost}{known}",
-        model=printable(prepared.subject.model),
-        questions=number_of(left, "question"),
-        cost=cost,
-        known=known,
+    cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
+    known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
+    click.echo(
+        f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most, {cost}{known}",
         err=True,
     )
     if not prepared.may_ask:
-        tell("nothing asked: the questions could go to another machine; add --confirm", err=True)
+        click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
 def _show_fall(outcome: "MeasureOutcome") -> None:
     """Print on standard error how much less the lines do than before."""
     if outcome.fallen is not None:
-        click.echo(f"{printable(outcome.measured.tool)}: {say(outcome.fallen)}", err=True)
-        nothing = Phrase("nothing that coreloop knows; the endpoint may serve another model under this name")
+        click.echo(f"{printable(outcome.measured.tool)}: {outcome.fallen}", err=True)
+        nothing = "nothing that coreloop knows; the endpoint may serve another model under this name"
         for change in outcome.changes or [nothing]:
-            click.echo(printable(say("changed in between: {change}", change=change)), err=True)
+            click.echo(printable(f"changed in between: {change}"), err=True)
 
 
 def show_measured(measured: "Measurement") -> None:
     """Print a measurement."""
     for line in measured.lines:
         click.echo(printable(line))
-    verdict = click.style(say(measured.verdict), fg=_STYLES.get(measured.verdict), bold=True)
-    click.echo(f"{verdict}{f': {printable(say(measured.why))}' if measured.reason else ''}")
+    verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
+    click.echo(f"{verdict}{f': {printable(measured.why)}' if measured.reason else ''}")
     for sentence in measured.sentences():
-        tell(sentence)
+        click.echo(sentence)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.mining_options import mining_options, watched
 from coreloop.cli.options import days_between, json_option, window_options
 
@@ -46,11 +46,8 @@ def _show(result: "MineResult") -> None:
     from coreloop.base.messages import number_of
     from coreloop.cli.mining_options import show_oddities
 
-    tell(
-        "{records} in {files}, {since} to {until}",
-        records=number_of(result.n_records, "record"),
-        files=number_of(result.n_files, "file"),
-        since=result.days.since,
-        until=result.days.until,
+    click.echo(
+        f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
+        f"{result.days.since} to {result.days.until}"
     )
     show_oddities(result.oddities)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import printable
-from coreloop.cli.emit import tell
 from coreloop.cli.options import FolderType
 from coreloop.cli.progress import ProgressBar
 
@@ -64,33 +63,26 @@ def sanitize_option(command: Callable[..., None]) -> Callable[..., None]:
 
 def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
     """Say how many groups a gate refused."""
-    tell("  {count} not proposed: {gates} ({gate})", count=count, gates=say(reasons[gate]), gate=gate)
+    click.echo(f"  {count} not proposed: {reasons[gate]} ({gate})")
 
 
 def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
     from coreloop.learn.mine.run import Watch
 
-    bar = ProgressBar(say("reading records"))
+    bar = ProgressBar("reading records")
     return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))
 
 
 def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
     bar.end()
     if mined.not_cached:
-        tell("aggregates are not cached: {not_cached}", not_cached=mined.not_cached, err=True)
+        click.echo(f"aggregates are not cached: {mined.not_cached}", err=True)
     elif mined.n_reused and not quiet:
         megabytes = mined.n_bytes_read / 1e6
         verb = "was" if mined.n_files == 1 else "were"
-        files = say(number_of(mined.n_files, "file"))
-        tell(
-            "{n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB",
-            n_reused=mined.n_reused,
-            files=files,
-            verb=verb,
-            megabytes=megabytes,
-            err=True,
-        )
+        files = number_of(mined.n_files, "file")
+        click.echo(f"{mined.n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB", err=True)
 
 
 MAX_SHOWN = 10
@@ -99,27 +91,22 @@ MAX_SHOWN = 10
 def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
     """Say on stderr which files a run wrote or, since its days have no record, kept."""
     for path in paths:
-        tell("wrote {path}", path=path, err=True)
+        click.echo(f"wrote {path}", err=True)
     if kept is not None:
-        tell("kept {path}: no record in these days, so nothing was written", path=kept, err=True)
+        click.echo(f"kept {kept}: no record in these days, so nothing was written", err=True)
 
 
 def show_more(number: int, noun: str) -> None:
     """Say how many of a table only the draft shows."""
     if number > MAX_SHOWN:
-        tell("… and {counted} more, in the draft", counted=number_of(number - MAX_SHOWN, noun))
+        click.echo(f"… and {number_of(number - MAX_SHOWN, noun)} more, in the draft")
 
 
 def show_oddities(oddities: "LogOddities") -> None:
     """Print skipped lines and unusable fields, each with its first location."""
     for reason, count in sorted(oddities.skipped.items()):
         first = printable(oddities.skipped_first[reason])
-        tell(
-            "  {lines} skipped: {reason}, first in {first}",
-            lines=number_of(count, "line"),
-            reason=Phrase(reason),
-            first=first,
-        )
+        click.echo(f"  {number_of(count, 'line')} skipped: {reason}, first in {first}")
     for line in absent_lines(oddities.read_as_absent):
         click.echo(f"  {line}")
 
@@ -129,22 +116,10 @@ def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
     for name, field in absent.items():
         verb = "has" if field.n == 1 else "have"
         first = printable(field.first)
-        yield say(
-            "{records} {verb} an unusable {name}, first in {first}: read as absent",
-            records=number_of(field.n, "record"),
-            verb=verb,
-            name=name,
-            first=first,
-        )
+        yield (f"{number_of(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent")
 
 
 def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
     """Print on stderr how many lines were skipped, by reason."""
     for reason, count in sorted(skipped.items()):
-        tell(
-            "{lines} of {noun} skipped: {reason}",
-            lines=number_of(count, "line"),
-            noun=say(noun),
-            reason=Phrase(reason),
-            err=True,
-        )
+        click.echo(f"{number_of(count, 'line')} of {noun} skipped: {reason}", err=True)

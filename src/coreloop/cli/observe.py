@@ -9,7 +9,7 @@ import click
 
 from coreloop.base.errors import CoreloopError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import fields_of, json_of, tell
+from coreloop.cli.emit import fields_of, json_of
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import confirm_option, json_option
 from coreloop.cli.runs_install import agent_argument, project_option, show_changes
@@ -60,7 +60,7 @@ def turn(as_json: bool) -> None:
         workspace = open_workspace(Path(os.environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()))
         report = record_turn(told, workspace, now_s=time.time())
     except CoreloopError as error:
-        tell("dartlab-coreloop: this turn is not recorded: {error}", error=error, err=True)
+        click.echo(f"dartlab-coreloop: this turn is not recorded: {error}", err=True)
         sys.exit(1)
     if as_json:
         click.echo(json_of(fields_of(report, "added", "already_there"), is_compact=True))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError
-from coreloop.base.messages import say, speak, text_of
+from coreloop.base.messages import speak
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import newest
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         outcomes = list(open_drafts(workspace, path, environ=os.environ, now=now, warn=_warn))
         outcomes += open_retirements(workspace, environ=os.environ, now=now)
     except CoreloopError as error:
-        _warn(f"coreloop: {say(text_of(error))}")
+        _warn(f"coreloop: {error!s}")
         return 2
     except Exception:
         traceback.print_exc()  # would end with 1

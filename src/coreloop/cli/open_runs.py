@@ -46,7 +46,7 @@ def session_id(session: str = "") -> str:
     """
     session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     if len(session) > _SESSION_CHARS:
-        raise UsageError("the id of a session has at most {most} characters", most=_SESSION_CHARS)
+        raise UsageError(f"the id of a session has at most {_SESSION_CHARS} characters")
     return session
 
 
@@ -68,7 +68,7 @@ def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session:
     own = _own_run(workspace, store, session)
     if own is None:
         newest = named_run(store, None)
-        raise UsageError("this session has no run; name one, such as the newest: {newest}", newest=newest)
+        raise UsageError(f"this session has no run; name one, such as the newest: {newest}")
     return own
 
 

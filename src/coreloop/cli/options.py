@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import say
 from coreloop.observe.reading.remote import Address, Folder, named_folder
 
 NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
@@ -33,12 +32,12 @@ class _PathType(click.Path):
             mode = path.stat().st_mode
         except OSError as error:
             if error.errno == errno.ELOOP:
-                self.fail(say("{path!r} is a link that leads back to itself.", path=str(path)), param, ctx)
+                self.fail(f"{str(path)!r} is a link that leads back to itself.", param, ctx)
             return path  # an absent path may be created; the command reports it if it must exist
         if self.file_okay and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            self.fail(say("{path!r} is not a regular file.", path=str(path)), param, ctx)
+            self.fail(f"{str(path)!r} is not a regular file.", param, ctx)
         if not self.file_okay and not stat.S_ISDIR(mode):
-            self.fail(say("{path!r} is not a folder.", path=str(path)), param, ctx)
+            self.fail(f"{str(path)!r} is not a folder.", param, ctx)
         return path
 
 
@@ -56,7 +55,7 @@ class ShareType(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         share: float = super().convert(value, param, ctx)
         if isnan(share):
-            self.fail(say("{value} is not in the range 0<=x<=1.", value=value), param, ctx)
+            self.fail(f"{value} is not in the range 0<=x<=1.", param, ctx)
         return share
 
 
@@ -69,7 +68,7 @@ class UsdType(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         usd: float = super().convert(value, param, ctx)
         if isnan(usd):
-            self.fail(say("{value} is not an amount of US dollars.", value=value), param, ctx)
+            self.fail(f"{value} is not an amount of US dollars.", param, ctx)
         return usd
 
 
@@ -88,7 +87,7 @@ class DayType(click.ParamType["date | timedelta"]):
         try:
             return date.fromisoformat(value)
         except ValueError:
-            self.fail(say("{value!r} is not a day; write 2026-04-25 or 30d", value=value), param, ctx)
+            self.fail(f"{value!r} is not a day; write 2026-04-25 or 30d", param, ctx)
 
 
 class DurationType(click.ParamType["float"]):
@@ -103,9 +102,7 @@ class DurationType(click.ParamType["float"]):
         parts = re.findall(r"([0-9]{1,9})([dhms])", text)
         seconds = sum(int(number) * _UNITS_S[unit] for number, unit in parts)
         if "".join(map("".join, parts)) != text or not seconds:
-            self.fail(
-                say("{value!r} is not a duration; write 90s, 30m, 8h or 1h30m", value=value), param, ctx
-            )
+            self.fail(f"{value!r} is not a duration; write 90s, 30m, 8h or 1h30m", param, ctx)
         return float(seconds)
 
 
@@ -116,11 +113,7 @@ def days_between(today: date, since: date | timedelta, until: date | timedelta) 
     except OverflowError as error:
         raise UsageError("--since reaches back before the year 1; write a day such as 2026-04-25") from error
     if first > last:
-        raise UsageError(
-            "--since {first} is after --until {last}; give both, the earlier day first",
-            first=first,
-            last=last,
-        )
+        raise UsageError(f"--since {first} is after --until {last}; give both, the earlier day first")
     return first, last
 
 

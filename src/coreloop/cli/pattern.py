@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
@@ -92,9 +92,9 @@ def command(
 
 def _show_notes(result: "PatternResult") -> None:
     if result.notes.missing is not None:
-        tell("no audit notes: {missing} is missing", missing=result.notes.missing, err=True)
+        click.echo(f"no audit notes: {result.notes.missing} is missing", err=True)
     for name, reason in result.notes.skipped.items():
-        tell("skipped {name}: {reason}", name=printable(name), reason=Phrase(reason), err=True)
+        click.echo(f"skipped {printable(name)}: {reason}", err=True)
 
 
 def _show_removed(
@@ -104,20 +104,13 @@ def _show_removed(
 
     keep_days = workspace.settings.retention_days
     if with_notes:
-        message = say("dry run: with audit notes nothing is removed, and no text is proposed from them")
+        message = "dry run: with audit notes nothing is removed, and no text is proposed from them"
         click.echo(message, err=True)
     elif keep_days is not None and isinstance(mining.in_dir, Address):
-        message = say(
-            "{in_dir}: nothing is removed at an address; retention_days is for folders", in_dir=mining.in_dir
-        )
+        message = f"{mining.in_dir}: nothing is removed at an address; retention_days is for folders"
         click.echo(message, err=True)
     for path in result.removed:
-        tell(
-            "removed {path}: all of it is older than retention_days ({keep_days})",
-            path=path,
-            keep_days=keep_days,
-            err=True,
-        )
+        click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
 
 
 _GATES = {
@@ -148,22 +141,15 @@ def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
     from coreloop.learn.proposals.proposal_files import entries_counted
 
     days = proposals.recorded
-    tell(
-        "{records} in {files}, {since} to {until}; {groups}, {entries}",
-        records=number_of(proposals.n_records, "record"),
-        files=number_of(proposals.n_files, "file"),
-        since=days.since,
-        until=days.until,
-        groups=number_of(proposals.candidate_search.n_groups, "sequence"),
-        entries=entries_counted(document, len(document.candidates), "proposal"),
+    click.echo(
+        f"{number_of(proposals.n_records, 'record')} in {number_of(proposals.n_files, 'file')}"
+        f", {days.since} to {days.until}; "
+        f"{number_of(proposals.candidate_search.n_groups, 'sequence')}, "
+        f"{entries_counted(document, len(document.candidates), 'proposal')}"
     )
     if not proposals.n_records:
-        newest = (
-            say("the newest is from {newest}", newest=proposals.newest)
-            if proposals.newest
-            else say("the log is empty")
-        )
-        tell("  no records in these days; {newest}", newest=newest)
+        newest = f"the newest is from {proposals.newest}" if proposals.newest else "the log is empty"
+        click.echo(f"  no records in these days; {newest}")
 
 
 def _show_table(document: "CandidatesFile") -> None:
@@ -174,68 +160,50 @@ def _show_table(document: "CandidatesFile") -> None:
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
     if strong:
         click.echo(
-            f"{'id':<20} {aligned(say('ok'), 9)} {aligned(say('questions'), 9)}  "
-            f"{padded(say('low/base'), 9)}  {say('category')}"
+            f"{'id':<20} {aligned('ok', 9)} {aligned('questions', 9)}  {padded('low/base', 9)}  {'category'}"
         )
     columns = shutil.get_terminal_size().columns
     for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
     show_more(len(strong), "proposal")
     if weak:
-        tell(
-            "  {proposals} without text: no better than the rest of their category (see the draft)",
-            proposals=number_of(len(weak), "proposal"),
+        click.echo(
+            f"  {number_of(len(weak), 'proposal')} without text: no better than the rest of their "
+            "category (see the draft)"
         )
     if document.n_folded:
-        noun = say(number_of(document.n_folded, "proposal"))
-        tell(
-            "  {noun} of fewer than {min_published} requests left out", noun=noun, min_published=MIN_PUBLISHED
-        )
+        noun = number_of(document.n_folded, "proposal")
+        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests left out")
 
 
 def _show_nearest(missed: "list[NearMiss]") -> None:
     columns = shutil.get_terminal_size().columns
     for miss in missed:
-        counts = say(
-            "{n_success} of {n_observed} succeeded ({success_rate:.3f})",
-            n_success=miss.n_success,
-            n_observed=miss.n_observed,
-            success_rate=miss.success_rate,
-        )
-        questions = (
-            f", {say(number_of(miss.n_questions, 'question'))}" if miss.n_questions is not None else ""
-        )
-        line = say(
-            "      nearest: {counts}{questions}, {category}: {steps}",
-            counts=counts,
-            questions=questions,
-            category=miss.category,
-            steps=miss.steps,
-        )
+        counts = f"{miss.n_success} of {miss.n_observed} succeeded ({miss.success_rate:.3f})"
+        questions = f", {number_of(miss.n_questions, 'question')}" if miss.n_questions is not None else ""
+        line = f"      nearest: {counts}{questions}, {miss.category}: {miss.steps}"
         click.echo(fitted(printable(line), columns))
 
 
 def _show_rest(proposals: "Proposals", document: "CandidatesFile") -> None:
     """Print neutral records, unreadable lines, entries without a definition, and notes."""
     if proposals.n_neutral:
-        tell(
-            "  {records} counted as neither success nor failure: handed to a human, an "
-            "answer shorter than min_chunk_len, or a network or rate-limit error",
-            records=number_of(proposals.n_neutral, "record"),
+        click.echo(
+            f"  {number_of(proposals.n_neutral, 'record')} counted as neither success nor "
+            "failure: handed to a human, an answer shorter than min_chunk_len, or a network or "
+            "rate-limit error"
         )
     show_oddities(proposals.oddities)
     n_without_target = sum(map(_lacks_target, document.entries))
     if n_without_target:
-        tell(
-            "  {n_without_target} with no definition found: name the tools in coreloop.yaml (see the draft)",
-            n_without_target=n_without_target,
+        click.echo(
+            f"  {n_without_target} with no definition found: name the tools in coreloop.yaml (see the draft)"
         )
     if document.notes:
         bullets = sum(len(note.bullets) for note in document.notes)
-        tell(
-            "  {bullets} of {notes}, in the draft",
-            bullets=number_of(bullets, "bullet"),
-            notes=number_of(len(document.notes), "audit note"),
+        click.echo(
+            f"  {number_of(bullets, 'bullet')} of {number_of(len(document.notes), 'audit note')}, "
+            "in the draft"
         )
 
 
@@ -272,11 +240,9 @@ def _show_candidate(candidate: "Candidate", columns: int) -> None:
     for bullet in candidate.bullets:
         click.echo(
             fitted(
-                say(
-                    "{indent}gate relaxed by the playbook: {bullet}", indent=indent, bullet=printable(bullet)
-                ),
+                f"{indent}gate relaxed by the playbook: {printable(bullet)}",
                 columns,
             )
         )
     if candidate.refused is not None:
-        tell("{indent}no text: {refused}", indent=indent, refused=say(candidate.refused))
+        click.echo(f"{indent}no text: {candidate.refused}")

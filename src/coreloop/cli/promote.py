@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class _Promote(click.Command):
             extra = re.fullmatch(r"Got unexpected extra arguments? \((\S+).*\)", error.message)
             if extra is None:
                 raise
-            meant = say("promote --tool {extra}", extra=printable(extra[1]))
-            raise UsageError("nothing to promote; did you mean {meant}?", meant=meant) from error
+            meant = f"promote --tool {printable(extra[1])}"
+            raise UsageError(f"nothing to promote; did you mean {meant}?") from error
 
 
 @click.command(cls=_Promote)
@@ -113,13 +113,8 @@ def command(
         return
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
-        requests = say(number_of(planned.n_replayed, "replayed request"))
-        tell(
-            "kept the ids of {requests} in {replays_file}: never mined",
-            requests=requests,
-            replays_file=workspace.replays_file,
-            err=True,
-        )
+        requests = number_of(planned.n_replayed, "replayed request")
+        click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
     show_left_out(planned.left_out, verbose=verbose)
     emit(_facts(planned.plan), as_json=as_json, text=lambda _: show_plan(planned.plan, verbose=verbose))
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)
@@ -143,9 +138,7 @@ def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     effects = run_effect(workspace, now=datetime.now(UTC)).chosen(id=wanted).effects
     if len({effect.change.tool for effect in effects}) > 1:
-        raise UsageError(
-            "{wanted} changed several tools; take it back with git revert", wanted=printable(wanted)
-        )
+        raise UsageError(f"{printable(wanted)} changed several tools; take it back with git revert")
     if confirm:
         done = confirm_revert(workspace, effects[-1], environ=os.environ)
         facts = {"branch": done.branch, "url": _url(done), "fresh": done.fresh}
@@ -165,50 +158,44 @@ _MAX_LEFT_OUT: Final = 3
 
 def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
     """Print what a promotion would do: diff, evidence and obstacles; with ``verbose`` the texts too."""
-    place = (
-        say("the end of its first block of text")
-        if plan.section is None
-        else say("section {section}", section=plan.section)
-    )
-    tell("target   {path}::{symbol}, {place}", path=plan.path, symbol=plan.proposal.symbol, place=place)
-    tell("base     {base} at {base_sha}", base=plan.base, base_sha=plan.base_sha[:12])
+    place = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
+    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, {place}")
+    click.echo(f"base     {plan.base} at {plan.base_sha[:12]}")
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
-    tell("replay   {summary}", summary=say(plan.replay.summary))
-    measured = say(plan.measured.summary) if plan.measured is not None else say("not yet; see measure")
-    tell("measured {summary}", summary=measured)
-    tell("branch   {branch}", branch=plan.branch)
+    click.echo(f"replay   {plan.replay.summary}")
+    measured = plan.measured.summary if plan.measured is not None else "not yet; see measure"
+    click.echo(f"measured {measured}")
+    click.echo(f"branch   {plan.branch}")
     for proposal in plan.proposals:
-        tell("evidence {evidence}", evidence=_evidence(proposal))
+        click.echo(f"evidence {_evidence(proposal)}")
     if verbose:
-        _show_text(say("commit"), plan.message)
-        _show_text(say("pull request, a draft"), f"{plan.title}\n\n{plan.body}")
+        _show_text("commit", plan.message)
+        _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
     for obstacle in plan.obstacles:
-        tell("stops    {obstacle}", obstacle=say(obstacle))
+        click.echo(f"stops    {obstacle}")
     if not plan.obstacles:
-        tell("No branch and no file of the project changed; --confirm pushes the branch and opens the draft.")
+        click.echo(
+            "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
+        )
     if not verbose:
-        tell("-v shows the texts of the commit and of the pull request.")
+        click.echo("-v shows the texts of the commit and of the pull request.")
 
 
 def _evidence(proposal: "Proposal") -> str:
     row = proposal.row
-    otherwise = "" if row.otherwise == "–" else say(", otherwise {otherwise}", otherwise=row.otherwise)
-    wasted = (
-        ""
-        if row.wasted == "–"
-        else say("; at least {wasted} calls wasted per 1,000 requests", wasted=row.wasted)
-    )
-    return printable(f"{proposal.id}: {say(row.as_it_says)}{otherwise}{wasted}")
+    otherwise = "" if row.otherwise == "–" else f", otherwise {row.otherwise}"
+    wasted = "" if row.wasted == "–" else f"; at least {row.wasted} calls wasted per 1,000 requests"
+    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{wasted}")
 
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
     """Print why other proposals for the tool are not promoted."""
     listed = reasons if verbose else reasons[:_MAX_LEFT_OUT]
     for reason in listed:
-        tell("left out: {reason}", reason=say(reason), err=True)
+        click.echo(f"left out: {reason}", err=True)
     if len(listed) < len(reasons):
-        tell("left out: {n_reasons} more; -v lists them", n_reasons=len(reasons) - len(listed), err=True)
+        click.echo(f"left out: {len(reasons) - len(listed)} more; -v lists them", err=True)
 
 
 def show_change(plan: "Plan", done: "Done", body: Path) -> None:
@@ -217,58 +204,47 @@ def show_change(plan: "Plan", done: "Done", body: Path) -> None:
         click.echo(f"    {line}")
     click.echo()
     _show_reach(plan.reach)
-    tell("replay   {summary}", summary=say(plan.replay.summary))
-    tell("branch   {branch}", branch=done.branch)
-    tell("text     {body}", body=body)
+    click.echo(f"replay   {plan.replay.summary}")
+    click.echo(f"branch   {done.branch}")
+    click.echo(f"text     {body}")
 
 
 def show_done(result: "PromoteResult") -> None:
     """Print the result of a promotion and the next step; without a plan the pull request already existed."""
     plan, done, body = result.plan, result.done, result.body
     pull = done.pull_request
-    tell(
-        "branch        {branch}{more}",
-        branch=done.branch,
-        more="" if done.fresh else say(" (from an earlier run)"),
-    )
+    click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
     if plan is not None:
-        label = say("pushed") if result.remote is not None else say("committed")
-        here = "" if result.remote is not None else say(" here; nothing was pushed")
-        commit = say(
-            "one commit on {base} {base_sha}{here}, {path}:",
-            base=plan.base,
-            base_sha=plan.base_sha[:12],
-            here=here,
-            path=plan.path,
-        )
+        label = "pushed" if result.remote is not None else "committed"
+        here = "" if result.remote is not None else " here; nothing was pushed"
+        commit = f"one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:"
         click.echo(padded(label, 14) + commit)
         for line in plan.diff.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 click.echo(f"              {line}")
     if pull is not None:
-        tell("pull request  {url}{more}", url=pull.url, more=say(" (draft)") if pull.draft else "")
+        click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
     if pull is None and plan is not None:
-        tell("text          {body}", body=body)
+        click.echo(f"text          {body}")
         _show_next(result, plan)
 
 
 def _show_next(result: "PromoteResult", plan: "Plan") -> None:
     """Print the commands that open the pull request; without GitHub, those that show and merge the branch."""
     if result.on_github:
-        tell("No token: open the draft yourself, for example with")
+        click.echo("No token: open the draft yourself, for example with")
         click.echo(f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\")
         click.echo(f"    --title '{plan.title}' --body-file '{result.body}'")
         return
     branch = result.done.branch
     if result.remote is not None:
-        tell(
-            "No repository on GitHub is known. Fetch from {remote}, read the branch, then merge it:",
-            remote=result.remote,
+        click.echo(
+            f"No repository on GitHub is known. Fetch from {result.remote}, read the branch, then merge it:"
         )
         click.echo(f"  git fetch {result.remote}")
         branch = f"{result.remote}/{branch}"
     else:
-        tell("The repository has no remote. Read the branch, then merge it:")
+        click.echo("The repository has no remote. Read the branch, then merge it:")
     click.echo(f"  git show {branch}")
     click.echo(f"  git switch {plan.base} && git merge {branch}")
 
@@ -278,16 +254,11 @@ def _show_reach(reach: "Reach") -> None:
     from coreloop.promote.reach import Unmeasured
 
     if isinstance(reach, Unmeasured):
-        tell("reach    unmeasured")
+        click.echo("reach    unmeasured")
         return
-    tell(
-        "reach    {n_before:,} -> {n_after:,} characters, {source}",
-        n_before=len(reach.before),
-        n_after=len(reach.after),
-        source=Phrase(reach.source),
-    )
+    click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}")
     for cap in reach.caps:
-        click.echo(f"         {say(cap_line(cap))}")
+        click.echo(f"         {cap_line(cap)}")
 
 
 def _show_text(heading: str, text: str) -> None:
@@ -317,16 +288,16 @@ def _reach_facts(reach: "Reach") -> dict[str, object]:
 
 def show_revert(plan: "Revert") -> None:
     """Print what a revert would do."""
-    tell("target   {target}", target=printable(plan.effect.change.target))
-    tell("verdict  {title}", title=printable(plan.effect.title))
+    click.echo(f"target   {printable(plan.effect.change.target)}")
+    click.echo(f"verdict  {printable(plan.effect.title)}")
     for line in plan.lines:
-        tell("removes  {line}", line=printable(line))
-    tell("branch   {branch}", branch=plan.branch)
-    tell("Nothing changed; --confirm pushes the branch and opens the draft.")
+        click.echo(f"removes  {printable(line)}")
+    click.echo(f"branch   {plan.branch}")
+    click.echo("Nothing changed; --confirm pushes the branch and opens the draft.")
 
 
 def show_reverted(done: "RevertDone") -> None:
     """Print the branch and the pull request of a revert."""
-    state = Phrase("pushed" if done.fresh else "there already")
-    tell("branch {branch} is {state}", branch=done.branch, state=state)
-    click.echo(_url(done) or say("no new pull request: open it by hand, or merge the one that is open"))
+    state = "pushed" if done.fresh else "there already"
+    click.echo(f"branch {done.branch} is {state}")
+    click.echo(_url(done) or "no new pull request: open it by hand, or merge the one that is open")

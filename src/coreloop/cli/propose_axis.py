@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -75,64 +74,43 @@ def _show(result: "AxisResult", now: datetime) -> None:
     _show_case(result.case, now)
     if result.path is not None:
         message = "wrote {path}" if result.written else "has the section of today already: {path}"
-        tell(message, path=result.path, err=True)
+        click.echo(message.format(path=result.path), err=True)
 
 
 def _show_case(case: "AxisCase", now: datetime) -> None:
-    axis = say("the whole tool") if case.axis is None else say("axis {axis}", axis=printable(case.axis))
-    tell(
-        "{engine}, {axis}: {base} at {base_sha}",
-        engine=case.engine,
-        axis=axis,
-        base=case.base,
-        base_sha=case.base_sha[:12],
-    )
+    axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
+    click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
     for gate in case.gates:
-        figure = say("{figure:>4} of {needed:<4}", figure=gate.figure, needed=gate.needed)
-        click.echo(f"  {padded(say(gate.name), 27)} {figure} {_verdict(gate)}")
+        figure = f"{gate.figure:>4} of {gate.needed:<4}"
+        click.echo(f"  {padded(gate.name, 27)} {figure} {_verdict(gate)}")
     for note in _notes(case, now):
         click.echo(f"  {note}")
     failed = sum(not gate.passed for gate in case.gates)
     if failed:
-        tell("No proposal: {failed} of {n_gates} gates fail.", failed=failed, n_gates=len(case.gates))
+        click.echo(f"No proposal: {failed} of {len(case.gates)} gates fail.")
 
 
 def _verdict(gate: "AxisGate") -> str:
-    return say("passed") if gate.passed else say("{needed} short", needed=gate.needed - gate.figure)
+    return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
 
 
 def _notes(case: "AxisCase", now: datetime) -> list[str]:
     notes = []
     if case.first_merge is not None:
         future = (
-            say(" lies in the future: a clock was wrong, so it counts 0 days")
-            if case.first_merge > now
-            else ""
+            " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
         )
-        notes.append(
-            say("first merge {first_merge:%Y-%m-%d}{future}", first_merge=case.first_merge, future=future)
-        )
+        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{future}")
     reverted = len(case.evidence) - len(case.counted)
     if reverted:
-        notes.append(say("{reverted} reverted, which do not count", reverted=reverted))
+        notes.append(f"{reverted} reverted, which do not count")
     if case.axis is not None and case.n_without_axis:
-        notes.append(
-            say(
-                "{n_without_axis} that name no declared axis count only without --axis",
-                n_without_axis=case.n_without_axis,
-            )
-        )
+        notes.append(f"{case.n_without_axis} that name no declared axis count only without --axis")
     if case.axis is not None and case.axes and not case.passed:
         named = ", ".join(f"{printable(axis)} {count}" for axis, count in case.axes.items())
-        notes.append(say("promotions in effect by axis: {named}", named=named))
+        notes.append(f"promotions in effect by axis: {named}")
     if case.engines:
-        notes.append(
-            say(
-                "no promotion of {engine}; there are some of {engines}",
-                engine=case.engine,
-                engines=", ".join(case.engines),
-            )
-        )
+        notes.append(f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}")
     return notes
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from coreloop.base.messages import Phrase, join, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
@@ -109,13 +109,10 @@ def show_refined(
     from coreloop.learn.proposals.proposal_files import entries_counted
 
     counterexamples = document.counterexamples
-    tell(
-        "{records} in {files}, {since} to {until}; {entries}",
-        records=number_of(refined.n_records, "record"),
-        files=number_of(refined.n_files, "file"),
-        since=refined.recorded.since,
-        until=refined.recorded.until,
-        entries=entries_counted(document, len(counterexamples), "failing group"),
+    click.echo(
+        f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
+        f"{refined.recorded.since} to {refined.recorded.until}; "
+        f"{entries_counted(document, len(counterexamples), 'failing group')}"
     )
     columns = shutil.get_terminal_size().columns
     show_errors(document.errors, columns=columns, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
@@ -144,7 +141,7 @@ def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
     }
     counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]
     if counts:
-        tell("… and {counts}; -v shows them", counts=join(counts))
+        click.echo(f"… and {', '.join(counts)}; -v shows them")
 
 
 def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
@@ -153,17 +150,15 @@ def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -
     counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
     if counterexamples:
         click.echo(
-            f"{'id':<18} {aligned(say('failed'), 9)} {aligned(say('otherwise'), 9)} "
-            f"{aligned(say('low'), 5)}  {say('class or labels')}"
+            f"{'id':<18} {aligned('failed', 9)} {aligned('otherwise', 9)} "
+            f"{aligned('low', 5)}  {'class or labels'}"
         )
     for counterexample in counterexamples[:MAX_SHOWN]:
         _show_counterexample(counterexample, columns)
     show_more(len(counterexamples), "failing group")
     if document.n_folded:
-        noun = say(number_of(document.n_folded, "failing group"))
-        tell(
-            "  {noun} of fewer than {min_published} failures left out", noun=noun, min_published=MIN_PUBLISHED
-        )
+        noun = number_of(document.n_folded, "failing group")
+        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures left out")
     for gate, n in refined.counterexample_search.dropped.items():
         if n:
             show_dropped(gate, n, _GATES)
@@ -174,32 +169,16 @@ def _show_near_groups(refined: "Refined", columns: int) -> None:
     from coreloop.learn.refine.document import title
 
     for miss in refined.counterexample_search.nearest:
-        counts = say(
-            "{n_failures:,} of {n_calls:,} {unit} failed",
-            n_failures=miss.n_failures,
-            n_calls=miss.n_calls,
-            unit=Phrase(miss.unit),
-        )
+        counts = f"{miss.n_failures:,} of {miss.n_calls:,} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls
-        text = say(
-            "      nearest: {counts} ({rate:.3f}): {title}", counts=counts, rate=rate, title=title(miss)
-        )
+        text = f"      nearest: {counts} ({rate:.3f}): {title(miss)}"
         click.echo(fitted(printable(text), columns))
 
 
 def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
     for gap in gaps:
-        asked = say(
-            "{questions} asked {times}",
-            questions=number_of(gap.n_questions, "question"),
-            times=number_of(gap.n_asked, "time"),
-        )
-        tell(
-            "  not answered: {asked} about {tool} ({reason}); see: repair gaps",
-            asked=asked,
-            tool=gap.tool,
-            reason=Phrase(gap.reason),
-        )
+        asked = f"{number_of(gap.n_questions, 'question')} asked {number_of(gap.n_asked, 'time')}"
+        click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair gaps")
 
 
 def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -> None:
@@ -209,18 +188,18 @@ def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -
     """
     if errors:
         click.echo(
-            f"{aligned(say('calls'), 6)} {aligned(say('lost'), 5)} {aligned(say('recovered'), 9)}  "
-            f"{padded(say('mender'), 6)}  {say('tool and error')}"
+            f"{aligned('calls', 6)} {aligned('lost', 5)} {aligned('recovered', 9)}  "
+            f"{padded('mender', 6)}  {'tool and error'}"
         )
     for row in errors[:max_shown]:
-        figures = f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(say(row.mender), 6)}"
+        figures = f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(row.mender, 6)}"
         if max_shown < MAX_SHOWN:
             click.echo(fitted(printable(f"{figures}  {row.tool}: {row.error or row.error_class}"), columns))
             continue
         click.echo(f"{figures}  {printable(row.tool)}")
         click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
-        for text in (*row.merged, *(Phrase("nearest: {text}", text=text) for text in row.nearest)):
-            click.echo(wrapped(printable(say(text)), columns, indent=" " * 4))
+        for text in (*row.merged, *(f"nearest: {text}" for text in row.nearest)):
+            click.echo(wrapped(printable(text), columns, indent=" " * 4))
     if max_shown == MAX_SHOWN:
         show_more(len(errors), "error")
 
@@ -279,12 +258,7 @@ def show_nearest(missed: "Sequence[NearStatement]") -> None:
     """Print the statements that came closest to passing, each with the reason why it failed."""
     columns = shutil.get_terminal_size().columns
     for miss in missed:
-        text = say(
-            "nearest statement: {tool}: {removeprefix} ({reason})",
-            tool=miss.tool,
-            removeprefix=miss.line.removeprefix("- "),
-            reason=say(miss.reason),
-        )
+        text = f"nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})"
         click.echo(wrapped(printable(text), columns, indent="  "))
 
 
@@ -294,17 +268,17 @@ def show_unproposed(unproposed: "Unproposed", *, n_days: int, max_shown: int) ->
 
     columns = shutil.get_terminal_size().columns
     if 0 < n_days < MIN_DAYS:
-        tell("  no statement yet: all records are of one day, and two are needed")
+        click.echo("  no statement yet: all records are of one day, and two are needed")
     if unproposed.n_settled:
-        noun = say(number_of(unproposed.n_settled, "statement"))
-        tell("  {noun} not proposed: already promoted, open or rejected (known)", noun=noun)
+        noun = number_of(unproposed.n_settled, "statement")
+        click.echo(f"  {noun} not proposed: already promoted, open or rejected (known)")
     if unproposed.undefined:
         names = printable(", ".join(unproposed.undefined))
-        text = say("not proposed: statements about {names}: no definition, or several", names=names)
-        remedy = say("name one under tools: in coreloop.yaml")
+        text = f"not proposed: statements about {names}: no definition, or several"
+        remedy = "name one under tools: in coreloop.yaml"
         click.echo(wrapped(f"{text}; {remedy}", columns, indent="  "))
         for one in unproposed.withheld[:max_shown]:
-            line = f"{one.tool}: {one.line.removeprefix('- ')} ({say(one.sides.text)})"
+            line = f"{one.tool}: {one.line.removeprefix('- ')} ({one.sides.text})"
             click.echo(wrapped(printable(line), columns, indent=_INDENT))
 
 
@@ -312,10 +286,10 @@ def _show_statement(statement: "Statement", columns: int, *, is_verbose: bool) -
     from coreloop.learn.proposals.statement_document import cost_text, difference_text, sides_text
 
     click.echo(f"{statement.id:<20} {printable(statement.tool)}")
-    texts = [statement.line.removeprefix("- "), say(sides_text(statement, statement.sides))]
+    texts = [statement.line.removeprefix("- "), sides_text(statement, statement.sides)]
     if is_verbose:
-        texts.append(f"{say(cost_text(statement))}; {say(difference_text(statement))}")
+        texts.append(f"{cost_text(statement)}; {difference_text(statement)}")
     for text in texts:
         click.echo(wrapped(printable(text), columns, indent=_INDENT))
     if statement.refused is not None:
-        tell("{indent}no text: {refused}", indent=_INDENT, refused=say(statement.refused))
+        click.echo(f"{_INDENT}no text: {statement.refused}")

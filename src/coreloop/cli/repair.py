@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, tell
+from coreloop.cli.emit import emit
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
@@ -76,7 +76,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
     emit([decided], as_json=as_json, text=show_suggestions)
     if decided.status == "failed":
-        tell("the index no longer has both ends of the link; nothing was applied", err=True)
+        click.echo("the index no longer has both ends of the link; nothing was applied", err=True)
         click.get_current_context().exit(1)
 
 
@@ -102,31 +102,27 @@ def show_gates(readings: "Sequence[GateReading]") -> None:
     """Print each gate, what it was, and the files that lack most."""
     for reading in readings:
         now, before = reading.now, reading.before
-        was = say(", {share:.1%} on {day}", share=before.share, day=before.day) if before else ""
-        counts = say(_TITLES[now.gate], good=now.good, total=now.total)
+        was = f", {before.share:.1%} on {before.day}" if before else ""
+        counts = _TITLES[now.gate].format(good=now.good, total=now.total)
         click.echo(f"{now.gate:<9} {now.share:6.1%}  {counts}{was}")
         for location, lacking in reading.worst:
             click.echo(printable(f"    {lacking:>4} {location}"))
         if reading.signal:
-            queued = say(number_of(reading.jobs, "job"))
-            tell(
-                "  {signal}: {queued} queued; do them: dartlab-coreloop jobs work",
-                signal=reading.signal,
-                queued=queued,
-            )
+            queued = number_of(reading.jobs, "job")
+            click.echo(f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work")
 
 
 def show_gaps(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> None:
     """Print gaps, a line each, and below it why persons rejected the answers."""
     for gap in gaps:
-        closed = say("  closed by {closed_by}", closed_by=gap.closed_by) if gap.closed_by else ""
+        closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
         place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
-        seen = say("{n}x", n=gap.seen)
+        seen = f"{gap.seen}x"
         click.echo(printable(f"{gap.id}  {seen}  {gap.reason}  {gap.topic}{place}{closed}"))
         for reason in reasons[gap.topic]:
-            click.echo(printable(say("    rejected: {reason}", reason=reason)))
+            click.echo(printable(f"    rejected: {reason}"))
     if not gaps:
-        tell("no gaps")
+        click.echo("no gaps")
 
 
 def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
@@ -137,4 +133,4 @@ def show_suggestions(suggestions: "Sequence[Suggestion]") -> None:
             printable(f"{suggestion.id}  {suggestion.status}  {link}  {suggestion.details.get('reason', '')}")
         )
     if not suggestions:
-        tell("no suggestions")
+        click.echo("no suggestions")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from coreloop.base.extras import needs_extra
-from coreloop.base.messages import number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.emit import emit
@@ -35,7 +35,5 @@ def command(out: Path, language: str, as_json: bool) -> None:
         pages = write_report(source, out, language="ko" if language == "ko" else "en")
     for line in damaged_files(workspace):
         click.echo(printable(line), err=True)
-    written = say(
-        "wrote {pages}; begin with {out}", pages=number_of(len(pages), "page"), out=out / "index.html"
-    )
+    written = f"wrote {number_of(len(pages), 'page')}; begin with {out / 'index.html'}"
     emit({"pages": pages}, as_json=as_json, text=written)

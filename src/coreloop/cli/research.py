@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.cli.ask import show_passages
-from coreloop.cli.emit import emit, model_error_as_json, tell
+from coreloop.cli.emit import emit, model_error_as_json
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import format_option, project_deps, project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option, verbose_option
@@ -107,12 +107,12 @@ def ask(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            tell("interrupted; the same command with --session last goes on where it was", err=True)
+            click.echo("interrupted; the same command with --session last goes on where it was", err=True)
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     emit(response, as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
     if changed := changed_sources(state, deps.workspace):
-        again = say("dartlab-coreloop index reads them again")
+        again = "dartlab-coreloop index reads them again"
         click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
     # a pause is no end: the run goes on where it was
     sys.exit(0 if state.status == "paused" else EXIT_CODES[response.end])
@@ -175,7 +175,7 @@ def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     emit(
         {"file": encodable(os.fsdecode(out))},
         as_json=as_json,
-        text=say("wrote {out}", out=out),
+        text=f"wrote {out}",
         is_compact=True,
     )
 
@@ -189,7 +189,7 @@ def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool
     if note := ending(state):
         click.echo(printable(note))
     if response.reason and state.status != "paused":
-        click.echo(printable(say(response.reason)), err=True)
+        click.echo(printable(response.reason), err=True)
 
 
 def show_sources(sources: "Sequence[ReadSource]") -> None:
@@ -202,10 +202,5 @@ def show_sources(sources: "Sequence[ReadSource]") -> None:
 
 def _figures(response: "AgentResponse") -> str:
     queries = response.usage.queries
-    searches = number_of(queries, "search") if queries == 1 else Phrase("{n:,} searches", n=queries)
-    return say(
-        "{iterations}, {searches}; run {run_id}",
-        iterations=number_of(response.iterations, "iteration"),
-        searches=searches,
-        run_id=response.run_id,
-    )
+    searches = number_of(queries, "search") if queries == 1 else f"{queries:,} searches"
+    return f"{number_of(response.iterations, 'iteration')}, {searches}; run {response.run_id}"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.records import encodable
 from coreloop.cli import runs_agent, runs_install
-from coreloop.cli.emit import emit, fields_of, json_of, tell
+from coreloop.cli.emit import emit, fields_of, json_of
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
 from coreloop.cli.options import (
@@ -154,7 +154,7 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
 
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
-        by = require_outside(store, named, Phrase("resume"), os.environ)
+        by = require_outside(store, named, "resume", os.environ)
         bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
         state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
@@ -163,12 +163,10 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
         state = close_if_over(store, state.run_id)
     _show_status(state, as_json=as_json)
     if state.is_terminal and not as_json:
-        tell("its report: dartlab-coreloop runs report {run_id}", run_id=state.run_id, err=True)
+        click.echo(f"its report: dartlab-coreloop runs report {state.run_id}", err=True)
         return
     if state.kind == RESEARCH:
-        tell(
-            "go on with: dartlab-coreloop research QUESTION --session {run_id}", run_id=state.run_id, err=True
-        )
+        click.echo(f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}", err=True)
 
 
 @command.command()
@@ -202,7 +200,7 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 
     with project_store() as (workspace, store):
         count = write_export(store, meant_run(workspace, store, run_id), out)
-    wrote = say("wrote {path}: {events}", path=out, events=number_of(count, "event"))
+    wrote = f"wrote {out}: {number_of(count, 'event')}"
     emit({"file": encodable(os.fsdecode(out)), "events": count}, as_json=as_json, text=wrote, is_compact=True)
 
 
@@ -217,7 +215,7 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     from coreloop.runs.manage import forget_run
     from coreloop.runs.person_or_agent import require_person
 
-    require_person(Phrase("forget a run"), os.environ)
+    require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
         state = forget_run(workspace, store, meant_run(workspace, store, run_id), confirm=confirm)
         if confirm:
@@ -226,16 +224,11 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
         click.echo(json_of({"run_id": state.run_id, "removed": confirm}, is_compact=True))
         return
     if confirm:
-        tell("removed {run_id}", run_id=state.run_id)
+        click.echo(f"removed {state.run_id}")
         return
     question = printable_text(state.question)
-    tell(
-        "would remove {run_id} ({status}): {question}",
-        run_id=state.run_id,
-        status=state.status,
-        question=question,
-    )
-    tell(NOT_CONFIRMED, err=True)
+    click.echo(f"would remove {state.run_id} ({state.status}): {question}")
+    click.echo(NOT_CONFIRMED, err=True)
 
 
 def _tell(
@@ -252,13 +245,13 @@ def _tell(
     from coreloop.runs.manage import read_run
     from coreloop.runs.person_or_agent import require_person, require_terminal
 
-    by = require_person(Phrase("pause, complete or stop a run"), os.environ)
+    by = require_person("pause, complete or stop a run", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         if is_for_persons:
-            require_outside(store, named, Phrase("complete"), os.environ)
+            require_outside(store, named, "complete", os.environ)
             if named.kind == DRIVES_ITSELF:
-                require_terminal(Phrase("complete a run"), os.environ)
+                require_terminal("complete a run", os.environ)
         if is_driven(named):
             settle_left_over(workspace, store, named.run_id)
         state = tell(store, named.run_id, by=by)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, say
 from coreloop.base.records import encodable
 from coreloop.cli.emit import emit, fields_of, json_of
 from coreloop.cli.limit_options import chosen_limits, limit_options
@@ -218,7 +217,7 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
     emit(
         {"file": encodable(os.fsdecode(out))},
         as_json=as_json,
-        text=say("wrote {path}", path=out),
+        text=f"wrote {out}",
         is_compact=True,
     )
 
@@ -235,20 +234,15 @@ def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     from coreloop.runs.manage import read_run
     from coreloop.runs.person_or_agent import require_person, require_terminal
 
-    by = require_person(Phrase("agree to its own proposal"), os.environ)
-    require_terminal(Phrase("agree to its own proposal"), os.environ)
+    by = require_person("agree to its own proposal", os.environ)
+    require_terminal("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(store, named, Phrase("waive a part of"), os.environ)
+        require_outside(store, named, "waive a part of", os.environ)
         state = agree(store, named.run_id, sub_question, by=by)
         show_views(workspace, store, state)
     facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
-    line = say(
-        "{sub_question} falls away; {run_id}: {status}",
-        sub_question=sub_question,
-        run_id=state.run_id,
-        status=state.status,
-    )
+    line = f"{sub_question} falls away; {state.run_id}: {state.status}"
     emit(facts, as_json=as_json, text=line, is_compact=True)
 
 
@@ -263,11 +257,9 @@ def _own_run(run_id: str | None) -> str | None:
 
     own = driving_run(os.environ)
     if own == UNKNOWN:
-        raise UsageError(
-            "the run of this agent cannot be told; leave {run} in its environment as it was", run=RUN
-        )
+        raise UsageError(f"the run of this agent cannot be told; leave {RUN} in its environment as it was")
     if own and run_id not in {None, own}:
-        raise UsageError("this agent works on run {run_id}; leave out RUN", run_id=own)
+        raise UsageError(f"this agent works on run {own}; leave out RUN")
     return run_id or own or None
 
 

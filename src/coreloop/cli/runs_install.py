@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import say
 from coreloop.base.text import padded, text_width
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def install(
         changes = plugin.install_agents(root, confirm=confirm, language=language)
     show_changes(changes, confirm=confirm, as_json=as_json)
     if shutil.which("dartlab-coreloop") is None:
-        tell(_NOT_ON_PATH, err=True)
+        click.echo(_NOT_ON_PATH, err=True)
 
 
 @click.command()
@@ -101,11 +100,11 @@ def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool
     files = [fields_of(change, "path", "what") for change in changes]
     emit({"files": files, "done": confirm}, as_json=as_json, text=lambda _: _show(changes))
     if not (confirm or as_json):
-        tell(NOT_CONFIRMED, err=True)
+        click.echo(NOT_CONFIRMED, err=True)
 
 
 def _show(changes: "list[InstallChange]") -> None:
-    verbs = [say(change.what) for change in changes]
+    verbs = [change.what for change in changes]
     width = max(map(text_width, verbs))
     for verb, change in zip(verbs, changes, strict=True):
         click.echo(f"{padded(verb, width)}  {change.path}")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import click
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import fitted, padded, printable
-from coreloop.cli.emit import fields_of, tell
+from coreloop.cli.emit import fields_of
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
@@ -22,10 +22,10 @@ _TEXT_COLUMNS = 1000
 def show_runs(rows: Sequence[RunRow]) -> None:
     """Print a list of runs."""
     if not rows:
-        tell("no runs")
+        click.echo("no runs")
         return
     columns = shutil.get_terminal_size().columns
-    tell(_HEADING)
+    click.echo(_HEADING)
     for row in rows:
         status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
         line = (
@@ -45,41 +45,37 @@ def show_state(state: State) -> None:
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
     for name, value in _figures(state):
-        click.echo(f"{padded(say(name), 11)} {value}")
+        click.echo(f"{padded(name, 11)} {value}")
     for part in state.sub_questions:
-        mark = say("answered" if part.is_answered else "open")
-        findings = say(number_of(len(part.findings), "finding"))
+        mark = "answered" if part.is_answered else "open"
+        findings = number_of(len(part.findings), "finding")
         click.echo(f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}")
     for error in state.error_log[-3:]:
-        at, reason = error["at"][:19], Phrase(printable(error["error"]))
-        tell("  error     {at} attempt {attempt}: {reason}", at=at, attempt=error["attempt"], reason=reason)
+        at, reason = error["at"][:19], printable(error["error"])
+        click.echo(f"  error     {at} attempt {error['attempt']}: {reason}")
 
 
 def _figures(state: State) -> list[tuple[str, str]]:
     limits, used = state.limits, state.spent + state.reserved
-    limit = say("no limit") if limits.microusd is None else dollars(limits.microusd)
+    limit = "no limit" if limits.microusd is None else dollars(limits.microusd)
     over = limits.microusd is not None and state.spent.microusd > limits.microusd
     overshoot = dollars(state.spent.microusd - (limits.microusd or 0))
-    elapsed = say("{seconds:,.0f} s", seconds=state.elapsed_s)
-    most = say("{seconds:,.0f} s", seconds=limits.deadline_s) if limits.deadline_s is not None else ""
+    elapsed = f"{state.elapsed_s:,.0f} s"
+    most = f"{limits.deadline_s:,.0f} s" if limits.deadline_s is not None else ""
     return [
         ("question", printable_text(state.question)),
         ("iteration", of(f"{state.iteration}", f"{limits.max_iterations}")),
         (
             "spent",
             of(dollars(state.spent.microusd), limit)
-            + (say(", {overshoot} over", overshoot=overshoot) if over else "")
-            + say("; {reserved} reserved", reserved=dollars(state.reserved.microusd)),
+            + (f", {overshoot} over" if over else "")
+            + f"; {dollars(state.reserved.microusd)} reserved",
         ),
         ("tokens", of(f"{used.tokens:,}", "" if limits.tokens is None else f"{limits.tokens:,}")),
         ("time", of(elapsed, most)),
         (
             "searches",
-            say(
-                "{queries:,}; {sources} read",
-                queries=state.queries,
-                sources=number_of(len(state.read_sources), "source"),
-            ),
+            f"{state.queries:,}; {number_of(len(state.read_sources), 'source')} read",
         ),
         *([("confidence", f"{state.confidence:.0%}")] if state.confidence else []),
     ]
@@ -87,7 +83,7 @@ def _figures(state: State) -> list[tuple[str, str]]:
 
 def of(part: str, whole: str) -> str:
     """Return ``3 of 10``; only the part without a whole."""
-    return say("{part} of {whole}", part=part, whole=whole) if whole else part
+    return f"{part} of {whole}" if whole else part
 
 
 def row_facts(row: RunRow) -> dict[str, object]:

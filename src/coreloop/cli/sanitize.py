@@ -9,10 +9,9 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import tell
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.cli.progress import ProgressBar
 
@@ -71,7 +70,7 @@ def command(
             workspace, sources, names=names, report=report_file, jobs=jobs, progress=bar.update
         )
     else:
-        bar = ProgressBar(say("sanitizing"))
+        bar = ProgressBar("sanitizing")
         request = ExportRequest(
             mode=mode,  # type: ignore[arg-type]  # click checked that it is a mode
             now=datetime.now(UTC),
@@ -92,11 +91,11 @@ def command(
 
 def _show_notes(result: "SanitizeResult", mode: str | None) -> None:
     for warning in result.warnings:
-        tell("warning: {warning}", warning=say(warning), err=True)
+        click.echo(f"warning: {warning}", err=True)
     if result.out is not None:
-        tell("wrote {out}", out=result.out, err=True)
+        click.echo(f"wrote {result.out}", err=True)
     if mode == "mask":
-        tell("read the copy before you publish it: rules do not find everything", err=True)
+        click.echo("read the copy before you publish it: rules do not find everything", err=True)
 
 
 def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None, writes: bool) -> None:
@@ -104,7 +103,7 @@ def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None,
     if check and (mode is not None or writes):
         raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
     if not check and paths:
-        raise UsageError("PATHS are for --check; to copy a folder, give --in {paths}", paths=paths[0])
+        raise UsageError(f"PATHS are for --check; to copy a folder, give --in {paths[0]}")
     if not check and mode is None:
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 
@@ -113,7 +112,7 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
     text = result.to_json()
     if report_file is not None:
         write_private(report_file, text)
-        tell("wrote {report_file}", report_file=report_file, err=True)
+        click.echo(f"wrote {report_file}", err=True)
     if as_json:
         click.echo(text, nl=False)
     else:
@@ -125,28 +124,26 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 
 def _show(report: "Report", report_file: Path | None) -> None:
-    what = say("read") if report.mode is None else say("written (mode {mode})", mode=report.mode)
-    tell(
-        "{lines}: {n_out:,} {what}, {n_rejected:,} rejected",
-        lines=number_of(report.n_in, "line"),
-        n_out=report.n_out,
-        what=what,
-        n_rejected=report.n_rejected,
-    )
+    what = "read" if report.mode is None else f"written (mode {report.mode})"
+    click.echo(f"{number_of(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected")
     for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.findings:
         if report.n_out:
-            tell("  no private data found: no address, number, credential or listed name that a rule knows")
-            tell("  not looked for: names of persons without a title, a word or a key such as full_name")
+            click.echo(
+                "  no private data found: no address, number, credential or listed name that a rule knows"
+            )
+            click.echo(
+                "  not looked for: names of persons without a title, a word or a key such as full_name"
+            )
         else:
-            tell("  nothing was checked: no line can be read")
+            click.echo("  nothing was checked: no line can be read")
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
-        tell("{files} not read: {names}", files=number_of(report.n_unread, "file"), names=", ".join(names))
+        click.echo(f"{number_of(report.n_unread, 'file')} not read: {', '.join(names)}")
     more = str(report_file or "--report FILE.json")
-    _show_listed(report.places, report.findings.total() if report.places else 0, say("findings"), more)
-    _show_listed(report.rejected, report.n_rejected, say("rejected lines"), more)
+    _show_listed(report.places, report.findings.total() if report.places else 0, "findings", more)
+    _show_listed(report.rejected, report.n_rejected, "rejected lines", more)
 
 
 def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> None:
@@ -155,17 +152,10 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: 
     for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"
         detail = (
-            say("{kind} in {path}", kind=entry["kind"], path=entry["path"])
+            f"{entry['kind']} in {entry['path']}"
             if "kind" in entry
-            else say("{reason} ({size:,} bytes)", reason=Phrase(str(entry["reason"])), size=entry["bytes"])
+            else f"{entry['reason']!s} ({entry['bytes']:,} bytes)"
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:
-        tell(
-            "… {shown} of {total:,} {noun}; {more} has up to {max_listed:,}",
-            shown=_SHOWN,
-            total=total,
-            noun=noun,
-            more=more,
-            max_listed=MAX_LISTED,
-        )
+        click.echo(f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}")

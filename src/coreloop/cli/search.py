@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def command(query: str, limit: int, as_json: bool) -> None:
     facts = [_facts(source, query) for source in found.sources]
     emit(facts, as_json=as_json, text=lambda _: show_sources(found.sources, query))
     if found.note:
-        tell(found.note, err=True)
+        click.echo(found.note, err=True)
 
 
 _SPACES: Final = re.compile(r"\s+")
@@ -50,7 +49,7 @@ def show_sources(sources: "Sequence[Source]", query: str) -> None:
         click.echo(f"{place(source)}  {printable(title)}{day}".rstrip())
         click.echo(f"  {_marked(cut_snippet(source, query))}")
     if not sources:
-        tell(_NOTHING, err=True)
+        click.echo(_NOTHING, err=True)
 
 
 def place(source: "Source") -> str:
@@ -58,11 +57,7 @@ def place(source: "Source") -> str:
     location = printable(source.location)
     if source.line is None:
         return location
-    return (
-        say("{location}, page {line}", location=location, line=source.line)
-        if source.type == "pdf"
-        else f"{location}:{source.line}"
-    )
+    return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
 
 
 def _marked(snippet: "Snippet") -> str:

@@ -7,7 +7,6 @@ import click
 
 from coreloop.base.extras import needs_extra
 from coreloop.base.files import read_file
-from coreloop.base.messages import say
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE, json_option
@@ -36,7 +35,7 @@ def command(host: str, port: int, *, keys_file: Path | None, workers: int | None
     keys = read_keys(f"{text}\n{os.environ.get(VARIABLE, '')}")
 
     def tell(url: str) -> None:
-        emit({"url": url}, as_json=as_json, text=say("serving {url}", url=url), is_compact=True)
+        emit({"url": url}, as_json=as_json, text=f"serving {url}", is_compact=True)
 
     serve(
         open_workspace(Path.cwd()),

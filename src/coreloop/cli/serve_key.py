@@ -2,7 +2,6 @@
 
 import click
 
-from coreloop.base.messages import say
 from coreloop.cli.emit import emit
 from coreloop.cli.options import json_option
 
@@ -27,5 +26,5 @@ def command(name: str, scopes: tuple[str, ...], as_json: bool) -> None:
     from coreloop.web.keys import new_key
 
     key, entry = new_key(name, dict.fromkeys(scopes))
-    shown = say("key    {key}\nentry  {entry}", key=key, entry=entry)
+    shown = f"key    {key}\nentry  {entry}"
     emit({"key": key, "entry": entry}, as_json=as_json, text=shown)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.base.messages import join, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width
 from coreloop.cli.effect import effect_chart
@@ -87,11 +87,11 @@ def status_facts(status: "Status") -> dict[str, object]:
 
 def show_stability(stability: "Stability") -> None:
     """Print the stability gates, and the merges that are not clean."""
-    gates = [_Line(say(gate.name), _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
+    gates = [_Line(gate.name, _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
     flaws = [
         _Line(
-            say("not clean"),
-            f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {say(flaw.reason)}",
+            "not clean",
+            f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {flaw.reason}",
         )
         for flaw in stability.flaws
     ]
@@ -100,113 +100,76 @@ def show_stability(stability: "Stability") -> None:
 
 def _figure(gate: "StabilityGate") -> str:
     if gate.needed:
-        return say("{figure} of {needed}", figure=gate.figure, needed=gate.needed)
-    return (
-        f"{gate.figure}"
-        if gate.passed
-        else say("{figure}, must be {needed}", figure=gate.figure, needed=gate.needed)
-    )
+        return f"{gate.figure} of {gate.needed}"
+    return f"{gate.figure}" if gate.passed else f"{gate.figure}, must be {gate.needed}"
 
 
 def _log_lines(status: "Status") -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
-        yield _Line(say("records"), say("none yet"))
+        yield _Line("records", "none yet")
         yield _Line(
             "",
-            say(
-                "record requests in the agent: with AuditCollector(question=…) as audit:, or "
-                "see first what it"
-            ),
+            ("record requests in the agent: with AuditCollector(question=…) as audit:, or see first what it"),
         )
-        yield _Line("", say("looks like: dartlab-coreloop demo --out scratch"))
+        yield _Line("", "looks like: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()
-    newest = (
-        say("the newest {ago}", ago=_ago(log.newest, today))
-        if log.newest
-        else say("all of them dated in the future")
-    )
-    records = say(
-        "{n:,} on {days}, {newest}", n=log.n_records, days=number_of(log.n_days, "day"), newest=newest
-    )
-    yield _Line(say("records"), records)
-    mined = join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "sequence")])
-    window = say("{since} to {until}: {mined}", since=log.days.since, until=log.days.until, mined=mined)
-    yield _Line(say("window"), window)
+    newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them dated in the future"
+    records = f"{log.n_records:,} on {number_of(log.n_days, 'day')}, {newest}"
+    yield _Line("records", records)
+    mined = ", ".join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "sequence")])
+    window = f"{log.days.since} to {log.days.until}: {mined}"
+    yield _Line("window", window)
     for text in absent_lines(log.read_as_absent):
-        yield _Line(say("note"), text, "yellow")
+        yield _Line("note", text, "yellow")
 
 
 def _proposal_lines(status: "Status") -> Iterator[_Line]:
     today = status.generated_at.date()
-    yield _Line(say("from pattern"), _standing(status.candidates, today))
-    yield _Line(say("from refine"), _standing(status.counterexamples, today))
+    yield _Line("from pattern", _standing(status.candidates, today))
+    yield _Line("from refine", _standing(status.counterexamples, today))
     for measured in status.measured[-_MAX_MEASURED:]:
         lines = "; ".join(line.removeprefix("- ") for line in measured.lines)
-        yield _Line(say("measured"), f"{measured.tool}: {lines}: {say(measured.dated)}")
+        yield _Line("measured", f"{measured.tool}: {lines}: {measured.dated}")
 
 
 def _standing(standing: "Standing", today: date) -> str:
-    oldest = (
-        say(" (the oldest {ago})", ago=_ago(standing.oldest, today)) if standing.oldest is not None else ""
-    )
-    accepted = say("{accepted:,} accepted, ", accepted=standing.accepted) if standing.accepted else ""
-    without = say(", {n:,} without text", n=standing.without_text) if standing.without_text else ""
-    return say(
-        "{pending:,} pending{oldest}, {accepted}{promoted:,} promoted, {rejected:,} rejected{without}",
-        pending=standing.pending,
-        oldest=oldest,
-        without=without,
-        accepted=accepted,
-        promoted=standing.promoted,
-        rejected=standing.rejected,
+    oldest = f" (the oldest {_ago(standing.oldest, today)})" if standing.oldest is not None else ""
+    accepted = f"{standing.accepted:,} accepted, " if standing.accepted else ""
+    without = f", {standing.without_text:,} without text" if standing.without_text else ""
+    return (
+        f"{standing.pending:,} pending{oldest}, {accepted}{standing.promoted:,} promoted, "
+        f"{standing.rejected:,} rejected{without}"
     )
 
 
 def _promotion_lines(status: "Status") -> Iterator[_Line]:
     for note in status.notes:
-        yield _Line(say("note"), say(note), "yellow")
+        yield _Line("note", note, "yellow")
     if status.promotions is None:
         return
-    yield _Line(say("promotions"), _promotions(status, status.promotions))
+    yield _Line("promotions", _promotions(status, status.promotions))
     for promotion in status.promotions.open:
-        place = promotion.url or say("branch {branch}, no pull request known", branch=promotion.branch)
+        place = promotion.url or f"branch {promotion.branch}, no pull request known"
         yield _Line(
             "",
-            say(
-                "open {ago}: {place}",
-                ago=_ago(promotion.since.date(), status.generated_at.date()),
-                place=place,
-            ),
+            f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}",
         )
     gates = status.promotions.stability.gates
-    yield _Line(say("stability"), ", ".join(f"{say(gate.name)}: {_figure(gate)}" for gate in gates))
+    yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
 
 
 def _promotions(status: "Status", promotions: "Promotions") -> str:
     from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
 
     today = status.generated_at.date()
-    newest = (
-        say(", the newest {ago}", ago=_ago(promotions.newest.date(), today))
-        if promotions.newest is not None
-        else ""
-    )
+    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
     n_late = n_stale(status)
-    late = (
-        say(" ({n_late:,} for more than {unmerged_days} days)", n_late=n_late, unmerged_days=UNMERGED_DAYS)
-        if n_late
-        else ""
-    )
-    return say(
-        "{n_open:,} open{late}, {merged:,} merged in {base}{newest}, {reverted:,} reverted",
-        n_open=len(promotions.open),
-        late=late,
-        merged=promotions.merged,
-        base=promotions.base,
-        newest=newest,
-        reverted=promotions.reverted,
+    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
+    return (
+        f"{len(promotions.open):,} open{late}, {promotions.merged:,} merged in "
+        f"{promotions.base}{newest}, {promotions.reverted:,} reverted"
     )
 
 
@@ -215,39 +178,31 @@ def _effect_lines(status: "Status") -> Iterator[_Line]:
 
     verdicts = Counter(effect.verdict for effect in status.effects)
     if verdicts:
-        counts = ", ".join(
-            f"{say(verdict)} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict]
-        )
+        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
         yield _Line(
-            say("effect"),
-            say("of {changes}: {counts}", changes=number_of(len(status.effects), "change"), counts=counts),
+            "effect",
+            f"of {number_of(len(status.effects), 'change')}: {counts}",
         )
     measured = [effect for effect in reversed(status.effects) if effect.look is not None]
     for effect in measured[:_MAX_CHARTS]:
-        yield _Line("", f"{effect.change.tool}: {say(effect.title)}")
+        yield _Line("", f"{effect.change.tool}: {effect.title}")
         if effect.look is not None:
             found = effect.look.estimate
-            shares = say(
-                "{expected:.1%} expected, {after:.1%} now", expected=found.expected, after=found.after
-            )
+            shares = f"{found.expected:.1%} expected, {found.after:.1%} now"
             yield _Line("", f"{effect_chart(effect.look)}  {shares}")
 
 
 def _alarm_lines(status: "Status") -> Iterator[_Line]:
     if not status.alarms:
-        yield _Line(say("alarms"), say("none"), "green")
+        yield _Line("alarms", "none", "green")
     for alarm in status.alarms:
-        yield _Line(say("ALARM"), say(alarm.text), "bold red")
-        yield _Line("", say(alarm.todo))
+        yield _Line("ALARM", alarm.text, "bold red")
+        yield _Line("", alarm.todo)
 
 
 def _ago(day: date, today: date) -> str:
     days = (today - day).days
-    return (
-        say("{day}, {days} ago", day=day, days=number_of(days, "day"))
-        if days > 0
-        else say("{day}, today", day=day)
-    )
+    return f"{day}, {number_of(days, 'day')} ago" if days > 0 else f"{day}, today"
 
 
 def _print(lines: list[_Line]) -> None:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.messages import Phrase, say
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit, fields_of, tell
+from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.options import candidate_options, json_option
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
 
 def _show(replayed: "Replay", wanted: str) -> None:
     for number, run in enumerate(replayed.runs, start=1):
-        outcome = Phrase({True: "agrees", False: "disagrees", None: "unusable"}[run.agrees])
-        more = f" ({say(run.reason)})" if run.reason else ""
-        tell("run {number}: {outcome}{more}", number=number, outcome=outcome, more=more)
-    click.echo(f"{wanted}: {say(replayed.verdict)}")
+        outcome = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
+        more = f" ({run.reason})" if run.reason else ""
+        click.echo(f"run {number}: {outcome}{more}")
+    click.echo(f"{wanted}: {replayed.verdict}")

@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from coreloop.base.messages import Phrase, text_of
 from coreloop.descriptions.heading import Style
 from coreloop.descriptions.literal import StringLiteral
 from coreloop.descriptions.located_docstring import (
@@ -95,7 +94,7 @@ class Unchanged:
 class Refused:
     """Nothing was changed; `reason` is for a maintainer."""
 
-    reason: Phrase
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ def put_lines(
     try:
         return _replace_lines(read_source(source), request, tuple(replaced))
     except UnprovenError as reason:
-        return Refused(text_of(reason))
+        return Refused(str(reason))
 
 
 def _replace_lines(source: SourceText, request: _Request, replaced: tuple[str, ...]) -> Edited | Unchanged:
@@ -220,12 +219,12 @@ def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edi
         _check_request(request)
         return _append(read_source(source), request, create_docstring=create_docstring)
     except UnprovenError as reason:
-        return Refused(text_of(reason))
+        return Refused(str(reason))
 
 
 def _check_request(request: _Request) -> None:
     if not all(map(_SECTION_NAME.fullmatch, request.asked)):
-        raise UnprovenError("{asked!r} cannot be the name of a section", asked=request.asked[0])
+        raise UnprovenError(f"{request.asked[0]!r} cannot be the name of a section")
     if not request.wanted.lines:
         raise UnprovenError("there are no lines to append")
     for text in (*request.asked, *request.wanted.lines):
@@ -234,18 +233,14 @@ def _check_request(request: _Request) -> None:
         if _RULE.fullmatch(text.strip()):
             raise UnprovenError("a line would be read as the underline of a heading")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
-            raise UnprovenError(
-                "a line contains the control or format character U+{ord:04X}", ord=ord(unwanted)
-            )
+            raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
 def _append(source: SourceText, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
     target = locate(source, request.place, asked=request.asked)
     if target is None:
         if not create_docstring:
-            raise UnprovenError(
-                "{qualname} has no docstring", qualname=request.place.qualname or "the module"
-            )
+            raise UnprovenError(f"{request.place.qualname or 'the module'} has no docstring")
         return _create(source, request)
     placement = place(target.layout, request.wanted, indent=target.indent)
     if placement is None:
@@ -292,8 +287,8 @@ def _prove_settled(after: Layout, request: _Request) -> None:
     """Prove that a second call would change nothing."""
     section = request.wanted.section
     if place(after, request.wanted, indent="") is not None:
-        where = Phrase("the first block") if section is None else Phrase("section {section}", section=section)
-        raise UnprovenError("the lines would not all be read as text of {where}", where=where)
+        where = "the first block" if section is None else f"section {section}"
+        raise UnprovenError(f"the lines would not all be read as text of {where}")
 
 
 def _create(source: SourceText, request: _Request) -> Edited:
@@ -328,8 +323,6 @@ def _prove_created(
         raise UnprovenError("code outside the docstring would change")
     after = scan(value, asked=request.asked)
     if len(after.sections) != 1:
-        raise UnprovenError(
-            "the lines would not all be read as text of section {asked}", asked=request.asked[0]
-        )
+        raise UnprovenError(f"the lines would not all be read as text of section {request.asked[0]}")
     _prove_settled(after, request)
     return created.line

@@ -77,9 +77,7 @@ class StringLiteral:
                 "the docstring is a raw string in single quotes, which cannot contain a line break"
             )
         if self.quote in lines:
-            raise UnprovenError(
-                "the docstring is a raw string, which cannot contain {quote}", quote=self.quote
-            )
+            raise UnprovenError(f"the docstring is a raw string, which cannot contain {self.quote}")
         return lines.replace("\n", newline)
 
 

@@ -102,9 +102,7 @@ def splice(source: SourceText, start: int, end: int, spelled: str) -> tuple[Sour
     inserted = encode(spelled, source.encoding)
     new = read_source(source.raw[:at] + inserted + source.raw[end_at:])
     if new.text != source.text[:start] + spelled + source.text[end:]:
-        raise UnprovenError(
-            "text inserted in {encoding} would not read back as it was written", encoding=source.encoding
-        )
+        raise UnprovenError(f"text inserted in {source.encoding} would not read back as it was written")
     return new, at, inserted
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coreloop.base.messages import text_of
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.located_docstring import docstring_node
@@ -88,7 +87,7 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
     try:
         tree = read_source(source).tree
     except UnprovenError as reason:
-        return Refused(text_of(reason))
+        return Refused(str(reason))
     return tuple(_shape(definition, sections) for definition in _public(definitions(tree)))
 
 

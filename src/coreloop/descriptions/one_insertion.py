@@ -1,11 +1,10 @@
 """Check that two states of a file differ by one insertion into one docstring, as a promotion's do."""
 
-from coreloop.base.messages import Phrase, text_of
 from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.source import UnprovenError, equal_except, find_definition, read_source
 
 
-def refuse_change(before: bytes, after: bytes, symbol: str) -> Phrase | None:
+def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
     """Why a change is not exactly one insertion into a docstring.
 
     Parameters
@@ -28,18 +27,18 @@ def refuse_change(before: bytes, after: bytes, symbol: str) -> Phrase | None:
         node = docstring_node(find_definition(old.tree, qualname, line))
         grown = docstring_node(find_definition(new.tree, qualname, line))
         if node is None or grown is None:
-            return Phrase("{qualname} has no docstring", qualname=qualname)
+            return f"{qualname} has no docstring"
         if not equal_except(old.tree, new.tree, pair=(node, grown)):
-            return Phrase("it changed more than the docstring of {qualname}", qualname=qualname)
+            return f"it changed more than the docstring of {qualname}"
         start, end = old.span(node)
         # Inserted text may begin like the text after it, so the end of the common prefix is a valid place.
         place = min(_common_prefix(old.text, new.text), end - 1)
         at = old.byte_offset(place)
     except UnprovenError as reason:
-        return text_of(reason)
+        return str(reason)
     more = len(after) - len(before)
     single = more > 0 and before[:at] == after[:at] and before[at:] == after[at + more :]
-    return None if single and place > start else Phrase("it is not a single insertion")
+    return None if single and place > start else "it is not a single insertion"
 
 
 def _common_prefix(old: str, new: str) -> int:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import columns, read_bullets, write_bullet
 from coreloop.descriptions.first_block import read_first_block
 from coreloop.descriptions.heading import DocstringSection, Style
@@ -132,11 +131,7 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     """Place lines in a section, which is created at the end if absent."""
     existing = layout.named(section)
     if len(existing) > 1:
-        raise UnprovenError(
-            "the docstring has {n_existing} sections named {section}",
-            n_existing=len(existing),
-            section=section,
-        )
+        raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
     present = _content(layout, existing[0]) if existing else set()
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
@@ -168,16 +163,12 @@ def _place_into(
 
 def _refuse_unclear_end(layout: Layout, section: DocstringSection) -> None:
     if any(layout.is_rule(number) for number in range(section.body, section.end)):
-        raise UnprovenError(
-            "section {name} has a line of dashes that may be a heading or a table", name=section.name
-        )
+        raise UnprovenError(f"section {section.name} has a line of dashes that may be a heading or a table")
     headings = {other.heading for other in layout.sections}
     below = (number for number in range(section.end, len(layout.lines)) if not layout.lines[number].blank)
     following = next(below, None)
     if section.lazy and not section.inline and following is not None and following not in headings:
-        raise UnprovenError(
-            "the text of section {name} is not indented, so its end is not clear", name=section.name
-        )
+        raise UnprovenError(f"the text of section {section.name} is not indented, so its end is not clear")
 
 
 def _margin_lead(layout: Layout, indent: str) -> str:
@@ -286,9 +277,9 @@ def prove_placement(before: Layout, after: Layout, placement: Placement, section
         expected.append(_appended(after, placement, section))
         expected.sort(key=lambda part: part.heading)
     if list(map(_outline, expected)) != list(map(_outline, after.sections)):
-        where = Phrase("the first block") if section is None else Phrase("section {section}", section=section)
+        where = "the first block" if section is None else f"section {section}"
         raise UnprovenError(
-            "the lines would not be read as text of {where}, or would change another section", where=where
+            f"the lines would not be read as text of {where}, or would change another section"
         )
     if after.open_fence or (
         before.least is not None and (after.least, after.margin) != (before.least, before.margin)
@@ -313,7 +304,7 @@ def _appended(after: Layout, placement: Placement, section: str) -> DocstringSec
     end -= not placement.lines[-1]
     new = next((part for part in after.sections if part.heading == heading), None)
     if new is None or new.end != end or new.key != name_key(section):
-        raise UnprovenError("the lines would not be read as a section named {section}", section=section)
+        raise UnprovenError(f"the lines would not be read as a section named {section}")
     return new
 
 

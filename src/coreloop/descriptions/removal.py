@@ -47,7 +47,7 @@ def remove_bullets(
     asked = () if section is None else (section,)
     target = locate(source, place, asked=asked)
     if target is None:
-        raise UnprovenError("{qualname} has no docstring", qualname=place.qualname or "the module")
+        raise UnprovenError(f"{place.qualname or 'the module'} has no docstring")
     removed = _find(target.layout, bullets, section)
     runs = list(_runs(target.layout, removed))
     value, span, spelled = _without(target, runs, tail)

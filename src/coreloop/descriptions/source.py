@@ -81,8 +81,7 @@ class SourceText:
         head = self._bom + encode(self.text[:offset], self.encoding)
         if not self.raw.startswith(head):
             raise UnprovenError(
-                "the bytes before the docstring do not survive a round trip through {encoding}",
-                encoding=self.encoding,
+                f"the bytes before the docstring do not survive a round trip through {self.encoding}"
             )
         return len(head)
 
@@ -128,9 +127,7 @@ def read_source(raw: bytes) -> SourceText:
         text = raw.removeprefix(_BOM).decode(encoding)
         tree = parse(raw)
     except _UNREADABLE as exc:
-        raise UnprovenError(
-            "{python} cannot read the file: {first_line}", python=_PYTHON, first_line=_first_line(exc)
-        ) from exc
+        raise UnprovenError(f"{_PYTHON} cannot read the file: {_first_line(exc)}") from exc
     starts = (0, *(match.end() for match in _NEWLINE.finditer(text)))
     return SourceText(raw, text, encoding, tree, starts)
 
@@ -148,13 +145,9 @@ def encode(text: str, encoding: str) -> bytes:
         return text.encode(encoding)
     except UnicodeEncodeError as exc:
         lacking = exc.object[exc.start : exc.start + 1]
-        raise UnprovenError(
-            "the file's encoding, {encoding}, has no {lacking!r}", encoding=encoding, lacking=lacking
-        ) from exc
+        raise UnprovenError(f"the file's encoding, {encoding}, has no {lacking!r}") from exc
     except _UNREADABLE as exc:
-        raise UnprovenError(
-            "the file's encoding, {encoding}, cannot encode the text", encoding=encoding
-        ) from exc
+        raise UnprovenError(f"the file's encoding, {encoding}, cannot encode the text") from exc
 
 
 def _encoding(raw: bytes) -> str:
@@ -203,27 +196,18 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
     wanted = ".".join(part for part in qualname.split(".") if part not in ("<locals>", "<module>"))
     matching = [definition for definition in definitions(tree) if definition.qualname == wanted]
     if not matching:
-        raise UnprovenError("nothing named {qualname} is defined here", qualname=qualname)
+        raise UnprovenError(f"nothing named {qualname} is defined here")
     if not wanted:
         return matching[0]
     lines = ", ".join(str(definition.line) for definition in matching)
     if line is not None:
         chosen = [definition for definition in matching if definition.first_line <= line <= definition.line]
         if not chosen:
-            raise UnprovenError(
-                "{qualname} is not defined at line {line} but at {lines}",
-                qualname=qualname,
-                line=line,
-                lines=lines,
-            )
+            raise UnprovenError(f"{qualname} is not defined at line {line} but at {lines}")
         return chosen[0]
     visible = [definition for definition in matching if not is_shadowed(definition)] or matching
     if len(visible) > 1:
-        raise UnprovenError(
-            "{qualname} is defined more than once, at lines {lines}; name one of them",
-            qualname=qualname,
-            lines=lines,
-        )
+        raise UnprovenError(f"{qualname} is defined more than once, at lines {lines}; name one of them")
     return visible[0]
 
 

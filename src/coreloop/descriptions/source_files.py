@@ -7,7 +7,6 @@ from pathlib import Path
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.lost_sections import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
 
@@ -28,8 +27,7 @@ def split_target(target: str) -> tuple[Path, str, int | None]:
     qualname, _, line = name.partition(":")
     if not (marker and file and qualname) or (line and not line.isdecimal()):
         raise UsageError(
-            "{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE",
-            target=target,
+            f"{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE"
         )
     return Path(file), qualname, int(line) if line else None
 
@@ -60,7 +58,7 @@ def check_files(
     with Repository(root) as repository:
         sha = repository.resolve(base)
         if sha is None:
-            raise GitError("revision {base} does not exist; fetch it, or name another", base=base)
+            raise GitError(f"revision {base} does not exist; fetch it, or name another")
         return [_compared(path, repository, sha, sections) for path in _python_files(paths)]
 
 
@@ -81,9 +79,7 @@ def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileRepor
     known = (*sections, *(name for name in OTHER_SECTIONS if name not in sections))
     lost = lost_sections(old, source, sections=known) if old is not None else ()
     if isinstance(lost, Refused):
-        return FileReport(
-            path, present, unreadable=Phrase("at the other revision: {reason}", reason=lost.reason)
-        )
+        return FileReport(path, present, unreadable=f"at the other revision: {lost.reason}")
     return FileReport(path, present, lost)
 
 

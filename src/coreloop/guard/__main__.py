@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from coreloop.base.chosen_language import choose_language
 from coreloop.base.errors import CoreloopError, RefusedError
-from coreloop.base.messages import say, speak, text_of
+from coreloop.base.messages import speak
 from coreloop.base.streams import outlive_readers
 from coreloop.guard.check import check_event
 from coreloop.guard.inputs import CheckInputs
@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
         for line in report.complaints(as_json=arguments.as_json):
             print(line, file=sys.stderr)
     except CoreloopError as error:
-        print(f"coreloop.guard: {' '.join(say(text_of(error)).split())}", file=sys.stderr)
+        print(f"coreloop.guard: {' '.join(str(error).split())}", file=sys.stderr)
         return 1 if isinstance(error, RefusedError) else 2
     except KeyboardInterrupt:
         return 130

@@ -6,7 +6,6 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import co_authors
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.event import Authorship, Push, ReportedPull
 from coreloop.guard.markers import GuardFacts
@@ -124,14 +123,13 @@ def approved_by(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFacts
 def why_unapproved(pull: ReportedPull, facts: GuardFacts) -> str:
     addresses = nameless(facts.commits, authorships_of(pull, facts.authorships))
     if not addresses:
-        return Phrase(
+        return (
             "no human who neither wrote nor pushed any of it has approved its head commit; have one with "
             "write access approve it"
         )
-    return Phrase(
-        "GitHub names no account for the co-author {addresses}, who may be the approver; "
-        "commit it again with the co-author's noreply address",
-        addresses=printable(addresses[0]),
+    return (
+        f"GitHub names no account for the co-author {printable(addresses[0])}, who may be the "
+        "approver; commit it again with the co-author's noreply address"
     )
 
 
@@ -142,13 +140,9 @@ def refuse_unknown(pull: ReportedPull, commits: Sequence[Commit], facts: GuardFa
     unknown = unaccounted(pull, shas, made, facts.commits)
     if unknown and approved_by(pull, commits, facts):
         yield (
-            Phrase(
-                "who pushed commit {unknown} of #{number} is unknown, and GitHub has not "
-                "verified it, so an approval may be its author's own; push each commit by "
-                "itself, or sign it",
-                unknown=unknown[0][:12],
-                number=pull.number,
-            )
+            f"who pushed commit {unknown[0][:12]} of #{pull.number} is unknown, and GitHub has "
+            "not verified it, so an approval may be its author's own; push each commit by "
+            "itself, or sign it"
         )
 
 

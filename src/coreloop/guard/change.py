@@ -6,7 +6,6 @@ from typing import Final
 
 from coreloop.base.errors import GitError
 from coreloop.base.git.repository import Commit, Repository
-from coreloop.base.messages import Phrase
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _LINK: Final = "120000"
@@ -107,10 +106,8 @@ def read_change(repository: Repository, *, base: str, head: str) -> CommitRange:
 def _no_merge_base(repository: Repository, base: str, head: str) -> str:
     for name, sha in (("base", base), ("head", head)):
         if repository.resolve(sha) is None:
-            return Phrase(
-                "this clone does not have the {name} commit {sha}; fetch it first", name=name, sha=sha
-            )
-    return Phrase("{base} and {head} have no common history", base=base[:12], head=head[:12])
+            return f"this clone does not have the {name} commit {sha}; fetch it first"
+    return f"{base[:12]} and {head[:12]} have no common history"
 
 
 def read_files(repository: Repository, old: str, new: str) -> tuple[PathChange, ...]:

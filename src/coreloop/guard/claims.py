@@ -6,7 +6,6 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import BRANCH_PREFIX, promoted_keys
-from coreloop.base.messages import Phrase
 from coreloop.guard.event import ReportedPull
 
 _TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
@@ -32,9 +31,9 @@ def claims_of_commits(commits: Iterable[Commit], *, named: bool = True) -> Itera
     """Signs in commit messages: trailers, titles, and the branches that GitHub's merges name if ``named``."""
     for commit in commits:
         if promoted_keys(commit.message):
-            yield Phrase("trailers of commit {sha}", sha=commit.sha[:12])
+            yield f"trailers of commit {commit.sha[:12]}"
         elif _is_title(commit.message.partition("\n")[0]) or (named and _merges_branch(commit)):
-            yield Phrase("the subject of commit {sha}", sha=commit.sha[:12])
+            yield f"the subject of commit {commit.sha[:12]}"
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:

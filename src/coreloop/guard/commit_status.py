@@ -13,7 +13,6 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.github_errors import wrong_answer
-from coreloop.base.messages import Phrase, say
 from coreloop.base.validation import ShapeError, decode
 from coreloop.guard.check import decide_event
 from coreloop.guard.decision import CONTEXT, GuardDecision
@@ -82,13 +81,9 @@ def _read_verdict(path: Path) -> GuardDecision:
     try:
         verdict, stated = decode(raw, GuardDecision), decode(raw, _Stated).state
     except ShapeError as error:
-        raise WorkspaceError(
-            Phrase("is not the output of guard check --json ({error})", error=error), path=path
-        ) from error
+        raise WorkspaceError(f"is not the output of guard check --json ({error})", path=path) from error
     if stated != verdict.state:
-        raise WorkspaceError(
-            Phrase("contradicts itself: {state}, with other reasons", state=stated), path=path
-        )
+        raise WorkspaceError(f"contradicts itself: {stated}, with other reasons", path=path)
     return verdict
 
 
@@ -116,10 +111,7 @@ def _shared(
             continue
         other = PullRequestEvent(action="synchronize", pull=pull, sender=pull.author)
         if verdict.claims or decide_event(other, Answers(), replace(inputs, base=None)).claims:
-            yield Phrase(
-                "#{number} has the same head commit; close one of the two, then re-run this job",
-                number=pull.number,
-            )
+            yield f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
 
 
 def _status(verdict: GuardDecision, environ: Mapping[str, str]) -> dict[str, str]:
@@ -133,11 +125,11 @@ def _status(verdict: GuardDecision, environ: Mapping[str, str]) -> dict[str, str
 def _description(verdict: GuardDecision) -> str:
     if not verdict.reasons and not verdict.waits:
         passed = "a human approved exactly this" if verdict.claims else "not a coreloop pull request"
-        warned = (say("passes, but {warning}", warning=say(text)) for text in verdict.warnings)
-        return _shortened(next(warned, say(passed)), _MOST_CHARS)
+        warned = (f"passes, but {text}" for text in verdict.warnings)
+        return _shortened(next(warned, passed), _MOST_CHARS)
     listed = verdict.reasons or verdict.waits
-    more = say(" (1 of {n})", n=len(listed)) if len(listed) > 1 else ""
-    return _shortened(say(listed[0]), _MOST_CHARS - len(more)) + more
+    more = f" (1 of {len(listed)})" if len(listed) > 1 else ""
+    return _shortened(listed[0], _MOST_CHARS - len(more)) + more
 
 
 def _shortened(text: str, room: int) -> str:

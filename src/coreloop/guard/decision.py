@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 
 CONTEXT: Final = "block-coreloop-auto-merge"
@@ -86,13 +85,6 @@ class BaseRules:
         """The rules that the branch lacks."""
         where = printable(branch)
         if self.requires_status is False:
-            yield Phrase(
-                "{where} does not require the status {context}, so a red one stops no merge; {protect}",
-                where=where,
-                context=CONTEXT,
-                protect=Phrase(_PROTECT),
-            )
+            yield (f"{where} does not require the status {CONTEXT}, so a red one stops no merge; {_PROTECT}")
         if self.require_last_push_approval is False:
-            yield Phrase(
-                "{where} lets the last pusher approve; {protect}", where=where, protect=Phrase(_PROTECT)
-            )
+            yield f"{where} lets the last pusher approve; {_PROTECT}"

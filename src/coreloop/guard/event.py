@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.git.trailers import co_authors
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.base.validation import ShapeError, decode, shaped
 from coreloop.guard.decision import BaseRules
@@ -324,11 +323,8 @@ def read_event(path: Path, name: str) -> Event:
         _decoded(path, _PushPayload, name)
         return PushEvent()
     raise UsageError(
-        Phrase(
-            "the guard does not handle the event {name}; run it on pull_request, "
-            "pull_request_review, merge_group or push",
-            name=printable(name),
-        )
+        f"the guard does not handle the event {printable(name)}; run it on pull_request, "
+        "pull_request_review, merge_group or push"
     )
 
 
@@ -361,9 +357,7 @@ def _decoded(path: Path, kind: type[_T], name: str) -> _T:
     try:
         return decode(read_file(path), kind)
     except ShapeError as error:
-        raise WorkspaceError(
-            Phrase("is not a {name} as GitHub sends it ({error})", name=name, error=error), path=path
-        ) from error
+        raise WorkspaceError(f"is not a {name} as GitHub sends it ({error})", path=path) from error
 
 
 def _pull_event(payload: _PullPayload) -> PullRequestEvent:

@@ -11,7 +11,6 @@ from coreloop.base.errors import GitError, SettingsError
 from coreloop.base.git.promotions import History, Promotion, read_history, reread, reverted_in
 from coreloop.base.git.repository import Commit, Repository
 from coreloop.base.git.trailers import promoted_keys, read_promoted
-from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import find_root, open_workspace
@@ -91,7 +90,7 @@ def _settings(folder: Path) -> tuple[Settings, str]:
     try:
         return open_workspace(folder).settings, ""
     except SettingsError as error:
-        return Settings(), text_of(error)
+        return Settings(), str(error)
 
 
 def _unknown(
@@ -173,13 +172,7 @@ def _below(root: Path, project: Path) -> str:
     try:
         below = project.resolve().relative_to(root.resolve()).as_posix()
     except ValueError as error:
-        raise GitError(
-            Phrase(
-                "{project} is not in the repository {root}; run the guard in the project",
-                project=project,
-                root=root,
-            )
-        ) from error
+        raise GitError(f"{project} is not in the repository {root}; run the guard in the project") from error
     return "" if below == "." else f"{below}/"
 
 
@@ -253,11 +246,9 @@ class _Landing:
         """Sentences that make history forget a promotion whose line stays, or count one without its line."""
         new = (its.message for its in self.change.commits if its.sha in self._new)
         for sha, state in self._false_states("\n\n".join((*new, *(pull.message for pull in pulls)))):
-            yield Phrase(
-                '"This reverts commit" in a message or the description is about the promotion {sha}, whose '
-                "line is {state}; take the sentence out, or do what it says",
-                sha=sha[:12],
-                state=state,
+            yield (
+                '"This reverts commit" in a message or the description is about the promotion '
+                f"{sha[:12]}, whose line is {state}; take the sentence out, or do what it says"
             )
 
     def _false_states(self, text: str) -> Iterator[tuple[str, str]]:
@@ -269,7 +260,7 @@ class _Landing:
         known = {its.sha for its in (*base, *commits)}
         for sha in set(map(self.repository.resolve, reverted_in(text))) - known:
             if sha and promoted_keys(self.repository.message(sha)):
-                yield sha, Phrase("not merged")
+                yield sha, "not merged"
         landed = [its for its in commits if its.sha not in self._new]
         again = set[str]().union(*(promoted_keys(its.message) for its in landed))
         onto = Commit("", 0, "", (self.change.base, *(its.sha for its in landed)))
@@ -277,7 +268,7 @@ class _Landing:
         merge = Commit("", 0, text, (self.change.base, self.change.head))
         for its in reread(base, (merge, *commits)):
             if its.key not in again and self._keeps(its, landed=its in brought) is not its.reverted:
-                yield its.sha, Phrase("not there again") if its.reverted else Phrase("still there")
+                yield its.sha, "not there again" if its.reverted else "still there"
 
     def _keeps(self, promotion: Promotion, *, landed: bool) -> bool:
         """Whether a line of a promotion stands anywhere once the change is merged.

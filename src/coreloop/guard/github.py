@@ -17,7 +17,6 @@ from coreloop.base.files import write_private
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.github_errors import wrong_answer
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.validation import ShapeError, shaped
@@ -328,9 +327,7 @@ def _of_rulesets(api: GithubApi, branch: str) -> BaseRules:
     except ForgeNotFoundError:  # older servers do not have rulesets
         return BaseRules(False, False)
     except ForgeForbiddenError:
-        return BaseRules(
-            unread=Phrase("the rulesets of {branch}, which this token may not read", branch=printable(branch))
-        )
+        return BaseRules(unread=f"the rulesets of {printable(branch)}, which this token may not read")
     checks = (check for rule in rules for check in rule.parameters.required_status_checks)
     return BaseRules(
         requires_status=any(check.context == CONTEXT for check in checks),
@@ -341,9 +338,7 @@ def _of_rulesets(api: GithubApi, branch: str) -> BaseRules:
 def _of_protection(api: GithubApi, branch: str) -> BaseRules:
     """The classic protection, as far as the token may read it."""
     path, where = f"/branches/{quote(branch, safe='')}", f"branch {branch} of {api.repo}"
-    unread = Phrase(
-        "the classic protection of {branch}, which this token may not read", branch=printable(branch)
-    )
+    unread = f"the classic protection of {printable(branch)}, which this token may not read"
     try:
         found = api.get(path, doing=f"read {where}").decoded(_Branch)
     except (ForgeNotFoundError, ForgeForbiddenError):

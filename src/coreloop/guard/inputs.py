@@ -6,7 +6,6 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Commit, Repository
-from coreloop.base.messages import Phrase
 from coreloop.guard.change import read_change
 from coreloop.guard.claims import merged_pulls
 from coreloop.guard.event import (
@@ -77,14 +76,9 @@ def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
         return event, pulls
     live = next((pull for pull in pulls if pull.number == event.pull.number), None)
     if live is None:
-        raise UsageError(Phrase("--pulls does not list #{number}", number=event.pull.number))
+        raise UsageError(f"--pulls does not list #{event.pull.number}")
     if live.base != event.pull.base:  # the checkout is that of the event's base
-        raise UsageError(
-            Phrase(
-                "#{number} has another base since this event; re-run the newest run instead",
-                number=live.number,
-            )
-        )
+        raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
     if not live.shows_pusher:  # then the event's sender is known alone
         live = replace(live, activity=(*live.activity, *event.pull.activity))
     return replace(event, pull=live, live=True), pulls

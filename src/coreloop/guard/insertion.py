@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.heading import Style
@@ -79,25 +78,18 @@ def changed_lines(
             return ChangedLines(added, removed)
     if _around(before) != _around(after):
         raise UnprovenError(
-            Phrase(
-                "something outside of the docstring of {qualname} changes; put that in a pull "
-                "request of its own",
-                qualname=qualname,
-            )
+            f"something outside of the docstring of {qualname} changes; put that in a pull request of its own"
         )
     raise UnprovenError(
-        Phrase(
-            "the docstring of {qualname} differs in more than its promoted lines, or has them "
-            "in another place or form than promote; undo that, or promote it again",
-            qualname=qualname,
-        )
+        f"the docstring of {qualname} differs in more than its promoted lines, or has them in "
+        "another place or form than promote; undo that, or promote it again"
     )
 
 
 def _located(raw: bytes, place: DocstringPlace) -> Located:
     located = locate(read_source(raw), place)
     if located is None:
-        raise UnprovenError(Phrase("{qualname} has no docstring", qualname=place.qualname))
+        raise UnprovenError(f"{place.qualname} has no docstring")
     return located
 
 

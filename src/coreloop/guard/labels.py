@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from coreloop.base.letters import plain_letters, spellings
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.decision import Action
 from coreloop.guard.event import ReportedPull
@@ -60,13 +59,9 @@ def asks_to_merge(label: str) -> bool:
 def refuse_merging(pull: ReportedPull) -> Iterator[str]:
     """Why a machine may merge a pull request."""
     for label in filter(asks_to_merge, pull.labels):
-        yield Phrase(
-            "the label {label} of #{number} asks a bot to merge; remove it",
-            label=printable(label),
-            number=pull.number,
-        )
+        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; remove it"
     if pull.auto_merge:
-        yield Phrase("auto-merge of #{number} is on; turn it off", number=pull.number)
+        yield f"auto-merge of #{pull.number} is on; turn it off"
 
 
 def remedies(pull: ReportedPull) -> Iterator[Action]:

@@ -7,7 +7,6 @@ from datetime import date
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
@@ -69,18 +68,15 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
         section, key = SECTIONS[group["Phase"]], group["Candidate-Key"]
         own = [line for line in unmatched if key in keys_of(words.tool, line, section)]
         if len(own) != 1:
-            yield Phrase(
-                "no added line is that of the proposal {id}, which the trailers name; promote it again",
-                id=group["Candidate-Id"],
+            yield (
+                f"no added line is that of the proposal {group['Candidate-Id']}, which the trailers "
+                "name; promote it again"
             )
             continue
         unmatched.remove(own[0])
         yield from refuse_lines(own, group, words)
     if unmatched:
-        yield Phrase(
-            "{line} is no line of a proposal that the trailers name; take it out",
-            line=printable(unmatched[0]),
-        )
+        yield (f"{printable(unmatched[0])} is no line of a proposal that the trailers name; take it out")
 
 
 def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:
@@ -89,18 +85,14 @@ def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[st
     for line in removed:
         advice = parse_advice(line)
         if advice is None or advice.subject() not in subjects:
-            yield Phrase(
-                "{line} is removed without a new line on the same subject; put it back", line=printable(line)
-            )
+            yield f"{printable(line)} is removed without a new line on the same subject; put it back"
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """Why lines are not those of the candidate whose trailers are given, as in `refuse_groups`."""
     for number, line in enumerate(lines, start=1):
         if reason := refuse_line(line, private=False):
-            yield Phrase(
-                "line {number} is not a line that coreloop writes: {reason}", number=number, reason=reason
-            )
+            yield f"line {number} is not a line that coreloop writes: {reason}"
             return
     statement = parse_advice(lines[0]) if len(lines) == 1 else None
     if statement is not None:
@@ -117,12 +109,9 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
 def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """A line of a closed form: of its phase, with words of the base, and figures that agree."""
     if not {clause.form for clause in advice.clauses()} <= _FORMS[trailers["Phase"]]:
-        yield Phrase("the line is not a form of phase {value}", value=trailers["Phase"])
+        yield f"the line is not a form of phase {trailers['Phase']}"
     if trailers["Replay"] != "not-applicable":
-        yield Phrase(
-            "the trailer Replay is {value}, but statements cannot be replayed",
-            value=printable(trailers["Replay"]),
-        )
+        yield (f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed")
     yield from refuse_advice(advice, words)
     evidence = read_statement_evidence(trailers["Evidence"])
     if evidence is None:
@@ -134,11 +123,7 @@ def _refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words)
     yield from refuse_rate(evidence.n_ok, evidence.n, evidence.unit, trailers)
     questions = trailers["Unique-Questions"]
     if advice.named().fields and questions.isdecimal() and int(questions) < MIN_CASES:
-        yield Phrase(
-            "the line names a field that {questions} questions have shown; it needs {min_cases}",
-            questions=questions,
-            min_cases=MIN_CASES,
-        )
+        yield f"the line names a field that {questions} questions have shown; it needs {MIN_CASES}"
 
 
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -152,10 +137,9 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             | [GuideEvidence() as evidence]
         ):
             if not evidence.questions <= evidence.requests:
-                yield Phrase(
-                    "the Evidence has more distinct questions, {questions}, than requests, {requests}",
-                    questions=evidence.questions,
-                    requests=evidence.requests,
+                yield (
+                    f"the Evidence has more distinct questions, {evidence.questions}, than requests, "
+                    f"{evidence.requests}"
                 )
             yield from _refuse_part(evidence.succeeded, evidence.requests, "succeeded")
             yield from _refuse_period(evidence.since, evidence.until)
@@ -225,28 +209,17 @@ def refuse_metrics(metrics: Mapping[str, str], trailers: Mapping[str, str]) -> I
     """Figures in the lines must be equal to the trailers'."""
     for name, value in metrics.items():
         if trailers[name] != value:
-            yield Phrase(
-                "the trailer {name} is {written}, but the lines say {value}",
-                name=name,
-                written=printable(trailers[name]),
-                value=value,
-            )
+            yield f"the trailer {name} is {printable(trailers[name])}, but the lines say {value}"
 
 
 def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
     """Observed must be the sum of the Evidence, and Unique-Questions at most Observed."""
     if trailers["Observed"] != str(observed):
-        yield Phrase(
-            "the trailer Observed is {written}, but the Evidence says {observed}",
-            written=printable(trailers["Observed"]),
-            observed=observed,
-        )
+        yield (f"the trailer Observed is {printable(trailers['Observed'])}, but the Evidence says {observed}")
     questions = trailers["Unique-Questions"]
     if not _COUNT.fullmatch(questions) or int(questions) > observed:
-        yield Phrase(
-            "the trailer Unique-Questions, {questions}, is no count up to Observed, {observed}",
-            questions=printable(questions),
-            observed=observed,
+        yield (
+            f"the trailer Unique-Questions, {printable(questions)}, is no count up to Observed, {observed}"
         )
 
 
@@ -255,12 +228,7 @@ def refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str,
     rate = trailers["Success-Rate"]
     is_share = re.fullmatch(r"[01]\.\d{3}", rate, re.ASCII)
     if not is_share or abs(float(rate) * observed - succeeded) > 0.5 + 0.0005 * observed:
-        yield Phrase(
-            "the trailer Success-Rate does not fit {succeeded} of {observed} {unit}",
-            succeeded=succeeded,
-            observed=observed,
-            unit=Phrase(unit),
-        )
+        yield f"the trailer Success-Rate does not fit {succeeded} of {observed} {unit}"
 
 
 def is_day(written: str) -> bool:
@@ -274,20 +242,15 @@ def is_day(written: str) -> bool:
 
 def _refuse_part(count: int, of: int, what: str) -> Iterator[str]:
     if not 0 <= count <= of:
-        yield Phrase(
-            "the lines say that {count} of {of} {what}, which is impossible",
-            count=count,
-            of=of,
-            what=Phrase(what),
-        )
+        yield f"the lines say that {count} of {of} {what}, which is impossible"
 
 
 def _refuse_period(since: str, until: str) -> Iterator[str]:
     if not is_day(since) or not is_day(until) or since > until:
-        yield Phrase("the Evidence has an impossible period, {since} to {until}", since=since, until=until)
+        yield f"the Evidence has an impossible period, {since} to {until}"
 
 
 def _refuse_shares(*shares: str) -> Iterator[str]:
     for share in shares:
         if float(share) > 1:
-            yield Phrase("the Evidence has a share above 1, {share}", share=share)
+            yield f"the Evidence has a share above 1, {share}"

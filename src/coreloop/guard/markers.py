@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.git.trailers import promoted_keys, read_promoted
-from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import DEFAULT
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
@@ -104,7 +103,7 @@ def claims(event: Event, facts: GuardFacts) -> tuple[str, ...]:
     if isinstance(event, PushEvent):
         return ()
     paths = dict.fromkeys(line.path for line in machine_lines(event, facts))
-    lines = (Phrase("coreloop's lines in {path}", path=printable(path)) for path in paths)
+    lines = (f"coreloop's lines in {printable(path)}" for path in paths)
     return (*stated_claims(event, facts), *lines)
 
 
@@ -116,10 +115,7 @@ def stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) 
         yield from _claims_of(event.pull, facts, named=named)
     else:
         for pull in pulls:
-            yield from (
-                Phrase("{claim} of #{number}", claim=claim, number=pull.number)
-                for claim in _claims_of(pull, facts, named=named)
-            )
+            yield from (f"{claim} of #{pull.number}" for claim in _claims_of(pull, facts, named=named))
     is_merging = isinstance(event, MergeGroupEvent)  # there the pull request of each merge is known
     yield from claims_of_commits(own_commits(facts), named=named or not is_merging)
 
@@ -162,7 +158,7 @@ def whose(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: Gua
     for pull in _machine_pulls(event, facts):
         return _opened(pull)
     sha = facts.machine_made.get(line)
-    return Phrase("its pull request is said to be a promotion") if sha is None else _maker(sha, facts)
+    return "its pull request is said to be a promotion" if sha is None else _maker(sha, facts)
 
 
 def is_repeated(pull: ReportedPull, commits: Iterable[Commit], facts: GuardFacts) -> bool:
@@ -181,42 +177,37 @@ def refuse_repeated(pull: ReportedPull, shas: Iterable[str], facts: GuardFacts) 
     """Why the words of a merged promotion are not a person's to repeat: the change is a machine's."""
     machine_made = [sha for sha in shas if sha in facts.machines or sha in facts.unknown]
     if machine_made or not pull.author.human:
-        yield Phrase(
-            "#{number} has the trailers of a merged promotion on another change ({whose}); have a person "
-            "commit, push and open it as their own (git commit --amend --reset-author)",
-            number=pull.number,
-            whose=_maker(machine_made[0], facts) if pull.author.human else _opened(pull),
+        yield (
+            f"#{pull.number} has the trailers of a merged promotion on another change ("
+            f"{_maker(machine_made[0], facts) if pull.author.human else _opened(pull)}); have a "
+            "person commit, push and open it as their own (git commit --amend --reset-author)"
         )
 
 
 def _opened(pull: ReportedPull) -> str:
-    return Phrase("{name} opened #{number}", name=printable(pull.author.login or "?"), number=pull.number)
+    return f"{printable(pull.author.login or '?')} opened #{pull.number}"
 
 
 def _maker(sha: str, facts: GuardFacts) -> str:
     if sha not in facts.machines:
-        return Phrase("who pushed commit {sha} is unknown", sha=sha[:12])
-    return Phrase(
-        "{name} made or pushed commit {sha}", name=printable(facts.machines[sha] or "?"), sha=sha[:12]
-    )
+        return f"who pushed commit {sha[:12]} is unknown"
+    return f"{printable(facts.machines[sha] or '?')} made or pushed commit {sha[:12]}"
 
 
 def outside(line: AddedLine, event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> str:
-    return Phrase(
-        "{path}: {line} is a line of coreloop's and comes without its promotion ({whose}); promote it in a "
-        "pull request of its own, reword it, or have a person write, push and open it",
-        path=printable(line.path),
-        line=printable(line.line),
-        whose=whose(line, event, facts),
+    return (
+        f"{printable(line.path)}: {printable(line.line)} is a line of coreloop's and comes "
+        f"without its promotion ({whose(line, event, facts)}); promote it in a pull request "
+        "of its own, reword it, or have a person write, push and open it"
     )
 
 
 def usable_settings(event: PullRequestEvent | MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     if facts.unusable:
-        yield Phrase(
-            "the base's coreloop.yaml cannot be used ({error}), so what claims to be coreloop's cannot be "
-            "checked; repair coreloop.yaml in a pull request of its own, merge that, then re-run this job",
-            error=facts.unusable,
+        yield (
+            f"the base's coreloop.yaml cannot be used ({facts.unusable}), so what claims to be "
+            "coreloop's cannot be checked; repair coreloop.yaml in a pull request of its own, "
+            "merge that, then re-run this job"
         )
 
 

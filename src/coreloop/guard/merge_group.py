@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.messages import Phrase
 from coreloop.guard.added_lines import stray_lines
 from coreloop.guard.approval import approved_by, authorships_of, refuse_unknown, why_unapproved
 from coreloop.guard.change import PathChange
@@ -73,11 +72,7 @@ def _approved(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
         marks = marks_of(pull.head_sha, pull.message)
         commits = [commit for commit in facts.commits if marks & marks_of(commit.sha, commit.message)]
         if not approved_by(pull, commits, facts):
-            yield Phrase(
-                "#{number} is queued, but {unapproved}",
-                number=pull.number,
-                unapproved=why_unapproved(pull, facts),
-            )
+            yield f"#{pull.number} is queued, but {why_unapproved(pull, facts)}"
         yield from refuse_unknown(pull, (), facts)
 
 
@@ -86,25 +81,21 @@ def _known(event: MergeGroupEvent, facts: GuardFacts) -> Iterator[str]:
     if event.number is None:
         yield "the queue's branch names no pull request; merge the promotion without the queue"
     elif event.number not in {pull.number for pull in facts.pulls}:
-        yield Phrase(
-            "#{number} is in the group, but --pulls does not list it; re-run this job", number=event.number
-        )
+        yield f"#{event.number} is in the group, but --pulls does not list it; re-run this job"
     promoting = list(promoting_of(facts))
     marks = [marks_of(commit.sha, commit.message) for commit in promoting]
     for pull in promotions_of(facts):
         if not any(map(marks_of(pull.head_sha, pull.message).intersection, marks)):
-            yield Phrase(
-                "#{number} is queued as a promotion, but the group has no commit of it; take it "
-                "out of the queue and queue it again",
-                number=pull.number,
+            yield (
+                f"#{pull.number} is queued as a promotion, but the group has no commit of it; take it "
+                "out of the queue and queue it again"
             )
     pull_marks = set[str]().union(*(marks_of(pull.head_sha, pull.message) for pull in promotions_of(facts)))
     for commit in promoting:
         if pull_marks.isdisjoint(marks_of(commit.sha, commit.message)):
-            yield Phrase(
-                "commit {sha} is a promotion, but no queued pull request is known to bring it; "
-                "take its pull request out of the queue and merge it without the queue",
-                sha=commit.sha[:12],
+            yield (
+                f"commit {commit.sha[:12]} is a promotion, but no queued pull request is known to "
+                "bring it; take its pull request out of the queue and merge it without the queue"
             )
     if not promoting and not machine_lines(event, facts):
         yield (

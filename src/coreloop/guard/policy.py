@@ -15,7 +15,6 @@ from coreloop.base.git.repository import Commit
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import LABEL, branch_start, promoted_keys, read_promoted
 from coreloop.base.letters import plain_letters
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.guard.approval import approved_by, refuse_unknown, why_unapproved
 from coreloop.guard.change import AddedLine
@@ -78,9 +77,7 @@ def _decide(event: Event, facts: GuardFacts) -> GuardDecision:
     decision = GuardDecision(
         markers,
         tuple(dict.fromkeys(reasons)),
-        waits=()
-        if settled
-        else (Phrase("#{number} waits for approval: {why}", number=pull.number, why=why),),
+        waits=() if settled else (f"#{pull.number} waits for approval: {why}",),
         actions=tuple(remedies(pull)),
         notes=(
             *(() if reasons else _repeated_lines(pull, facts) if repeated else _approved_lines(event, facts)),
@@ -95,29 +92,24 @@ def _human_lines(added: Iterable[AddedLine]) -> Iterator[str]:
     """Lines of coreloop's forms that a human's change brings: a human's words, and said."""
     for path in dict.fromkeys(line.path for line in added):
         lines = ", ".join(printable(line.line) for line in added if line.path == path)
-        yield Phrase(
-            "{path}: lines in coreloop's form are their author's own: {lines}",
-            path=printable(path),
-            lines=lines,
-        )
+        yield f"{printable(path)}: lines in coreloop's form are their author's own: {lines}"
 
 
 def _human_branch(event: Event) -> Iterator[str]:
     """A promotion's branch name on what people made is theirs, and said."""
     if isinstance(event, PullRequestEvent) and is_branch(event.pull.branch):
-        yield Phrase(
-            "branch {branch} is named like a promotion's, but people made all of it: it is their own",
-            branch=printable(event.pull.branch),
+        yield (
+            f"branch {printable(event.pull.branch)} is named like a promotion's, but people made "
+            "all of it: it is their own"
         )
 
 
 def _repeated_lines(pull: ReportedPull, facts: GuardFacts) -> Iterator[str]:
     """A merged promotion's words on a person's change prove nothing, and are said."""
-    yield Phrase(
-        "#{number} has the trailers of a merged promotion on another change, which is its author's own, and "
-        "of which nothing is proved; unless it is a backport, reword its title and its commit's message, or "
-        "begin each line of the trailers with >",
-        number=pull.number,
+    yield (
+        f"#{pull.number} has the trailers of a merged promotion on another change, which is "
+        "its author's own, and of which nothing is proved; unless it is a backport, reword "
+        "its title and its commit's message, or begin each line of the trailers with >"
     )
     yield from _human_lines(facts.added_lines)
 
@@ -128,19 +120,13 @@ def _unread(event: Event, facts: GuardFacts) -> Iterator[str]:
         return
     if not all(pull.shows_pusher for pull in facts.pulls):
         yield (
-            Phrase(
-                "GitHub did not show who pushed to #{number}; only the sender of the event that "
-                "a push makes is known",
-                number=event.pull.number,
-            )
+            f"GitHub did not show who pushed to #{event.pull.number}; only the sender of the "
+            "event that a push makes is known"
         )
     if facts.unknown and not any(stated_claims(event, facts)):
         yield (
-            Phrase(
-                "who pushed commit {unknown} is unknown, and GitHub has not verified it, so "
-                "coreloop's lines in it count as a machine's; sign it",
-                unknown=min(facts.unknown)[:12],
-            )
+            f"who pushed commit {min(facts.unknown)[:12]} is unknown, and GitHub has not verified "
+            "it, so coreloop's lines in it count as a machine's; sign it"
         )
 
 
@@ -148,11 +134,7 @@ def _decide_group(event: MergeGroupEvent, facts: GuardFacts, markers: tuple[str,
     if event.action == "destroyed":
         return GuardDecision(markers)
     if event.action != "checks_requested":
-        raise UsageError(
-            Phrase(
-                "the guard does not handle the merge group action {action}", action=printable(event.action)
-            )
-        )
+        raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
     reasons = dict.fromkeys(group_reasons(event, facts))
     pulls = list(promotions_of(facts))
     actions = tuple(action for pull in pulls for action in remedies(pull))
@@ -186,7 +168,7 @@ def _pull_after(event: PullRequestEvent) -> ReportedPull:
 def _sticky_label(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     removed = event.action == "unlabeled" and plain_letters(event.label or "") == LABEL
     if removed and LABEL not in map(plain_letters, event.pull.labels):
-        yield Phrase("the label {label} was removed; add it again", label=LABEL)
+        yield f"the label {LABEL} was removed; add it again"
 
 
 def _own_repository(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -202,15 +184,12 @@ def _one_commit(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     ]
     if len(commits) != 1:
         yield (
-            Phrase(
-                "it has {n} commits besides those that GitHub has verified; a promotion "
-                "has exactly one; edit it on GitHub or sign the commit, or promote it again",
-                n=len(commits),
-            )
+            f"it has {len(commits)} commits besides those that GitHub has verified; a promotion "
+            "has exactly one; edit it on GitHub or sign the commit, or promote it again"
         )
     for commit in commits:
         if len(commit.parents) > 1:
-            yield Phrase("commit {sha} is a merge; rebase instead", sha=commit.sha[:12])
+            yield f"commit {commit.sha[:12]} is a merge; rebase instead"
 
 
 def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
@@ -219,11 +198,9 @@ def _one_file(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     for commit in facts.commits:
         other = set(facts.touched.get(commit.sha, ())) - changed
         if other:
-            yield Phrase(
-                "commit {sha} changes {other} too; no commit may change more than the promoted "
-                "docstring's file",
-                sha=commit.sha[:12],
-                other=printable(min(other)),
+            yield (
+                f"commit {commit.sha[:12]} changes {printable(min(other))} too; no commit may change "
+                "more than the promoted docstring's file"
             )
 
 
@@ -245,9 +222,9 @@ def _refuse_branch(pull: ReportedPull, commit: Commit, facts: GuardFacts) -> Ite
     axes = "|".join(map(re.escape, _axes(pull.head_sha, commit, facts)))
     match = re.fullmatch(rf"(?:{starts})(?:{axes})-([0-9]{{8}})(?:-[0-9]{{1,2}})?", pull.branch)
     if match is None or not is_day(match[1]):
-        yield Phrase(
-            "branch {branch} is not the one that promote names for its commit; promote it again",
-            branch=printable(pull.branch),
+        yield (
+            f"branch {printable(pull.branch)} is not the one that promote names for its commit; "
+            "promote it again"
         )
 
 
@@ -286,17 +263,15 @@ def _refuse_edits(commit: Commit, head: str, facts: GuardFacts) -> Iterator[str]
         return
     made = next((edit.sha for edit in edits if edit.sha in facts.machines), None)
     if made is not None:
-        yield Phrase(
-            "{name} rewrote the promoted line in commit {sha}, which only a person may; undo that commit, or "
-            "promote it again",
-            name=printable(facts.machines[made] or "?"),
-            sha=made[:12],
+        yield (
+            f"{printable(facts.machines[made] or '?')} rewrote the promoted line in commit "
+            f"{made[:12]}, which only a person may; undo that commit, or promote it again"
         )
     elif list(map(len, lines)) != list(map(len, own)):
-        yield Phrase(
-            "a suggestion may change the promoted line, not add or remove one ({line}); put other lines in a "
-            "pull request of their own",
-            line=printable(", ".join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0]))),
+        yield (
+            "a suggestion may change the promoted line, not add or remove one ("
+            f"{printable(', '.join(sorted(lines[1] ^ own[1] | lines[0] ^ own[0])))}); put other "
+            "lines in a pull request of their own"
         )
 
 
@@ -317,22 +292,14 @@ def _approved_lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]
     approved = approved_by(event.pull, facts.commits, facts)
     for commit in promotion_of(facts) if approved else ():
         lines = lines_of(facts.files.get(event.pull.head_sha, ()), commit)[1]
-        yield Phrase(
-            "{names} approved {lines}",
-            names=printable(", ".join(sorted(approved))),
-            lines=printable(", ".join(lines)),
-        )
+        yield f"{printable(', '.join(sorted(approved)))} approved {printable(', '.join(lines))}"
 
 
 def _other_authors(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:
     edits = [edit for commit in promotion_of(facts) for edit in _edits(commit, facts)]
     names = ", ".join(dict.fromkeys(printable(edit.people[0]) for edit in edits if edit.people))
     for line in _words_of_others(event, facts):
-        yield Phrase(
-            "{line} is in the words of {names}, not coreloop's; nothing else changed",
-            line=printable(line),
-            names=names,
-        )
+        yield f"{printable(line)} is in the words of {names}, not coreloop's; nothing else changed"
 
 
 def _lines(event: PullRequestEvent, facts: GuardFacts) -> Iterator[str]:

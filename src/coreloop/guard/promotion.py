@@ -17,7 +17,6 @@ from coreloop.base.git.trailers import (
     write_message,
     write_title,
 )
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.text import printable
 from coreloop.descriptions.own_lines import docstring_bullets
@@ -52,15 +51,9 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
         return
     if subject_of(commit) != write_title([group["Phase"] for group in groups], engine):
         phases = " and ".join(sorted({group["Phase"] for group in groups}))
-        yield Phrase(
-            "the subject of commit {sha} is not the title of a promotion of phase {phases}",
-            sha=commit.sha[:12],
-            phases=phases,
-        )
+        yield (f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}")
     if len({group["Target"] for group in groups}) > 1:
-        yield Phrase(
-            "commit {sha} is for several docstrings; a promotion changes only one", sha=commit.sha[:12]
-        )
+        yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes only one"
 
 
 def refuse_message(commit: Commit) -> Iterator[str]:
@@ -70,29 +63,22 @@ def refuse_message(commit: Commit) -> Iterator[str]:
         return
     written = {write_message(groups, engine, section).strip() for section in (None, *SECTIONS.values())}
     if commit.message.strip() not in written:
-        yield Phrase(
-            "the message of commit {sha} has other text than coreloop's; promote it again",
-            sha=commit.sha[:12],
-        )
+        yield (f"the message of commit {commit.sha[:12]} has other text than coreloop's; promote it again")
 
 
 def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) -> Iterator[str]:
-    where = Phrase("commit {sha}", sha=commit.sha[:12])
+    where = f"commit {commit.sha[:12]}"
     missing = [name for name in NAMES if not group.get(name)]
     if missing:
-        yield Phrase("{where} lacks the trailers {missing}", where=where, missing=", ".join(missing))
+        yield f"{where} lacks the trailers {', '.join(missing)}"
         return
     phase = group["Phase"]
     if not _is_id(group["Candidate-Id"], phase):
-        yield Phrase("the Candidate-Id of {where} is not an id of phase {phase}", where=where, phase=phase)
+        yield f"the Candidate-Id of {where} is not an id of phase {phase}"
     if group["Replay"] not in REPLAYS[phase]:
-        yield Phrase(
-            "the trailer Replay of {where} is not one that allows a promotion; promote it again", where=where
-        )
+        yield f"the trailer Replay of {where} is not one that allows a promotion; promote it again"
     if MEASURED in group and group[MEASURED] not in MEASURED_VERDICTS:
-        yield Phrase(
-            "the {measured} of {where} is no verdict of a measurement", measured=MEASURED, where=where
-        )
+        yield f"the {MEASURED} of {where} is no verdict of a measurement"
     yield from _refuse_target(group["Target"], engine_of(commit), settings)
 
 
@@ -108,11 +94,7 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = symbol.partition(":")[0].rpartition(".")[2]
     if not SYMBOL.fullmatch(symbol) or (target != declared if declared else named != engine):
-        yield Phrase(
-            "the Target {target} is not the docstring of {engine}",
-            target=printable(target),
-            engine=printable(engine) or Phrase("any tool"),
-        )
+        yield (f"the Target {printable(target)} is not the docstring of {printable(engine) or 'any tool'}")
 
 
 def refuse_files(
@@ -130,27 +112,25 @@ def refuse_files(
         The commit that `facts.ours` has the lines of earlier promotions by.
     """
     if len(files) != 1:
-        yield Phrase(
-            "{n} files change; a promotion changes only one, so put the others in a pull "
-            "request of their own",
-            n=len(files),
+        yield (
+            f"{len(files)} files change; a promotion changes only one, so put the others in a "
+            "pull request of their own"
         )
         return
     change, groups = files[0], read_promoted(commit.message)
     target = groups[0].get("Target", "") if groups else ""
     file, _, symbol = target.partition("::")
     if not change.is_regular or change.modes[0] != change.modes[1]:
-        yield Phrase(
-            "{path} is added, deleted, or changes its type or mode; a promotion only edits its text",
-            path=printable(change.path),
+        yield (
+            f"{printable(change.path)} is added, deleted, or changes its type or mode; a "
+            "promotion only edits its text"
         )
     elif not change.path.endswith(".py"):
-        yield Phrase("{path} is not a Python file", path=printable(change.path))
+        yield f"{printable(change.path)} is not a Python file"
     elif change.path != facts.project + file:
-        yield Phrase(
-            "{path} changes, but the trailer Target of its commit is {target}; promote it again",
-            path=printable(change.path),
-            target=printable(target) if target else Phrase("missing"),
+        yield (
+            f"{printable(change.path)} changes, but the trailer Target of its commit is "
+            f"{printable(target) if target else 'missing'}; promote it again"
         )
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
         yield from _refuse_text(change, commit, facts.ours.get(sha, frozenset()), facts)
@@ -225,10 +205,9 @@ def _refuse_text(
         return
     foreign = [text for text in changed.removed if text not in ours]
     if foreign:
-        yield Phrase(
-            "{path}: {foreign} is removed, but no promotion added it; put it back",
-            path=printable(change.path),
-            foreign=printable(foreign[0]),
+        yield (
+            f"{printable(change.path)}: {printable(foreign[0])} is removed, but no promotion "
+            "added it; put it back"
         )
     words = Words(facts.settings, source.text, engine_of(commit), definition=definition, names=facts.names)
     yield from refuse_replaced(changed.removed, changed.added)

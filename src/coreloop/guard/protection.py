@@ -11,7 +11,6 @@ import yaml
 from coreloop.base.errors import ForgeError, ForgeNotFoundError, RefusedError, WorkspaceError
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.github_api import GithubApi
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.validation import ShapeError, shaped
@@ -177,14 +176,12 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
         is_new = any(rule.rule == f"required check {CONTEXT}" for rule in before)
         missing = never_green(api, root) if is_new else None
         if confirm and missing:
-            raise RefusedError(
-                Phrase("{context} is not required yet: {missing}", context=CONTEXT, missing=missing)
-            )
+            raise RefusedError(f"{CONTEXT} is not required yet: {missing}")
         ignored, notes = _limits(api, wanted)
         if confirm and before:
             apply(api, wanted, current)
             after = differences(wanted, read_current(api, wanted.branch))
-    notes = (*notes, *((Phrase("--confirm refuses: {missing}", missing=missing),) if missing else ()))
+    notes = (*notes, *((f"--confirm refuses: {missing}",) if missing else ()))
     return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
 
 
@@ -208,13 +205,11 @@ def read_wanted(path: Path) -> WantedProtection:
     try:
         return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), WantedProtection, exact=True)
     except OSError as error:
-        raise WorkspaceError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError("is not YAML", path=path) from error
     except ShapeError as error:
-        raise WorkspaceError(Phrase("cannot be used: {error}", error=error), path=path) from error
+        raise WorkspaceError(f"cannot be used: {error}", path=path) from error
 
 
 def read_current(api: GithubApi, branch: str) -> Current:
@@ -345,17 +340,11 @@ def never_green(api: GithubApi, root: Path) -> str | None:
     files = (path for path in sorted((root / _WORKFLOWS).glob("*.y*ml")) if path.is_file())
     workflows = [path.name for path in files if CONTEXT.encode() in path.read_bytes()]
     if not workflows:
-        return Phrase(
-            "no workflow in {folder} reports {context}; run dartlab-coreloop init",
-            folder=_WORKFLOWS.as_posix(),
-            context=CONTEXT,
-        )
+        return f"no workflow in {_WORKFLOWS.as_posix()} reports {CONTEXT}; run dartlab-coreloop init"
     if any(_was_green(api, name) for name in workflows):
         return None
-    return Phrase(
-        "{workflows} was never green in {repo}; open a pull request, and wait for the check",
-        workflows=", ".join(workflows),
-        repo=api.repo,
+    return (
+        f"{', '.join(workflows)} was never green in {api.repo}; open a pull request, and wait for the check"
     )
 
 
@@ -365,11 +354,9 @@ def owners_errors(api: GithubApi, branch: str) -> tuple[str, ...]:
         doing = f"read the errors of CODEOWNERS in {api.repo}"
         answer = api.get("/codeowners/errors", doing=doing, query={"ref": branch})
     except ForgeNotFoundError:
-        return (
-            Phrase("{branch} has no CODEOWNERS, so nobody must review the guard's own files", branch=branch),
-        )
+        return (f"{branch} has no CODEOWNERS, so nobody must review the guard's own files",)
     except ForgeError as error:
-        return (Phrase("not checked: {error}", error=error),)
+        return (f"not checked: {error}",)
     return tuple(
         printable(f"{error.path}:{error.line}: {error.message.partition(chr(10))[0]}")
         for error in answer.decoded(_OwnersErrors).errors
@@ -389,15 +376,14 @@ def lone_maintainer(api: GithubApi) -> str | None:
 
 def advice_for_one(login: str, repo: str) -> str:
     """What an approval by someone else means for a lone maintainer, and what works."""
-    return Phrase(
-        "{login} is the only person who can push to {repo}. An approval must come from someone other than "
-        "the author and the last pusher: nobody can approve what {login} pushes. Let a GitHub App open the "
-        "promotions, which {login} can approve: its number as the variable CORELOOP_APP_ID, its key as the "
-        "secret CORELOOP_APP_KEY. With enforce_admins: false in .github/branch_protection.yml, {login} as an "
-        "administrator can also merge their own pull requests, but past a red check too. Or invite a second "
-        "reviewer.",
-        login=login,
-        repo=repo,
+    return (
+        f"{login} is the only person who can push to {repo}. An approval must come from "
+        f"someone other than the author and the last pusher: nobody can approve what {login} "
+        f"pushes. Let a GitHub App open the promotions, which {login} can approve: its number "
+        "as the variable CORELOOP_APP_ID, its key as the secret CORELOOP_APP_KEY. With "
+        f"enforce_admins: false in .github/branch_protection.yml, {login} as an administrator "
+        "can also merge their own pull requests, but past a red check too. Or invite a "
+        "second reviewer."
     )
 
 

@@ -64,24 +64,20 @@ def report_check(decision: "GuardDecision") -> GuardReport:
 def report_gathered(gathered: "Gathered") -> GuardReport:
     """The pull requests that were read."""
     numbers = ", ".join(f"#{number}" for number in gathered.numbers)
-    line = (
-        say("read {numbers} from GitHub", numbers=numbers)
-        if numbers
-        else say("nothing to read: the event is about no pull request")
-    )
+    line = f"read {numbers} from GitHub" if numbers else "nothing to read: the event is about no pull request"
     return GuardReport(lines=(line,), facts={"pulls": gathered.numbers, "out": str(gathered.folder)})
 
 
 def report_acted(acted: "Acted") -> GuardReport:
     """The actions, and whether they were done."""
-    done = say("done" if acted.confirmed else "would")
-    states = (say("not done") if index in acted.failed else done for index in range(len(acted.actions)))
+    done = "done" if acted.confirmed else "would"
+    states = ("not done" if index in acted.failed else done for index in range(len(acted.actions)))
     lines = [f"{state}: {_action(action)}" for state, action in zip(states, acted.actions, strict=True)]
     failed = tuple(acted.failed.values())
     return GuardReport(
-        lines=tuple(lines) or (say("nothing to do"),),
+        lines=tuple(lines) or ("nothing to do",),
         facts={"actions": acted.actions, "confirmed": acted.confirmed, "failed": failed},
-        errors=tuple(printable(say(text)) for text in failed),
+        errors=tuple(printable(text) for text in failed),
         code=1 if failed else 0,
     )
 
@@ -90,9 +86,7 @@ def report_published(published: "PublishedVerdict") -> GuardReport:
     """The decision, and where it was written."""
     verdict, sha = published.verdict, published.sha
     written = (
-        say("wrote {state} to commit {sha}", state=verdict.state, sha=sha[:12])
-        if sha is not None
-        else say("no status: this job decides")
+        f"wrote {verdict.state} to commit {sha[:12]}" if sha is not None else "no status: this job decides"
     )
     return GuardReport(
         lines=(*_decision(verdict), written),
@@ -103,8 +97,8 @@ def report_published(published: "PublishedVerdict") -> GuardReport:
 
 def report_protected(protected: "Protected") -> GuardReport:
     """The differences from the wanted rules, which of them remain, and what keeps the rules from working."""
-    changes = (f"{say(rule.rule)}: {rule.now} -> {rule.wanted}" for rule in protected.before)
-    ignored = (f"CODEOWNERS: {say(error)}" for error in protected.owners_errors)
+    changes = (f"{rule.rule}: {rule.now} -> {rule.wanted}" for rule in protected.before)
+    ignored = (f"CODEOWNERS: {error}" for error in protected.owners_errors)
     return GuardReport(
         lines=(*changes, *ignored, *map(say, protected.notes), _outcome(protected)),
         facts={
@@ -120,21 +114,19 @@ def report_protected(protected: "Protected") -> GuardReport:
 
 
 def _decision(decision: "GuardDecision") -> list[str]:
-    notes = [say("note: {note}", note=say(note)) for note in decision.notes]
+    notes = [f"note: {note}" for note in decision.notes]
     if not decision.claims and decision.state == "success":
-        return [say("passes: not a coreloop pull request"), *notes]
+        return ["passes: not a coreloop pull request", *notes]
     markers = (
-        say(", identified by {claims}", claims=", ".join(map(say, decision.claims)))
+        f", identified by {', '.join(map(say, decision.claims))}"
         if decision.claims
-        else say(" on the same commit")
+        else " on the same commit"
     )
-    line = say(
-        "{result}: coreloop pull request{markers}", result=say(_RESULTS[decision.state]), markers=markers
-    )
-    listed = [f"  - {say(reason)}" for reason in (*decision.reasons, *decision.waits)]
-    cure = (say(_CURE),) if decision.state == "failure" else ()
-    warnings = (say("warning: {warning}", warning=say(warning)) for warning in decision.warnings)
-    unread = (say("not read, which changes nothing: {entry}", entry=say(entry)) for entry in decision.unread)
+    line = f"{_RESULTS[decision.state]}: coreloop pull request{markers}"
+    listed = [f"  - {reason}" for reason in (*decision.reasons, *decision.waits)]
+    cure = (_CURE,) if decision.state == "failure" else ()
+    warnings = (f"warning: {warning}" for warning in decision.warnings)
+    unread = (f"not read, which changes nothing: {entry}" for entry in decision.unread)
     return [line, *listed, *cure, *notes, *warnings, *unread]
 
 
@@ -146,18 +138,8 @@ def _action(action: "Action") -> str:
 def _outcome(protected: "Protected") -> str:
     branch, n_before, n_after = protected.branch, len(protected.before), len(protected.after)
     if not n_before:
-        return say("{branch} has the wanted rules", branch=branch)
+        return f"{branch} has the wanted rules"
     if not protected.confirmed:
         verb = "differs" if n_before == 1 else "differ"
-        return say(
-            "{rules} of {branch} {verb} from the file; --confirm applies the file",
-            rules=number_of(n_before, "rule"),
-            branch=branch,
-            verb=verb,
-        )
-    return say(
-        "{n_applied} of {rules} applied to {branch}",
-        n_applied=n_before - n_after,
-        rules=number_of(n_before, "rule"),
-        branch=branch,
-    )
+        return f"{number_of(n_before, 'rule')} of {branch} {verb} from the file; --confirm applies the file"
+    return f"{n_before - n_after} of {number_of(n_before, 'rule')} applied to {branch}"

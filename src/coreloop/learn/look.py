@@ -17,7 +17,7 @@ import polars as pl
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
@@ -112,7 +112,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             "no request in {files}; known formats: {readers}{hint}",
             files=number_of(len(files), "file"),
             readers=", ".join(readers),
-            hint=Phrase("; coreloop's own records are read by refine, in their project" * has_records),
+            hint=("; coreloop's own records are read by refine, in their project" * has_records),
         )
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
@@ -215,55 +215,52 @@ def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
     )
 
 
-def _missing_results(calls: pl.DataFrame, arguments: Sequence[ArgumentOrigin]) -> Iterator[Phrase]:
+def _missing_results(calls: pl.DataFrame, arguments: Sequence[ArgumentOrigin]) -> Iterator[str]:
     if calls.is_empty():
-        yield Phrase("calls of tools: these traces have none")
+        yield "calls of tools: these traces have none"
     elif not calls["result_bytes"].count():
-        yield Phrase("results of tools: without them it is not known where arguments come from")
+        yield "results of tools: without them it is not known where arguments come from"
     elif not arguments:
-        yield Phrase(
-            "more calls: where an argument comes from is shown for arguments with {n} values or more",
-            n=MIN_COMPARED,
+        yield (
+            f"more calls: where an argument comes from is shown for arguments with {MIN_COMPARED} "
+            "values or more"
         )
 
 
 def _missing(
     report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, undated: datetime
-) -> Iterator[Phrase]:
+) -> Iterator[str]:
     """What else would let these traces say more."""
     is_one_model = requests["model"].n_unique() == 1 and not requests["model"][0]
     is_alone = not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests)
     n_undated = requests.filter(pl.col("ts_us") == round(undated.timestamp() * 1e6)).height
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
-        yield Phrase(
-            "failed calls: no result reads as one; one begins with Error: or ValueError:, or is {example}",
-            example='{"error": "…"}',
+        yield (
+            "failed calls: no result reads as one; one begins with Error: or ValueError:, or is "
+            '{"error": "…"}'
         )
     if not requests.filter(IS_FAILURE).height:
-        yield Phrase("failed requests: no trace says that one failed; import scores, or judge some by hand")
+        yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if n_undated:
-        yield Phrase(
-            "times: {requests} without one count on the newest file's day; {example} beside the messages "
-            "gives one, and a second day shows whether a cause lasts",
-            requests=number_of(n_undated, "request"),
-            example='"ts": "2026-04-25T09:30:00Z"',
+        yield (
+            f"times: {number_of(n_undated, 'request')} without one count on the newest file's "
+            'day; "ts": "2026-04-25T09:30:00Z" beside the messages gives one, and a second day '
+            "shows whether a cause lasts"
         )
     elif report.first_day == report.last_day:
-        yield Phrase("a second day: with one, nobody knows whether a cause lasts")
+        yield "a second day: with one, nobody knows whether a cause lasts"
     if is_alone:
-        yield Phrase(
-            "sessions or identifiers: without them, a question asked again in other words counts twice"
-        )
+        yield "sessions or identifiers: without them, a question asked again in other words counts twice"
     if is_one_model:
-        yield Phrase("names of models: a change of model looks like a change of the tools")
+        yield "names of models: a change of model looks like a change of the tools"
     few = _tools_with_few_failures(calls)
     if few:
-        yield Phrase(
-            "more failures of {tools}: a cause needs {n} failing requests and as many others",
-            tools=", ".join(map(printable, few)) if len(few) <= _MAX_NAMED else number_of(len(few), "tool"),
-            n=_MIN_CASES,
+        yield (
+            "more failures of "
+            f"{', '.join(map(printable, few)) if len(few) <= _MAX_NAMED else number_of(len(few), 'tool')}"
+            f": a cause needs {_MIN_CASES} failing requests and as many others"
         )
-    yield Phrase(
+    yield (
         "the tools' source: in the agent's project, `dartlab-coreloop init` and `import` also show in which "
         "state objects were, and draft texts for docstrings"
     )

@@ -61,9 +61,7 @@ def install(root: Path, *, confirm: bool) -> list[InstallChange]:
         raise WorkspaceError("is not a folder; check --project", path=root)
     refuse_links(root, [MANIFEST, SETTINGS])
     if (root / MANIFEST).exists():
-        raise UsageError(
-            "{root}: installed already; run observe uninstall claude-code --confirm first", root=root
-        )
+        raise UsageError(f"{root}: installed already; run observe uninstall claude-code --confirm first")
     path = root / SETTINGS
     is_new_folder = not path.parent.exists()
     old = read_file(path) if path.exists() else None
@@ -98,8 +96,7 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
             rest = without_entry(text, "Stop", COMMAND, manifest.inserted)
         if rest is None:
             raise WorkspaceError(
-                "the entry of {command} was changed; remove it from hooks.Stop by hand, then run this again",
-                command=COMMAND,
+                f"the entry of {COMMAND} was changed; remove it from hooks.Stop by hand, then run this again",
                 path=path,
             )
         is_ours = manifest.created_settings and rest == "{\n}\n"
@@ -157,8 +154,8 @@ def record_turn(turn: AgentTurn, workspace: Workspace, *, now_s: float) -> Impor
 def _read_manifest(root: Path) -> _Manifest:
     path = root / MANIFEST
     if not path.is_file():
-        raise UsageError("{root}: Claude Code is not recorded here", root=root)
+        raise UsageError(f"{root}: Claude Code is not recorded here")
     try:
         return msgspec.json.decode(read_file(path), type=_Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError("is damaged ({error}); restore it from git", error=error, path=path) from error
+        raise WorkspaceError(f"is damaged ({error}); restore it from git", path=path) from error

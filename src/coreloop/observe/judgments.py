@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base import jsonl
-from coreloop.base.messages import Phrase
 
 _SCHEMA_VERSION: Final = 1
 USER: Final = "user"
@@ -37,9 +36,9 @@ class VerdictLetter(StrEnum):
         return self.name.lower()
 
     @property
-    def named(self) -> Phrase:
+    def named(self) -> str:
         """The letter with its word: ``C (caution)``."""
-        return Phrase("{letter} ({word})", letter=str(self), word=Phrase(self.word))
+        return f"{self!s} ({self.word})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

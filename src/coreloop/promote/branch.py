@@ -119,9 +119,7 @@ def read_published(repository: WritableRepository, branch: str, *, fetch: bool) 
     allowed = set(ReplayVerdict) - {ReplayVerdict.NOT_ASKED}
     is_ours = len(verdicts) == len(measured) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
     if base_sha is None or not is_ours:
-        raise RefusedError(
-            "the commit on branch {branch} is not coreloop's; delete the branch", branch=branch
-        )
+        raise RefusedError(f"the commit on branch {branch} is not coreloop's; delete the branch")
     return PublishedBranch(
         branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()), measured.pop()
     )
@@ -170,18 +168,15 @@ def _restored(
     line = next((text for text in lines if key in keys_of(sibling.engine, text, section)), None)
     if evidence is None or line is None:
         raise HumanDecidesError(
-            "branch {branch} has a sequence or caveat, which is promoted alone; merge or "
-            "close its pull request first",
-            branch=published.branch,
+            f"branch {published.branch} has a sequence or caveat, which is promoted alone; merge "
+            "or close its pull request first"
         )
     metrics = {name: group[name] for name in ("Evidence", "Observed", "Unique-Questions", "Success-Rate")}
     try:
         day = date.fromisoformat(id.partition("-")[2][:10])
     except ValueError as error:
         raise RefusedError(
-            "branch {branch} has the id {id}, without a valid date; delete the branch",
-            branch=published.branch,
-            id=id,
+            f"branch {published.branch} has the id {id}, without a valid date; delete the branch"
         ) from error
     return Proposal(
         phase="R" if phase == "R" else "F",
@@ -237,21 +232,16 @@ def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) 
             return name
         existing_keys = promoted_keys(_message(repository, remote, name, heads[name]))
         if not existing_keys:
-            raise GitError("branch {name} exists and is not coreloop's; rename or delete it first", name=name)
+            raise GitError(f"branch {name} exists and is not coreloop's; rename or delete it first")
         if not {*keys}.isdisjoint(existing_keys):
-            raise GitError(
-                "branch {name} was published by another run; run the same command to continue", name=name
-            )
-    raise GitError("there are already 100 branches {wanted}-…; delete some", wanted=wanted)
+            raise GitError(f"branch {name} was published by another run; run the same command to continue")
+    raise GitError(f"there are already 100 branches {wanted}-…; delete some")
 
 
 def _mismatch(published: PublishedBranch, proposal: Proposal) -> HumanDecidesError:
     return HumanDecidesError(
-        "branch {branch} has other text or figures for {key} than {id}; promote the proposal that it "
-        "was made from, or delete the branch",
-        branch=published.branch,
-        key=proposal.key,
-        id=proposal.id,
+        f"branch {published.branch} has other text or figures for {proposal.key} than "
+        f"{proposal.id}; promote the proposal that it was made from, or delete the branch"
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from coreloop.base.errors import RefusedError
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
@@ -79,16 +79,12 @@ def refuse_undeclared(
         file = read_source(source)
         definition = find_definition(file.tree, qualname, int(number) if number else None)
     except UnprovenError as unproven:
-        raise RefusedError("{target}: {unproven}", target=target, unproven=unproven) from unproven
+        raise RefusedError(f"{target}: {unproven}") from unproven
     known = names.among(lines, [path])
     words = Words(settings, file.text, tool, definition, known)
     reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
-        raise RefusedError(
-            "{target}: the guard would stop it: {reason}. Merge that first, or propose again",
-            target=target,
-            reason=reason,
-        )
+        raise RefusedError(f"{target}: the guard would stop it: {reason}. Merge that first, or propose again")
 
 
 def refuse_weak(statement: Statement) -> str | None:
@@ -98,18 +94,14 @@ def refuse_weak(statement: Statement) -> str | None:
     """
     if statement.q_value > MAX_Q:
         return not_sure(statement.q_value)
-    for what, sides in (("", statement.sides), (Phrase(" in the last days"), statement.held)):
+    for what, sides in (("", statement.sides), (" in the last days", statement.held)):
         if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
-            return Phrase(
-                "what follows the line does no better than the rest{what}: {sides}",
-                what=what,
-                sides=sides.text,
-            )
+            return f"what follows the line does no better than the rest{what}: {sides.text}"
     sides = statement.sides
     if min(sides.cases, sides.other_cases) < MIN_CASES:
         return too_few(min(sides.cases, sides.other_cases), statement.case)
     if min(statement.difference, statement.low) <= 0:
-        return Phrase("it may make no difference: {difference}", difference=difference_text(statement))
+        return f"it may make no difference: {difference_text(statement)}"
     return None
 
 
@@ -127,18 +119,8 @@ def statement_row(statement: Statement) -> EvidenceRow:
         f", {held.other_ok:,} of {held.other_n:,}" if held.other_n else ""
     )
     return EvidenceRow(
-        as_it_says=Phrase(
-            "{n_ok:,} of {calls}, {cases}",
-            n_ok=sides.n_ok,
-            calls=number_of(sides.n, "call"),
-            cases=number_of(sides.cases, case),
-        ),
-        otherwise=Phrase(
-            "{n_ok:,} of {n:,}, {cases}",
-            n_ok=sides.other_ok,
-            n=sides.other_n,
-            cases=number_of(sides.other_cases, case),
-        ),
+        as_it_says=f"{sides.n_ok:,} of {number_of(sides.n, 'call')}, {number_of(sides.cases, case)}",
+        otherwise=f"{sides.other_ok:,} of {sides.other_n:,}, {number_of(sides.other_cases, case)}",
         difference=difference_text(statement),
         last_days=last,
         wasted=f"{statement.wasted:.1f}",

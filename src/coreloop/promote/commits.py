@@ -50,7 +50,7 @@ class WritableRepository(Repository):
         """
         entry = self._entry(base, path)
         if entry is None:
-            raise GitError("{path} is not a regular file in {base}", path=path, base=base[:12])
+            raise GitError(f"{path} is not a regular file in {base[:12]}")
         with temporary_folder("coreloop-index-") as folder:
             content, message_file = Path(folder, "content"), Path(folder, "message")
             content.write_bytes(source)
@@ -141,6 +141,4 @@ def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, mes
     except git.GitCommandNotFound as error:
         raise GitError(NO_GIT) from error
     except git.GitCommandError as error:
-        raise GitError(
-            "the scratch repository cannot be created: {stderr}", stderr=printable(str(error.stderr))
-        ) from error
+        raise GitError(f"the scratch repository cannot be created: {printable(str(error.stderr))}") from error

@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.argument import described_calls, describes
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.source import find_definition, parse, read_source
@@ -29,25 +28,19 @@ class Elsewhere:
     lines: tuple[str, ...]
 
     @property
-    def sentence(self) -> Phrase:
+    def sentence(self) -> str:
         """The finding and what to do; the lines to paste follow on separate lines."""
-        finding = Phrase(
+        finding = (
             "the description of {tool} does not come from its docstring, but set by {place}"
             if self.place
             else "the description of {tool} does not come from its docstring, so no edit of it reaches the "
-            "model",
-            tool=self.tool,
-            place=self.place,
-        )
+            "model"
+        ).format(tool=self.tool, place=self.place)
         if not self.lines:
-            return Phrase("{finding}; it has the lines already", finding=finding)
-        return Phrase(
-            "{finding}; paste there:{lines}"
-            if self.place
-            else "{finding}; paste where it is defined:{lines}",
-            finding=finding,
-            lines="".join(f"\n    {line}" for line in self.lines),
-        )
+            return f"{finding}; it has the lines already"
+        return (
+            "{finding}; paste there:{lines}" if self.place else "{finding}; paste where it is defined:{lines}"
+        ).format(finding=finding, lines="".join(f"\n    {line}" for line in self.lines))
 
 
 def find_elsewhere(

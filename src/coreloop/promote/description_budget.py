@@ -137,12 +137,10 @@ def displaced(
             gone.extend(line for line in candidate.lines if line in ours)
     if not fits([*stay, *lines], budget):
         raise RefusedError(
-            "the description has its {max_lines} lines and {max_chars:,} characters of promoted "
-            "lines, and none of them is known "
-            "to be weaker; dartlab-coreloop effect lists them: take one back with promote "
-            "--revert, or raise docstring: max_lines or max_chars in coreloop.yaml",
-            max_lines=budget.max_lines,
-            max_chars=budget.max_chars,
+            f"the description has its {budget.max_lines} lines and {budget.max_chars:,} "
+            "characters of promoted lines, and none of them is known to be weaker; "
+            "dartlab-coreloop effect lists them: take one back with promote --revert, or raise "
+            "docstring: max_lines or max_chars in coreloop.yaml"
         )
     return gone
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
-from coreloop.base.messages import Phrase
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
@@ -109,11 +108,7 @@ def _place(
 ) -> _Place:
     source = repository.read(base_sha, path)
     if source is None:
-        raise GitError(
-            "{path} is not a regular file in {base_sha}; commit it to the base branch first",
-            path=path,
-            base_sha=base_sha[:12],
-        )
+        raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
     return _Place(repository, base_sha, path, source, lead, section_of(lead, settings))
 
 
@@ -121,11 +116,7 @@ def _refuse_present(place: _Place, proposals: Sequence[Proposal]) -> None:
     """Refuse a line that stands in any section: the model would read it twice."""
     existing = docstring_bullets(place.source, place.lead.target)
     if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
-        raise RefusedError(
-            "{path}::{symbol}: the docstring has these lines already",
-            path=place.path,
-            symbol=place.lead.symbol,
-        )
+        raise RefusedError(f"{place.path}::{place.lead.symbol}: the docstring has these lines already")
 
 
 def _on_same_subject(place: _Place, lines: Sequence[str]) -> list[str]:
@@ -140,12 +131,8 @@ def _on_same_subject(place: _Place, lines: Sequence[str]) -> list[str]:
     foreign = next((text for text in replaced if text not in ours), None)
     if foreign is not None:
         raise RefusedError(
-            "{path}::{symbol}: a person wrote {foreign!r}, on the same subject as {id}; "
-            "remove that line, or judge the proposal C",
-            path=place.path,
-            symbol=place.lead.symbol,
-            foreign=foreign,
-            id=place.lead.id,
+            f"{place.path}::{place.lead.symbol}: a person wrote {foreign!r}, on the same subject "
+            f"as {place.lead.id}; remove that line, or judge the proposal C"
         )
     return replaced
 
@@ -171,18 +158,11 @@ def _weaker(
 
 
 def _refusal(place: _Place, outcome: Unchanged | Refused, lines: Sequence[str]) -> RefusedError:
-    known = Phrase("the docstring has these lines already")
+    known = "the docstring has these lines already"
     reason: str = outcome.reason if isinstance(outcome, Refused) else known
     if reason.endswith("has no docstring") and (text := described_by(place.source, *place.symbol)):
-        reason = Phrase(
-            "{reason}: its description is set by {text}; paste there: {lines}",
-            reason=reason,
-            text=text,
-            lines=" ".join(lines),
-        )
-    return RefusedError(
-        "{path}::{symbol}: {reason}", path=place.path, symbol=place.lead.symbol, reason=reason
-    )
+        reason = f"{reason}: its description is set by {text}; paste there: {' '.join(lines)}"
+    return RefusedError(f"{place.path}::{place.lead.symbol}: {reason}")
 
 
 def diff_of(edited: Edited, path: str) -> str:
@@ -203,9 +183,7 @@ def repository_path(repository: Repository, project: Path, file: str) -> str:
     try:
         path = (project / file).resolve().relative_to(repository.root.resolve())
     except ValueError as error:
-        raise RefusedError(
-            "{file} is not in the repository {root}", file=file, root=repository.root
-        ) from error
+        raise RefusedError(f"{file} is not in the repository {repository.root}") from error
     if path.suffix != ".py":
-        raise RefusedError("{file} is not a Python file", file=file)
+        raise RefusedError(f"{file} is not a Python file")
     return path.as_posix()

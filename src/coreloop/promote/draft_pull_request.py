@@ -11,7 +11,7 @@ from coreloop.base.git.promotions import promotions
 from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.github.connect import describe_fork
 from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.branch import (
     PublishedBranch,
@@ -202,12 +202,10 @@ def _refuse_others_work(
     if existing is None or wanted <= {*promoted_keys(existing.message), *on_branch}:
         return
     if published is None:
-        raise HumanDecidesError(
-            "{url} has other commits than coreloop's; merge or close it first", url=existing.url
-        )
+        raise HumanDecidesError(f"{existing.url} has other commits than coreloop's; merge or close it first")
     if not existing.draft:
         raise HumanDecidesError(
-            "{url} is ready for review and cannot grow; merge or close it first", url=existing.url
+            f"{existing.url} is ready for review and cannot grow; merge or close it first"
         )
 
 
@@ -218,9 +216,8 @@ def _joined(promoting: Promoting, published: PublishedBranch) -> tuple[Proposal,
         return promoting.proposals
     if not all(map(_is_statement, new)):
         raise HumanDecidesError(
-            "branch {branch} already changes this docstring, and a sequence is promoted "
-            "alone; merge or close its pull request first",
-            branch=published.branch,
+            f"branch {published.branch} already changes this docstring, and a sequence is "
+            "promoted alone; merge or close its pull request first"
         )
     restored = restore(published, promoting.repository, promoting.proposal, path=promoting.path)
     subjects = {_subject(proposal) for proposal in new}
@@ -278,10 +275,8 @@ def _open_branch(
             continue
         if not promoting.extend:
             raise HumanDecidesError(
-                "branch {branch} already changes {target}; merge or close its pull request "
-                "first, or use --extend to add to it",
-                branch=branch,
-                target=target,
+                f"branch {branch} already changes {target}; merge or close its pull request first, or "
+                "use --extend to add to it"
             )
         return read_published(repository, branch, fetch=fetch)
     if fetch:
@@ -306,10 +301,8 @@ def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None)
         if forge is not None and (wanted <= set(keys) or not _is_open(forge, keys[0])):
             continue  # its pull request is the result of the command, or is closed
         raise HumanDecidesError(
-            "branch {branch} already changes {target}, and has other commits than "
-            "coreloop's; merge or close its pull request first",
-            branch=branch,
-            target=target,
+            f"branch {branch} already changes {target}, and has other commits than coreloop's; "
+            "merge or close its pull request first"
         )
 
 
@@ -336,9 +329,7 @@ def _publish(plan: Plan, repository: WritableRepository) -> str:
     if rivals:
         repository.withdraw(sha, branch, remote=remote)
         raise RefusedError(
-            "branch {min} was published for {target} at the same moment; run the same command again",
-            min=min(rivals),
-            target=target,
+            f"branch {min(rivals)} was published for {target} at the same moment; run the same command again"
         )
     return branch
 
@@ -350,9 +341,7 @@ def _naming(branch: str | None) -> Iterator[None]:
         yield
     except CoreloopError as error:
         if branch is not None:
-            error.add_note(
-                Phrase("branch {branch} is pushed; run the same command to continue", branch=branch)
-            )
+            error.add_note(f"branch {branch} is pushed; run the same command to continue")
         raise
 
 
@@ -365,11 +354,9 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
         if pull is not None and pull.state != "open":
             if proposal.key in (promoting.returned if pull.merged else promoting.reopened):
                 continue
-            ended = Phrase("merged" if pull.merged else "closed without a merge")
-            undo = Phrase("" if pull.merged else "; status records that as a V, and judging it P undoes it")
-            raise HumanDecidesError(
-                "{id} was {ended}: {url}{undo}", id=proposal.id, ended=ended, url=pull.url, undo=undo
-            )
+            ended = "merged" if pull.merged else "closed without a merge"
+            undo = "" if pull.merged else "; status records that as a V, and judging it P undoes it"
+            raise HumanDecidesError(f"{proposal.id} was {ended}: {pull.url}{undo}")
         existing = existing or pull
     return existing
 
@@ -378,16 +365,12 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides)
     """Refuse a pull request without required reviews or above the limit; returns notes on allowed checks."""
     unreviewed = _unreviewed(forge.review_rule(plan.base))
     if unreviewed and not overrides.unprotected:
-        raise RefusedError(
-            "{unreviewed}; protect {base}, or use --allow-unprotected", unreviewed=unreviewed, base=plan.base
-        )
+        raise RefusedError(f"{unreviewed}; protect {plan.base}, or use --allow-unprotected")
     count = len(forge.open_pull_requests())
     if count >= max_open:
         raise HumanDecidesError(
-            "{open_now} {verb} open, max_open is {max_open}; merge or close a pull request first",
-            open_now=number_of(count, "promotion"),
-            verb="is" if count == 1 else "are",
-            max_open=max_open,
+            f"{number_of(count, 'promotion')} {'is' if count == 1 else 'are'} open, max_open is "
+            f"{max_open}; merge or close a pull request first"
         )
     return (unreviewed,) if unreviewed else ()
 
@@ -396,8 +379,8 @@ def _unreviewed(rule: ReviewRule) -> str:
     if isinstance(rule, ReviewRequired):
         return ""
     if isinstance(rule, ReviewNotRequired):
-        return Phrase("no review is required: {reason}", reason=rule.reason)
-    return Phrase("it is unknown whether a review is required: {reason}", reason=rule.reason)
+        return f"no review is required: {rule.reason}"
+    return f"it is unknown whether a review is required: {rule.reason}"
 
 
 def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -> PullRequest:

@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.base.errors import CoreloopError, HumanDecidesError, RefusedError
 from coreloop.base.github.connect import connect_forge
-from coreloop.base.messages import Phrase, join, number_of, say, text_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
@@ -75,7 +75,7 @@ def open_drafts(
             result = confirm_promotion(workspace, request, environ=environ, now=now, warn=warn)
         except CoreloopError as error:
             state = DraftState.IN_REVIEW if isinstance(error, HumanDecidesError) else DraftState.REFUSED
-            reason = join([text_of(error), *getattr(error, "__notes__", [])], separator="; ")
+            reason = "; ".join([str(error), *getattr(error, "__notes__", [])])
             yield DraftOutcome(entry.id, state, reason)
             continue
         yield _outcome(entry.id, result)
@@ -93,7 +93,7 @@ def open_retirements(
     """
     due = [effect for effect in read_effects(workspace, now=now).effects if effect.why_retire]
     closed = _closed_branches(workspace, environ, now) if due else frozenset[str]()
-    closed_by_hand = Phrase("a person closed the draft that retires it")
+    closed_by_hand = "a person closed the draft that retires it"
     for effect in due:
         id = " ".join(effect.change.ids)
         if branch_of(effect.change) in closed:
@@ -102,16 +102,16 @@ def open_retirements(
         try:
             done = confirm_revert(workspace, effect, environ=environ)
         except RefusedError as error:  # only by hand
-            reason = Phrase("should go, since {why}; {error}", why=Phrase(effect.why_retire), error=error)
+            reason = f"should go, since {effect.why_retire}; {error}"
             yield DraftOutcome(id, DraftState.IN_REVIEW, reason)
             continue
         except CoreloopError as error:
-            yield DraftOutcome(id, DraftState.REFUSED, text_of(error))
+            yield DraftOutcome(id, DraftState.REFUSED, str(error))
             continue
         pull = done.pull_request
-        where = pull.url if pull is not None else Phrase("branch {branch}", branch=done.branch)
+        where = pull.url if pull is not None else f"branch {done.branch}"
         state = DraftState.OPENED if done.fresh else DraftState.IN_REVIEW
-        reason = Phrase("retires it, since {why}: {where}", why=Phrase(effect.why_retire), where=where)
+        reason = f"retires it, since {effect.why_retire}: {where}"
         yield DraftOutcome(id, state, reason)
 
 
@@ -134,37 +134,34 @@ def is_empty(outcomes: Sequence[DraftOutcome]) -> bool:
 def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     """The outcomes as Markdown for a workflow's job summary: a line per candidate, its reason included."""
     opened = sum(outcome.state is DraftState.OPENED for outcome in outcomes)
-    lines = [say("### {drafts} opened\n", drafts=number_of(opened, "draft"))]
+    lines = [f"### {number_of(opened, 'draft')} opened\n"]
     if not outcomes:
-        lines.append(say("There was no proposal."))
+        lines.append("There was no proposal.")
     for outcome in outcomes[:_SHOWN]:
-        id, text = escape_markdown(outcome.id), linked_markdown(say(outcome.text))
-        lines.append(f"- **{id}** {say(outcome.state.value)}: {text}")
+        id, text = escape_markdown(outcome.id), linked_markdown(outcome.text)
+        lines.append(f"- **{id}** {outcome.state.value}: {text}")
     if len(outcomes) > _SHOWN:
-        lines.append(say("- and {n} more", n=len(outcomes) - _SHOWN))
+        lines.append(f"- and {len(outcomes) - _SHOWN} more")
     return "\n".join([*lines, ""])
 
 
 def _outcome(id: str, result: PromoteResult) -> DraftOutcome:
     pull = result.done.pull_request
     if pull is None:
-        reason = Phrase(
+        reason = (
             "branch {branch} is pushed, but there is no token or no GitHub repository"
             if result.remote is not None
-            else "branch {branch} is only in this clone, but there is no token or no GitHub repository",
-            branch=result.done.branch,
-        )
+            else "branch {branch} is only in this clone, but there is no token or no GitHub repository"
+        ).format(branch=result.done.branch)
         return DraftOutcome(id, DraftState.REFUSED, reason)
     return DraftOutcome(id, DraftState.OPENED if result.done.fresh else DraftState.IN_REVIEW, pull.url)
 
 
-def _why_no_text(entry: Statement | Candidate) -> Phrase:
+def _why_no_text(entry: Statement | Candidate) -> str:
     """The reason if it names no recorded value, since the summary leaves the runner."""
     refused = entry.refused or ""
     if refused.startswith(("weak: ", "redundant: ")):
-        return Phrase(refused)
+        return refused
     if entry.suggested_append is not None:
-        return Phrase("its tool has no target; name it under tools: in coreloop.yaml")
-    return Phrase(
-        "withheld here, since it may name recorded values; the local candidates file has it (refused)"
-    )
+        return "its tool has no target; name it under tools: in coreloop.yaml"
+    return "withheld here, since it may name recorded values; the local candidates file has it (refused)"

@@ -7,7 +7,6 @@ from typing import Final
 
 from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import promotions
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
@@ -272,11 +271,7 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
         return repository.base(base)
     sha = repository.heads(remote).get(base)
     if sha is None:
-        raise GitError(
-            "{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml",
-            remote=remote,
-            base=base,
-        )
+        raise GitError(f"{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml")
     if repository.resolve(sha) is None:
         repository.fetch(remote, base)
     return sha
@@ -288,10 +283,8 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
     for proposal in promoting.proposals:
         promotion = known.get(proposal.key)
         if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
-            state = Phrase("was promoted and reverted" if promotion.reverted else "is already promoted")
-            raise HumanDecidesError(
-                "{id} {state}: commit {sha}", id=proposal.id, state=state, sha=promotion.sha[:12]
-            )
+            state = "was promoted and reverted" if promotion.reverted else "is already promoted"
+            raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
 def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
@@ -335,18 +328,18 @@ def _weigh(
     notes: list[str] = []
     for doubt in reach.doubts:
         (notes if overrides.unreached else obstacles).append(
-            doubt if overrides.unreached else Phrase("{doubt}; --allow-unreached goes on", doubt=doubt)
+            doubt if overrides.unreached else f"{doubt}; --allow-unreached goes on"
         )
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
-        obstacles.append(Phrase("replay: {summary}", summary=replay.summary))
+        obstacles.append(f"replay: {replay.summary}")
     elif replay.verdict not in _GOES_ON:
-        doubt = Phrase("replay: {summary}", summary=replay.summary)
+        doubt = f"replay: {replay.summary}"
         (notes if overrides.unverified else obstacles).append(
-            doubt if overrides.unverified else Phrase("{doubt}; --allow-unverified goes on", doubt=doubt)
+            doubt if overrides.unverified else f"{doubt}; --allow-unverified goes on"
         )
     if measured is not None and measured.verdict is MeasureVerdict.HURTS:
-        doubt = Phrase("measured: {summary}", summary=measured.summary)
+        doubt = f"measured: {measured.summary}"
         (notes if overrides.harm else obstacles).append(
-            doubt if overrides.harm else Phrase("{doubt}; --allow-harm goes on", doubt=doubt)
+            doubt if overrides.harm else f"{doubt}; --allow-harm goes on"
         )
     return tuple(obstacles), tuple(notes)

@@ -8,7 +8,6 @@ from typing import Literal
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.records import is_category, step
@@ -108,9 +107,7 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     entry = next((entry for entry in document.entries if entry.id == wanted), None)
     if entry is None:
         ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "no entries"
-        raise UsageError(
-            "{name} has no {wanted}; it has {ids}", name=path.name, wanted=printable(wanted), ids=ids
-        )
+        raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
     day = document.generated_at.date()
     if isinstance(entry, Statement):
         phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
@@ -126,7 +123,7 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
 def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
     _check_names(candidate.id, candidate.key, candidate.engine)
     if not is_category(candidate.cat_hash):
-        raise RefusedError("{id} is refused: its category is not a label", id=candidate.id)
+        raise RefusedError(f"{candidate.id} is refused: its category is not a label")
     text = _checked_text(candidate, candidate.engine, SECTIONS["R"], settings)
     if not _is_guide(text.values(), candidate):
         raise RefusedError(_not_ours(candidate.id))
@@ -172,7 +169,7 @@ def _statement(
     if not is_ours(statement, text.lines, phase):
         raise RefusedError(_not_ours(statement.id))
     if weak := refuse_weak(statement):
-        raise RefusedError("{id} is refused: {weak}; propose again", id=statement.id, weak=weak)
+        raise RefusedError(f"{statement.id} is refused: {weak}; propose again")
     if names_unknown_keywords(statement, settings):
         raise _unknown_keywords(statement.id, None, is_configured=is_configured)
     sides = statement.sides
@@ -203,26 +200,21 @@ def _check_keywords(candidate: Candidate, line: str, settings: Settings, *, is_c
 
 
 def _unknown_keywords(id: str, category: str | None, *, is_configured: bool) -> RefusedError:
-    scope = Phrase(" for category {category}", category=category) if category is not None else ""
+    scope = f" for category {category}" if category is not None else ""
     missing = (
-        Phrase("coreloop.yaml has no such keywords{scope}; run pattern again", scope=scope)
+        f"coreloop.yaml has no such keywords{scope}; run pattern again"
         if is_configured
-        else Phrase("there is no coreloop.yaml in this folder or above it; run this in the project's folder")
+        else "there is no coreloop.yaml in this folder or above it; run this in the project's folder"
     )
-    return RefusedError("{id} is refused: its text names keywords, and {missing}", id=id, missing=missing)
+    return RefusedError(f"{id} is refused: its text names keywords, and {missing}")
 
 
 def _guide_row(candidate: Candidate) -> EvidenceRow:
     rest = _share(candidate.rest_ok, candidate.rest_n) if candidate.rest_n else "–"
-    relaxed = Phrase(", gate relaxed by the playbook") if candidate.evidence_rank > 1 else ""
+    relaxed = ", gate relaxed by the playbook" if candidate.evidence_rank > 1 else ""
     return EvidenceRow(
-        as_it_says=Phrase(
-            "{n_succeeded} of {n_observed} requests{relaxed}",
-            n_succeeded=candidate.n_succeeded,
-            n_observed=candidate.n_observed,
-            relaxed=relaxed,
-        ),
-        otherwise=Phrase("{rest} of category {category}", rest=rest, category=candidate.cat_hash),
+        as_it_says=f"{candidate.n_succeeded} of {candidate.n_observed} requests{relaxed}",
+        otherwise=f"{rest} of category {candidate.cat_hash}",
         difference=f"rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}",
         questions=str(candidate.n_unique_questions),
         seen=_seen(candidate),
@@ -230,17 +222,15 @@ def _guide_row(candidate: Candidate) -> EvidenceRow:
 
 
 def _no_text(id: str, refused: str) -> RefusedError:
-    return RefusedError("{id} has no text: {refused}", id=id, refused=Phrase(printable(refused)))
+    return RefusedError(f"{id} has no text: {printable(refused)}")
 
 
-def _not_ours(id: str) -> Phrase:
-    return Phrase(
-        "{id} is refused: its text is not what coreloop writes for its figures; propose again", id=id
-    )
+def _not_ours(id: str) -> str:
+    return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
 
 
-def _share(some: int, n: int) -> Phrase:
-    return Phrase("{some} of {n}", some=some, n=n)
+def _share(some: int, n: int) -> str:
+    return f"{some} of {n}"
 
 
 def _seen(entry: Candidate) -> str:
@@ -251,7 +241,7 @@ def _check_names(id: str, key: str, engine: str) -> None:
     if not (CANDIDATE_ID.fullmatch(id) and CANDIDATE_KEY.fullmatch(key)):
         raise RefusedError("the proposal is refused: its id or key is not coreloop's")
     if not is_tool_name(engine):
-        raise RefusedError("{id} is refused: its engine is not a plain name", id=id)
+        raise RefusedError(f"{id} is refused: its engine is not a plain name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,27 +260,21 @@ def _checked_text(entry: Statement | Candidate, engine: str, section: str, setti
     if suggested is None:
         raise _no_text(id, entry.refused or "no text was drafted")
     if suggested.target_file is None or suggested.target_symbol is None:
-        raise RefusedError(
-            "{id} has no target: add {engine} under tools: and propose again", id=id, engine=engine
-        )
+        raise RefusedError(f"{id} has no target: add {engine} under tools: and propose again")
     lines = tuple(suggested.body.splitlines())
     reason = next(filter(None, map(refuse_line, lines)), None)
     if reason is not None:
-        raise RefusedError("{id} is refused: {reason}", id=id, reason=reason)
+        raise RefusedError(f"{id} is refused: {reason}")
     if suggested.section != section or not lines:
-        raise RefusedError("{id} is refused: it has no lines for {section}", id=id, section=section)
+        raise RefusedError(f"{id} is refused: it has no lines for {section}")
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
-        raise RefusedError("{id} is refused: its target is not a path.py::name below the project", id=id)
+        raise RefusedError(f"{id} is refused: its target is not a path.py::name below the project")
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = suggested.target_symbol.partition(":")[0].rpartition(".")[2]
     target = f"{suggested.target_file}::{suggested.target_symbol}"
     if target != declared if declared else named != engine:
-        raise RefusedError(
-            "{id} is refused: its target is not the docstring of {engine}; propose again",
-            id=id,
-            engine=engine,
-        )
+        raise RefusedError(f"{id} is refused: its target is not the docstring of {engine}; propose again")
     return _Text(file.as_posix(), suggested.target_symbol, lines)
 
 

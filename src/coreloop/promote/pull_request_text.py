@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.text import counted
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.proposal_entry import Proposal
@@ -149,14 +149,11 @@ def _received(reach: Reach) -> str:
 
 def cap_line(cap: Cap) -> str:
     """A limit, compared with the description."""
-    return Phrase(
+    return (
         "{name} takes {limit:,} characters; the description is {over} too long: requests fail."
         if cap.over
-        else "{name} takes {limit:,} characters; the description is within the limit.",
-        name=cap.name,
-        limit=cap.limit,
-        over=number_of(cap.over, "character"),
-    )
+        else "{name} takes {limit:,} characters; the description is within the limit."
+    ).format(name=cap.name, limit=cap.limit, over=number_of(cap.over, "character"))
 
 
 def _longest_run(text: str, character: str) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.defined_elsewhere import Elsewhere, find_elsewhere
@@ -57,10 +57,9 @@ class Unmeasured:
     def doubts(self) -> tuple[str, ...]:
         """Obstacles that a human can allow."""
         return (
-            Phrase(
-                "reach: unmeasured, so it is unknown whether the new lines reach the model; "
-                "set {reach_examples} in coreloop.yaml",
-                reach_examples=REACH_EXAMPLES,
+            (
+                "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
+                f"{REACH_EXAMPLES} in coreloop.yaml"
             ),
         )
 
@@ -101,7 +100,7 @@ class Measured:
         """Obstacles that cannot be allowed."""
         elsewhere = (self.elsewhere.sentence,) if self.elsewhere is not None else ()
         found = (*elsewhere, *(_exceeded(cap) for cap in self.caps if cap.over))
-        return tuple(Phrase("reach: {reason}", reason=reason) for reason in found)
+        return tuple(f"reach: {reason}" for reason in found)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -109,7 +108,7 @@ class Measured:
         if not self.missing or self.elsewhere is not None:
             return ()
         lines = number_of(len(self.missing), "new line")
-        return (Phrase("reach: {lines} not in the description that the model receives", lines=lines),)
+        return (f"reach: {lines} not in the description that the model receives",)
 
 
 Reach = Measured | Unmeasured
@@ -210,14 +209,11 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _exceeded(cap: Cap) -> Phrase:
+def _exceeded(cap: Cap) -> str:
     over_before = number_of(cap.over_before, "character")
-    before = Phrase("; it is already {over_before} over without the edit", over_before=over_before)
-    return Phrase(
-        "every request to {name} would fail: the description is {over} over its limit of {limit:,} "
-        "(caps in coreloop.yaml){before}; shorten the docstring",
-        name=cap.name,
-        over=number_of(cap.over, "character"),
-        limit=cap.limit,
-        before=before if cap.over_before else "",
+    before = f"; it is already {over_before} over without the edit"
+    return (
+        f"every request to {cap.name} would fail: the description is "
+        f"{number_of(cap.over, 'character')} over its limit of {cap.limit:,} (caps in "
+        f"coreloop.yaml){before if cap.over_before else ''}; shorten the docstring"
     )

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import msgspec
 
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
-from coreloop.base.messages import Phrase, join, text_of
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
 from coreloop.observe.reading.decode import Skipped, call_step, decode_line
@@ -60,23 +59,20 @@ class Replay:
     runs: tuple[ReplayRun, ...]
 
     @property
-    def summary(self) -> Phrase:
+    def summary(self) -> str:
         """A clause for output, trailers and pull requests; never contains a question."""
         if self.verdict is ReplayVerdict.NOT_ASKED:
-            return Phrase("not asked; use --ask to replay in a dry run (the agent's tools then really run)")
+            return "not asked; use --ask to replay in a dry run (the agent's tools then really run)"
         if self.verdict is ReplayVerdict.NOT_APPLICABLE:
-            return Phrase("not-applicable; there is no sequence of calls to repeat")
+            return "not-applicable; there is no sequence of calls to repeat"
         if not self.runs:
-            return Phrase(self.verdict.value)
+            return self.verdict.value
         agreed = sum(run.agrees is True for run in self.runs)
         reasons = sorted({run.reason for run in self.runs if run.agrees is not True})
-        listed = join([Phrase(reason) for reason in reasons], separator="; ")
-        return Phrase(
-            "{verdict} ({agreed} of {n} runs agree{because})",
-            verdict=Phrase(self.verdict.value),
-            agreed=agreed,
-            n=len(self.runs),
-            because=Phrase(": {listed}", listed=listed) if reasons else "",
+        listed = "; ".join(reasons)
+        return (
+            f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree"
+            f"{(f': {listed}' if reasons else '')})"
         )
 
 
@@ -133,7 +129,7 @@ class HttpEndpoint:
         except ExchangeError as error:
             raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
         if answer.status != 200:
-            raise UnusableAnswerError(Phrase("the endpoint answered {status}", status=answer.status))
+            raise UnusableAnswerError(f"the endpoint answered {answer.status}")
         try:
             return msgspec.json.decode(answer.content, type=AnswerFields)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -241,7 +237,7 @@ def replay(
                 on_request(answer.request_id)
             results.append(_compare(answer, steps, selectors, audit_log))
         except UnusableAnswerError as reason:
-            results.append(ReplayRun(None, text_of(reason)))
+            results.append(ReplayRun(None, str(reason)))
     return Replay(weigh_runs(results), tuple(results))
 
 

@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 from coreloop.base.files import append_private
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.replay import (
@@ -80,9 +79,9 @@ def _record(workspace: Workspace, request_id: str) -> None:
     append_private(workspace.replays_file, [" ".join(request_id.split())])
 
 
-def _refusal(url: str | None, *, confirmed: bool) -> Phrase | None:
+def _refusal(url: str | None, *, confirmed: bool) -> str | None:
     if url is None:
-        return Phrase("no replay: url is set in coreloop.yaml")
+        return "no replay: url is set in coreloop.yaml"
     if not confirmed and not is_loopback(url):
-        return Phrase("without --confirm only a loopback address is asked")
+        return "without --confirm only a loopback address is asked"
     return None

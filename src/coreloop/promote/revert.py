@@ -9,7 +9,6 @@ from coreloop.base.files import locked
 from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
-from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.located_docstring import DocstringPlace
 from coreloop.descriptions.removal import remove_bullets
@@ -77,10 +76,10 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     """
     change = effect.change
     if change.reverted or change.is_revert:
-        raise RefusedError("{sha} is reverted already, or is a revert itself", sha=change.sha[:10])
+        raise RefusedError(f"{change.sha[:10]} is reverted already, or is a revert itself")
     if not change.added or change.removed:
-        what = Phrase("replaced lines" if change.removed else "added no lines")
-        raise RefusedError("{sha} {what}; take it back with git revert {sha}", sha=change.sha[:10], what=what)
+        what = "replaced lines" if change.removed else "added no lines"
+        raise RefusedError(f"{change.sha[:10]} {what}; take it back with git revert {change.sha[:10]}")
     with WritableRepository(workspace.root) as repository:
         base = base_sha or repository.base(workspace.settings.forge.base)
         folder = workspace.root.resolve().relative_to(repository.root.resolve())
@@ -88,7 +87,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
         path = (PurePosixPath(folder.as_posix()) / file).as_posix()
         content = repository.read(base, path)
     if content is None:
-        raise RefusedError("{path} is not in the base branch any more", path=path)
+        raise RefusedError(f"{path} is not in the base branch any more")
     qualname = symbol.partition(":")[0]
     source = without_lines(content, qualname, change.added).raw
     return Revert(effect, path, source, base, branch_of(change), _message(effect))
@@ -113,9 +112,7 @@ def confirm_revert(workspace: Workspace, effect: Effect, *, environ: Mapping[str
             repository.fetch(remote, forge_settings.base)
         base_sha = repository.heads(remote).get(forge_settings.base)
         if base_sha is None:
-            raise UsageError(
-                "there is no branch {branch}; set forge: base in coreloop.yaml", branch=forge_settings.base
-            )
+            raise UsageError(f"there is no branch {forge_settings.base}; set forge: base in coreloop.yaml")
         plan = plan_revert(workspace, effect, base_sha=base_sha)
         fresh = plan.branch not in repository.heads(remote)
         if fresh:
@@ -139,15 +136,13 @@ def without_lines(content: bytes, qualname: str, lines: tuple[str, ...]) -> Sour
     RefusedError
         They cannot be removed with proof.
     """
-    reason = Phrase("")
+    reason = ""
     for section in (None, *SECTIONS.values()):
         try:
             return remove_bullets(read_source(content), DocstringPlace(qualname), lines, section=section)
         except UnprovenError as error:
-            reason = reason or text_of(error)
-    raise RefusedError(
-        "the lines cannot be removed with proof: {reason}; edit the docstring by hand", reason=reason
-    )
+            reason = reason or str(error)
+    raise RefusedError(f"the lines cannot be removed with proof: {reason}; edit the docstring by hand")
 
 
 def _message(effect: Effect) -> str:

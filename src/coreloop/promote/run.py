@@ -12,7 +12,6 @@ from coreloop.base.files import locked, write_private
 from coreloop.base.git.promotions import open_keys
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import connect_forge, pull_request_repo
-from coreloop.base.messages import Phrase, join, say
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.kept_effects import read_kept
@@ -79,24 +78,20 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     for file, entry in entries:
         reason = _unfit(entry, proposals, decided)
         if reason is not None:
-            left_out.append(Phrase("{id}: {reason}", id=entry.id, reason=printable(reason)))
+            left_out.append(f"{entry.id}: {printable(reason)}")
             continue
         proposal = read_proposal(file, entry.id, workspace.settings, is_configured=workspace.is_configured)
         reason = _conflict(proposal, proposals, workspace)
         if reason is None:
             proposals.append(proposal)
         else:
-            left_out.append(Phrase("{id}: {reason}", id=entry.id, reason=reason))
+            left_out.append(f"{entry.id}: {reason}")
     if not proposals:
         left_out = list(dict.fromkeys([*_decided_before(workspace, tool, decided), *left_out]))
     if not proposals and not left_out:
         raise UsageError(_no_entry(tool, files))
     if not proposals:
-        raise RefusedError(
-            "nothing about {tool} can be promoted: {left_out}",
-            tool=printable(tool),
-            left_out=join(left_out[:3], separator="; "),
-        )
+        raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
     return Selection(tuple(proposals), tuple(left_out))
 
 
@@ -106,34 +101,26 @@ def _no_entry(tool: str, files: list[Path]) -> str:
     tools = sorted({entry.engine if isinstance(entry, Candidate) else entry.tool for entry in entries})
     names = ", ".join(file.name for file in files)
     if tool in tools:
-        return Phrase(
-            "{names}: no line about {tool} yet; run refine and pattern when more is recorded",
-            names=names,
-            tool=printable(tool),
-        )
+        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
     close = difflib.get_close_matches(tool, tools, n=1)
-    hint = (
-        Phrase("did you mean {close}?", close=printable(close[0]))
-        if close
-        else Phrase("pattern and refine print the tools")
-    )
-    return Phrase("{names}: no entry about {tool}; {hint}", names=names, tool=printable(tool), hint=hint)
+    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
+    return f"{names}: no entry about {printable(tool)}; {hint}"
 
 
-def _decided_before(workspace: Workspace, tool: str, decided: dict[str, Phrase]) -> list[str]:
+def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
     with Repository(workspace.root) as repository:
         remotes = (None, *repository.remotes())
         branches = {
             key: name for remote in remotes for key, name in open_keys(repository, remote=remote).items()
         }
-    waits = {key: Phrase("waits on branch {name}", name=printable(name)) for key, name in branches.items()}
+    waits = {key: f"waits on branch {printable(name)}" for key, name in branches.items()}
     reasons = waits | decided
     folders = (workspace.candidates_dir, workspace.counterexamples_dir)
     files = sorted(path for folder in folders for path in folder.glob("????-??-??-*.json"))
     entries = {entry.key: entry for file in files for entry in _entries(file, tool)}
     known = ((entry.id, reasons[key]) for key, entry in entries.items() if key in reasons)
-    return [Phrase("{id}: {reason}", id=id, reason=reason) for id, reason in known]
+    return [f"{id}: {reason}" for id, reason in known]
 
 
 def _newest(workspace: Workspace) -> Iterator[Path]:
@@ -152,54 +139,48 @@ def _entries(path: Path, tool: str) -> list[Statement | Candidate]:
     return [*statements, *(sequence for sequence in sequences if sequence.suggested_append is not None)]
 
 
-def _decided(workspace: Workspace) -> dict[str, Phrase]:
+def _decided(workspace: Workspace) -> dict[str, str]:
     """Keys that are not promoted again, with the reason; an open one is finished or extended."""
     standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
     settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
     return {one.key: _reason(one) for one in settled}
 
 
-def _reason(standpoint: Standpoint) -> Phrase:
+def _reason(standpoint: Standpoint) -> str:
     judgment = standpoint.judgment
     if standpoint.state is ProposalState.REJECTED and judgment is not None:
-        return Phrase(
-            "rejected by {judged_by}: {verdict}",
-            judged_by=printable(judgment.judged_by),
-            verdict=judgment.verdict.named,
-        )
+        return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
     if standpoint.state is ProposalState.REVERTED:
-        return Phrase("already reverted")
+        return "already reverted"
     state = standpoint.state
     if state is ProposalState.MERGED:
-        return Phrase("already promoted")
-    return Phrase("already promoted ({state})", state=Phrase(state))
+        return "already promoted"
+    return f"already promoted ({state})"
 
 
-def _unfit(
-    entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, Phrase]
-) -> Phrase | None:
+def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, str]) -> str | None:
     if isinstance(entry, Candidate):
-        return Phrase("a sequence is replayed, so it is promoted alone, with --id")
+        return "a sequence is replayed, so it is promoted alone, with --id"
     if entry.suggested_append is None:
-        return Phrase(entry.refused or "it has no text")
+        return entry.refused or "it has no text"
     if entry.key in decided:
         return decided[entry.key]
     advice = parse_advice(entry.line)
     parsed = (parse_advice(proposal.lines[0]) for proposal in proposals)
     subjects = {other.subject() for other in parsed if other is not None}
     is_said = advice is not None and advice.subject() in subjects
-    return Phrase("another line says the same or more") if is_said else None
+    return "another line says the same or more" if is_said else None
 
 
-def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> Phrase | None:
+def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> str | None:
     """Why a proposal cannot be in the same pull request as the others."""
     if not proposals:
         return None
     if proposal.target != proposals[0].target:
-        return Phrase("its docstring is {target}", target=proposal.target)
+        return f"its docstring is {proposal.target}"
     in_sections = workspace.settings.docstring.placement == "section"
     if in_sections and proposal.section != proposals[0].section:
-        return Phrase("it is for {section}: run again after this is merged", section=proposal.section)
+        return f"it is for {proposal.section}: run again after this is merged"
     return None
 
 
@@ -387,16 +368,11 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
         standpoint = states_by_key(kept_states(workspace, judgments)).get(proposal.key)
         if standpoint is not None and standpoint.has_returned:
             return proposal
-        verdict = Phrase(
-            "{judged_by} judged it {verdict} on {day:%Y-%m-%d}",
-            judged_by=printable(newest.judged_by),
-            verdict=newest.verdict.named,
-            day=newest.judged_at,
+        verdict = (
+            f"{printable(newest.judged_by)} judged it {newest.verdict.named} on {newest.judged_at:%Y-%m-%d}"
         )
         raise HumanDecidesError(
-            "{id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first",
-            id=proposal.id,
-            verdict=verdict,
+            f"{proposal.id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first"
         )
     return proposal
 
@@ -440,4 +416,4 @@ def _record_reach(
         for key in keys:
             append_reach(path, ReachOutcome(now, key, reach.ok))
     except WorkspaceError as error:
-        warn(say("{error}; status will not count this reach check", error=error))
+        warn(f"{error}; status will not count this reach check")

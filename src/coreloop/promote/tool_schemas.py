@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import ReachError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
@@ -58,9 +57,7 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
     if settings.framework is not None and settings.tools is not None:
         python = _interpreter(settings, project)
         words = (python, str(_READERS), settings.framework, settings.tools)
-        return SchemaCommand(
-            words, Phrase("as {framework} sends it", framework=settings.framework), python, reader=True
-        )
+        return SchemaCommand(words, f"as {settings.framework} sends it", python, reader=True)
     if not settings.command:
         return None
     first, *others = settings.command
@@ -69,7 +66,7 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
             "python" if shutil.which("python") else sys.executable
         )
     interpreter = first if "python" in Path(first).name else None
-    return SchemaCommand((first, *others), Phrase("from the schema command"), interpreter)
+    return SchemaCommand((first, *others), "from the schema command", interpreter)
 
 
 def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
@@ -83,7 +80,7 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
     if text is None:
-        raise ReachError("reach: {no_such_tool}", no_such_tool=_no_such_tool(command, schema, tool))
+        raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
     return text
 
 
@@ -97,9 +94,7 @@ def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
     """
     names = tuple(dict.fromkeys(name for name, _ in _descriptions(read_schema(command, folder))))
     if not names:
-        raise ReachError(
-            "reach: {printable} has no tool with a name and a description", printable=_printable(command)
-        )
+        raise ReachError(f"reach: {_printable(command)} has no tool with a name and a description")
     return names
 
 
@@ -116,7 +111,7 @@ def read_schema(command: SchemaCommand, folder: Path) -> object:
         return json.loads(output)
     except (ValueError, RecursionError) as error:
         raise ReachError(
-            "reach: {program} did not print JSON; it must print the tools' schemas", program=command.words[0]
+            f"reach: {command.words[0]} did not print JSON; it must print the tools' schemas"
         ) from error
 
 
@@ -148,9 +143,7 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     output = _run(probe_command, folder).decode("utf-8", "replace")
     origin = (output.strip().splitlines() or [""])[-1]  # a package may print when it is imported
     if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
-        raise ReachError(
-            "reach: {name} was read from {origin}, not from the exported files", name=name, origin=origin
-        )
+        raise ReachError(f"reach: {name} was read from {origin}, not from the exported files")
     return True
 
 
@@ -179,18 +172,13 @@ def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
             yield from _descriptions(item)
 
 
-def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> Phrase:
+def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
     if not command.reader:
-        return Phrase(
-            "the schemas that {program} printed have no tool {tool!r}", program=command.words[0], tool=tool
-        )
+        return f"the schemas that {command.words[0]} printed have no tool {tool!r}"
     names = [name for name, _ in _descriptions(schema)]
-    known = ", ".join(map(printable, names[:10])) if names else Phrase("no tools")
-    return Phrase(
-        "{name} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml",
-        name=command.words[-1],
-        tool=tool,
-        known=known,
+    known = ", ".join(map(printable, names[:10])) if names else "no tools"
+    return (
+        f"{command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml"
     )
 
 
@@ -199,23 +187,14 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
     try:
         ran = run_in_copy(command.words, folder, timeout_s=TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
-        raise ReachError(
-            "reach: {printed} took longer than {timeout_s} s", printed=printed, timeout_s=TIMEOUT_S
-        ) from error
+        raise ReachError(f"reach: {printed} took longer than {TIMEOUT_S} s") from error
     except OSError as error:
         program = command.words[0] if command.reader else printed
-        raise ReachError(
-            "reach: {program} cannot be run ({strerror})", program=program, strerror=error.strerror
-        ) from error
+        raise ReachError(f"reach: {program} cannot be run ({error.strerror})") from error
     if ran.returncode:
         if command.reader and ran.returncode == _FAILED_READER:
-            raise ReachError("reach: {message_}", message_=ran.last_error)
-        raise ReachError(
-            "reach: {printed} exited with {returncode}: {message_}",
-            printed=printed,
-            returncode=ran.returncode,
-            message_=ran.last_error,
-        )
+            raise ReachError(f"reach: {ran.last_error}")
+        raise ReachError(f"reach: {printed} exited with {ran.returncode}: {ran.last_error}")
     return ran.output
 
 

@@ -293,11 +293,7 @@ class Run:
                 )
             )
         except (TypeError, ValueError, RecursionError) as error:
-            refused = RunError(
-                "step {name}: its result is not JSON ({error}); return plain values",
-                name=attempt.name,
-                error=error,
-            )
+            refused = RunError(f"step {attempt.name}: its result is not JSON ({error}); return plain values")
             self._fail(attempt, refused, cost)
             raise refused from error
         self._journal.append(committed)
@@ -340,9 +336,7 @@ class Run:
             lock = self._keys.setdefault(key, RLock())
         with lock:
             if key in self._under_way:  # only this thread can be here: it would wait for itself
-                raise RunError(
-                    "step {key}: its call runs the same step; use another key", key=printable(key[:40])
-                )
+                raise RunError(f"step {printable(key[:40])}: its call runs the same step; use another key")
             self._under_way[key] = ""
             try:
                 yield

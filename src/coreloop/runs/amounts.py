@@ -5,7 +5,6 @@ from math import ceil, isfinite
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 
 _MICRO: Final = 1_000_000  # microdollars in a dollar
 
@@ -73,10 +72,8 @@ def checked_amount(amount: object) -> Amount:
     for name, value in (("microusd", amount.microusd), ("tokens", amount.tokens)):
         if type(value) is not int or not 0 <= value <= LARGEST:
             raise UsageError(
-                "a cost's {name} must be a whole number from 0 to {largest:,}; convert US "
-                "dollars with coreloop.runs.amounts.microusd",
-                name=name,
-                largest=LARGEST,
+                f"a cost's {name} must be a whole number from 0 to {LARGEST:,}; convert US dollars "
+                "with coreloop.runs.amounts.microusd"
             )
     return amount
 
@@ -90,5 +87,5 @@ def microusd(usd: float) -> int:
         The number is negative or not finite.
     """
     if not isfinite(usd) or usd < 0:
-        raise ValueError(Phrase("not an amount of money: {usd}", usd=usd))
+        raise ValueError(f"not an amount of money: {usd}")
     return ceil(round(usd * _MICRO, 3))  # 0.1 + 0.2 is 300,000 millionths, not 300,001

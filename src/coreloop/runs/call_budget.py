@@ -1,7 +1,7 @@
 """Whether the most that a call can cost fits the limits of its run."""
 
 from coreloop.base.errors import BudgetError
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.runs.amounts import NOTHING, Amount, left, microusd
 from coreloop.runs.decide import exceeds
 from coreloop.runs.limits import Limits
@@ -72,21 +72,12 @@ def require_day(per_day: int, today: Amount) -> None:
     if not has_room(per_day, today.microusd, None, 0):
         used, limit = today.usd, Amount(per_day).usd
         raise BudgetError(
-            "all runs have used {used:.4f} of {limit:.4f} USD today (UTC)",
-            used=used,
-            limit=limit,
-            reason="usd_per_day",
+            f"all runs have used {used:.4f} of {limit:.4f} USD today (UTC)", reason="usd_per_day"
         )
 
 
-def _message(reason: str, limit: int, used: int, wanted: int, kept: int) -> Phrase:
+def _message(reason: str, limit: int, used: int, wanted: int, kept: int) -> str:
     amounts = (limit - kept, used, wanted)
     texts = [f"{Amount(n).usd:.4f} USD" if reason == "usd" else number_of(n, "token") for n in amounts]
-    but = Phrase(" without the reserve for the answer") if kept else ""
-    return Phrase(
-        "a call for up to {more} would exceed the limit of {limit}{but}: {used} are used",
-        more=texts[2],
-        limit=texts[0],
-        but=but,
-        used=texts[1],
-    )
+    but = " without the reserve for the answer" if kept else ""
+    return f"a call for up to {texts[2]} would exceed the limit of {texts[0]}{but}: {texts[1]} are used"

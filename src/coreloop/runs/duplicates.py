@@ -121,7 +121,7 @@ class QueryHistory:
         try:
             return cls(msgspec.json.decode(data, type=list[Search]))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError("not a search history: {error}; export the run again", error=error) from error
+            raise UsageError(f"not a search history: {error}; export the run again") from error
 
     def to_json(self) -> bytes:
         """Return a list of ``{query, iteration, results_count, success}``."""

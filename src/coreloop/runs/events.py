@@ -355,17 +355,15 @@ def decode_event(data: bytes | str, *, version: int = VERSION) -> Event:
         The event is of a newer version or an unknown type, or damaged.
     """
     if version > VERSION:
-        raise RunError("the run has an event of version {version}; upgrade coreloop", version=version)
+        raise RunError(f"the run has an event of version {version}; upgrade coreloop")
     try:
         return _decode(data)
     except msgspec.ValidationError as error:
         raise RunError(
-            "the run has an event that this version cannot read ({error}); upgrade coreloop", error=error
+            f"the run has an event that this version cannot read ({error}); upgrade coreloop"
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RunError(
-            "the run has a damaged event ({error}); restore the store from a backup", error=error
-        ) from error
+        raise RunError(f"the run has a damaged event ({error}); restore the store from a backup") from error
 
 
 def _encodable(value: Any) -> Any:

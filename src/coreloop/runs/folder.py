@@ -7,7 +7,6 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, write_private
-from coreloop.base.messages import Phrase
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, state_json
 from coreloop.runs.ulid import is_ulid
@@ -29,7 +28,7 @@ def session_folder(root: Path, run_id: str) -> Path:
         The id is not a ULID, so that it could name a path elsewhere.
     """
     if not is_ulid(run_id):
-        raise ValueError(Phrase("not a run id: {run_id!r}", run_id=run_id))
+        raise ValueError(f"not a run id: {run_id!r}")
     return root / FOLDER / "sessions" / run_id
 
 

@@ -103,16 +103,12 @@ def check_limits(limits: Limits) -> None:
     try:
         msgspec.convert(msgspec.to_builtins(limits), Limits)
     except msgspec.ValidationError as error:
-        raise UsageError("limits: {error}", error=error) from error
+        raise UsageError(f"limits: {error}") from error
     for name, value in _numbers(limits):
         if not isfinite(value) or value < 0:
-            raise UsageError(
-                "limit {name} must be a number of at least 0, not {value}", name=name, value=value
-            )
+            raise UsageError(f"limit {name} must be a number of at least 0, not {value}")
         if value > _LARGEST:
-            raise UsageError(
-                "limit {name} must be at most {largest:,}; use None for no limit", name=name, largest=_LARGEST
-            )
+            raise UsageError(f"limit {name} must be at most {_LARGEST:,}; use None for no limit")
     if limits.max_iterations < 1 or limits.max_failures < 1:
         raise UsageError("limits max_iterations and max_failures must be at least 1")
     kept = limits.answer
@@ -123,12 +119,7 @@ def check_limits(limits: Limits) -> None:
         ("deadline_s", limits.deadline_s, kept.seconds),
     ):
         if total is not None and part > total:
-            raise UsageError(
-                "the reserve for the answer, {part}, is larger than the limit {name}, {total}",
-                part=part,
-                name=name,
-                total=total,
-            )
+            raise UsageError(f"the reserve for the answer, {part}, is larger than the limit {name}, {total}")
 
 
 def tighter(first: Limits, other: Limits) -> Limits:

@@ -38,7 +38,7 @@ def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
         try:
             folding.add(event)
         except RunError as error:
-            raise RunError("{run_id}: {error}", run_id=run_id, error=error) from error
+            raise RunError(f"{run_id}: {error}") from error
     return folding, newest
 
 
@@ -75,9 +75,4 @@ def require_going(state: State) -> None:
     """
     if state.is_terminal:
         reason = f" ({state.stop_reason})" if state.stop_reason else ""
-        raise RunEndedError(
-            "run {run_id} is over: {status}{reason}; start a new run",
-            run_id=state.run_id,
-            status=state.status,
-            reason=reason,
-        )
+        raise RunEndedError(f"run {state.run_id} is over: {state.status}{reason}; start a new run")

@@ -96,18 +96,15 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
         return limits
     if store.parent == UNKNOWN:
         raise UsageError(
-            "this command works on a run that cannot be told, so that none could be "
-            "charged; leave {run} in its environment as it was, or run this in a terminal "
-            "of your own",
-            run=RUN,
+            "this command works on a run that cannot be told, so that none could be charged; "
+            f"leave {RUN} in its environment as it was, or run this in a terminal of your own"
         )
     try:
         folding, _ = load_run(store, store.parent)
     except RunNotFoundError as error:
         raise UsageError(
-            "this command works on run {parent}, which is not in this project and could "
-            "not be charged; start runs in the project of that run",
-            parent=store.parent,
+            f"this command works on run {store.parent}, which is not in this project and could "
+            "not be charged; start runs in the project of that run"
         ) from error
     total, used = folding.state.limits, folding.state.spent + folding.state.reserved
     whole = Amount(LARGEST if total.microusd is None else total.microusd, total.tokens or LARGEST)
@@ -131,11 +128,7 @@ def require_status(status: str) -> None:
         The message lists the statuses.
     """
     if status and status not in get_args(Status):
-        raise UsageError(
-            "no run has the status {status}; use {get_args}",
-            status=printable(status[:40]),
-            get_args=", ".join(get_args(Status)),
-        )
+        raise UsageError(f"no run has the status {printable(status[:40])}; use {', '.join(get_args(Status))}")
 
 
 def named_run(store: Store, run_id: str | None) -> str:
@@ -185,9 +178,7 @@ def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any
             if last == iteration:
                 return events
             events = []
-    raise UsageError(
-        "the run has no iteration {iteration}; its last one is {last}", iteration=iteration, last=last
-    )
+    raise UsageError(f"the run has no iteration {iteration}; its last one is {last}")
 
 
 def export_run(store: Store, run_id: str) -> Iterator[bytes]:
@@ -220,7 +211,7 @@ def write_export(store: Store, run_id: str | None, path: Path) -> int:
         The store has no such run, or the file cannot be written.
     """
     if path.exists():
-        raise UsageError("{path}: exists; name a new file", path=path)
+        raise UsageError(f"{path}: exists; name a new file")
     lines = list(export_run(store, named_run(store, run_id)))
     write_private(path, b"".join(lines))
     return len(lines)
@@ -355,7 +346,7 @@ def create_run(
         The kind's name is invalid, or the limits cannot hold.
     """
     if not _KIND.fullmatch(kind):
-        raise UsageError("not a kind of run: {kind!r}; use lower-case letters, digits, _ and -", kind=kind)
+        raise UsageError(f"not a kind of run: {kind!r}; use lower-case letters, digits, _ and -")
     limits = limits or Limits()
     check_limits(limits)
     now = (clock or SystemClock()).now()

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.driver.keeper import read_mark
 from coreloop.runs.events import Caller
 from coreloop.runs.ulid import as_hexadecimal, is_ulid
@@ -32,7 +31,7 @@ UNKNOWN: Final = "unknown"
 _MARK_BITS: Final = 62  # of a ULID's 128: its milliseconds, microseconds and 4 random bits
 
 
-def require_person(act: Phrase, environ: Mapping[str, str]) -> Caller:
+def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     """Refuse the command of a driver; returns who else calls.
 
     Parameters
@@ -54,11 +53,11 @@ def require_person(act: Phrase, environ: Mapping[str, str]) -> Caller:
         The caller descends from a driver's keeper, has the mark of its commands, or has the variable `RUN`.
     """
     if driving_run(environ):
-        raise UsageError("an agent cannot {act}; run this in a terminal of your own", act=act)
+        raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
     return "person" if _has_ancestors() and not environ.get("CLAUDECODE") else "unknown"
 
 
-def require_terminal(act: Phrase, environ: Mapping[str, str]) -> None:
+def require_terminal(act: str, environ: Mapping[str, str]) -> None:
     """Refuse who has no terminal, or was started by a shell of Claude Code.
 
     The agent of a run that it drives itself is no child of a driver, so that neither ancestors nor mark tell
@@ -71,7 +70,7 @@ def require_terminal(act: Phrase, environ: Mapping[str, str]) -> None:
         The message says where to run this.
     """
     if environ.get("CLAUDECODE") or is_below_claude_code() or not os.isatty(0):
-        raise UsageError("an agent cannot {act}; run this in a terminal of your own", act=act)
+        raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
 
 
 def is_below_claude_code() -> bool:

@@ -227,7 +227,7 @@ class Reflexion:
         try:
             read = msgspec.json.decode(data, type=cls)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError("not a saved reflexion: {error}; export the run again", error=error) from error
+            raise UsageError(f"not a saved reflexion: {error}; export the run again") from error
         patterns = tuple(_cleaned_pattern(pattern) for pattern in read.success_patterns)
         return cls().merge(cls(tuple(map(_cleaned, read.failures)), patterns))
 

@@ -277,9 +277,7 @@ def _rows(text: str, path: Path) -> list[Row]:
             continue
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) < 2 or not fields[1]:
-            raise WorkspaceError(
-                "line {number} is not code<TAB>name<TAB>alias|alias", number=number, path=path
-            )
+            raise WorkspaceError(f"line {number} is not code<TAB>name<TAB>alias|alias", path=path)
         aliases = fields[2].split("|") if len(fields) > 2 else []
         rows.append((fields[0], fields[1], [alias.strip() for alias in aliases if alias.strip()]))
     return rows

@@ -10,7 +10,6 @@ from typing import Any, BinaryIO, Final, Literal, cast
 
 from coreloop.base.extras import needs_extra
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
 
 MAX_LINE_BYTES: Final = 16 << 20
 Codec = Literal["gzip", "zstd"]
@@ -63,9 +62,7 @@ def open_records(path: Path, codec: Codec | None) -> Iterator[BinaryIO]:
             with _decompressed(file, codec) as source:
                 yield source
         except _errors(codec) as error:
-            raise DamagedError(
-                Phrase("a damaged {codec} file; the rest of it is lost", codec=codec)
-            ) from error
+            raise DamagedError(f"a damaged {codec} file; the rest of it is lost") from error
 
 
 def read_line(source: BinaryIO, max_bytes: int = MAX_LINE_BYTES) -> bytes:

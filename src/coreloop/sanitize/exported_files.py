@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.sanitize.compressed import SUFFIXES, codec_of, require_codec
 from coreloop.sanitize.find_in_value import find_in_value
 from coreloop.sanitize.mask_text import Numbering, mask_text
@@ -70,21 +69,12 @@ def _in_folder(source: Path) -> RecordFiles:
 
 def _no_records(source: Path, unread: Sequence[Path]) -> str:
     names = ", ".join(map(PrintableNames(source), unread[:_LISTED]))
-    others = (
-        Phrase("; not read: {names}{more}", names=names, more=", …" if len(unread) > _LISTED else "")
-        if unread
-        else ""
-    )
-    return Phrase(
-        "has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}",
-        others=others,
-    )
+    others = f"; not read: {names}{', …' if len(unread) > _LISTED else ''}" if unread else ""
+    return f"has no records (*.jsonl, *.jsonl.gz, *.jsonl.zst); name another folder, or a file{others}"
 
 
 def _refuse_unreadable(error: OSError) -> None:
-    raise WorkspaceError(
-        "cannot be read ({strerror})", strerror=error.strerror, path=Path(error.filename)
-    ) from error
+    raise WorkspaceError(f"cannot be read ({error.strerror})", path=Path(error.filename)) from error
 
 
 def is_within(path: Path, folder: Path) -> bool:
@@ -101,11 +91,9 @@ def is_within(path: Path, folder: Path) -> bool:
 def refuse_out(source: Path, out: Path) -> None:
     """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
     if source.is_dir() and is_within(out, source):
-        raise UsageError(
-            "--out {out} is --in {source} or lies in it; name a folder elsewhere", out=out, source=source
-        )
+        raise UsageError(f"--out {out} is --in {source} or lies in it; name a folder elsewhere")
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UsageError("--out {out} already exists and is not an empty folder; name a new folder", out=out)
+        raise UsageError(f"--out {out} already exists and is not an empty folder; name a new folder")
 
 
 class PrintableNames:
@@ -158,6 +146,4 @@ def io_errors(path: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
-        raise WorkspaceError(
-            "cannot be read or written ({strerror})", strerror=error.strerror or error, path=where
-        ) from error
+        raise WorkspaceError(f"cannot be read or written ({error.strerror or error})", path=where) from error

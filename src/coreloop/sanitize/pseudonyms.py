@@ -65,29 +65,24 @@ def read_key(path: Path, *, out: Path | None) -> bytes:
     """
     resolved = path.resolve()
     if out is not None and (resolved == out.resolve() or out.resolve() in resolved.parents):
-        raise UsageError(
-            "{path} lies in {out}, which will be shared; keep the key elsewhere", path=path, out=out
-        )
+        raise UsageError(f"{path} lies in {out}, which will be shared; keep the key elsewhere")
     try:
         return _read(path)
     except FileNotFoundError:
         return _create(path)
     except OSError as error:
-        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
 
 
 def _read(path: Path) -> bytes:
     with open_regular(path) as file:
         mode = os.fstat(file.fileno()).st_mode
         if hasattr(os, "geteuid") and mode & 0o077:
-            raise UsageError("{path} is readable by others; run chmod 600 {path}", path=path)
+            raise UsageError(f"{path} is readable by others; run chmod 600 {path}")
         key = file.read(4096).strip()
     if len(key) < _MIN_KEY_BYTES:
         raise UsageError(
-            "{path} holds {n_key} bytes; a key needs at least {min_key_bytes}: openssl rand -hex 32",
-            path=path,
-            n_key=len(key),
-            min_key_bytes=_MIN_KEY_BYTES,
+            f"{path} holds {len(key)} bytes; a key needs at least {_MIN_KEY_BYTES}: openssl rand -hex 32"
         )
     return key
 
@@ -102,5 +97,5 @@ def _create(path: Path) -> bytes:
     except OSError as error:
         with suppress(OSError):
             path.unlink()
-        raise WorkspaceError("cannot be written ({strerror})", strerror=error.strerror, path=path) from error
+        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
     return key

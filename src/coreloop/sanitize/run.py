@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from coreloop.base.errors import GitError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.sanitize.company_names import has_companies
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
 from coreloop.sanitize.export_report import Report
@@ -175,9 +174,9 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         jobs=request.jobs,
         progress=request.progress,
     )
-    warnings = [Phrase(_UNIGNORED, path=request.key_file)] if _is_unignored(request.key_file) else []
+    warnings = [_UNIGNORED.format(path=request.key_file)] if _is_unignored(request.key_file) else []
     if mode == "mask" and not has_companies(choices.names_file, detection):
-        warnings.append(Phrase(_NO_COMPANIES))
+        warnings.append(_NO_COMPANIES)
     return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out, warnings)
 
 
@@ -202,23 +201,15 @@ def _is_unignored(key_file: Path | None) -> bool:
 
 def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and is_within(file, source):
-        what = Phrase("folder" if option == "--out" else "file")
-        raise UsageError(
-            "{option} {file} lies in {source}, which is only read; name a {what} elsewhere",
-            option=option,
-            file=file,
-            source=source,
-            what=what,
-        )
+        what = "folder" if option == "--out" else "file"
+        raise UsageError(f"{option} {file} lies in {source}, which is only read; name a {what} elsewhere")
 
 
 def _refuse_beside(out: Path | None, source: Path) -> None:
     """Refuse to write into a file's folder: a later run on that folder would read the copy with the log."""
     folders = () if out is None or source.is_dir() else (source.absolute().parent, source.resolve().parent)
     if out is not None and any(is_within(out, folder) for folder in folders):
-        raise UsageError(
-            "--out {out} lies in the folder of --in {source}; name a folder elsewhere", out=out, source=source
-        )
+        raise UsageError(f"--out {out} lies in the folder of --in {source}; name a folder elsewhere")
 
 
 def _names_file(workspace: "Workspace", names: Path | None) -> Path | None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.messages import Phrase
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.sanitize.compressed import MAX_LINE_BYTES
 from coreloop.sanitize.find_in_record import Finder
@@ -80,9 +79,7 @@ def _sanitized(raw: bytes, visitor: Finder) -> bytes:
 
 def _decode(raw: bytes) -> dict[str, Any]:
     if len(raw) > MAX_LINE_BYTES:
-        raise _UnreadableError(
-            Phrase("longer than {max_line_bytes} MiB", max_line_bytes=MAX_LINE_BYTES >> 20)
-        )
+        raise _UnreadableError(f"longer than {MAX_LINE_BYTES >> 20} MiB")
     if raw.startswith(BYTE_ORDER_MARK):
         raise _UnreadableError("begins with a byte order mark")
     try:

@@ -9,7 +9,6 @@ from math import ceil
 from typing import Final
 
 from coreloop.base.database import Database
-from coreloop.base.messages import Phrase
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.web.problems import Problem
@@ -82,7 +81,7 @@ class Admission:
         bucket.left = min(max_tokens, bucket.left + (now - bucket.at) * per_minute / 60)
         bucket.at = now
         if bucket.left < 1:
-            raise _too_many(Phrase("{what}s a minute", what=what), ceil((1 - bucket.left) * 60 / per_minute))
+            raise _too_many(f"{what}s a minute", ceil((1 - bucket.left) * 60 / per_minute))
         bucket.left -= 1
 
 
@@ -90,7 +89,7 @@ def _too_many(what: str, wait_s: int) -> Problem:
     return Problem(
         429,
         "too_many",
-        Phrase("too many {what}; wait {wait_s} s", what=what, wait_s=wait_s),
+        f"too many {what}; wait {wait_s} s",
         retryable=True,
         retry_after_s=wait_s,
     )

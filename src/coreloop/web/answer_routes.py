@@ -27,7 +27,6 @@ from coreloop.answer.search.index.refresh import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source as FoundSource
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, text_of
 from coreloop.runs import events
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import require_going
@@ -89,9 +88,7 @@ def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
     state = read_session(store, session)
     require_going(state)
     if state.question != call.body.task:
-        raise UsageError(
-            "session {session} asks another question; send its task, or no session", session=session
-        )
+        raise UsageError(f"session {session} asks another question; send its task, or no session")
     call.service.spending.require(call.caller, now=datetime.now(UTC))
     resume_run(store, session)
     job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
@@ -149,7 +146,7 @@ def show_job(call: HttpCall) -> Job:
     try:
         return call.service.deps.queue.get(call.path("job_id"))
     except UsageError as error:
-        raise Problem(404, "not_found", text_of(error)) from error
+        raise Problem(404, "not_found", str(error)) from error
 
 
 def give(call: HttpCall) -> Feedback:
@@ -225,7 +222,7 @@ def _run_id(call: HttpCall) -> str:
         raise Problem(
             422,
             "invalid",
-            Phrase("Idempotency-Key is up to {most} printable characters", most=_MAX_KEY_CHARS),
+            f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters",
         )
     asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
     return call.service.claims.run_of(call.key.name, key, asked, now=now)

@@ -65,8 +65,7 @@ def _key(number: int, entry: str) -> ApiKey:
     scopes = frozenset(match[2].split("+")) if match else frozenset[str]()
     if match is None or not scopes <= set(SCOPES):
         raise UsageError(
-            "API key {number} is not NAME:SCOPES:SHA256; make one with: dartlab-coreloop serve-key NAME",
-            number=number,
+            f"API key {number} is not NAME:SCOPES:SHA256; make one with: dartlab-coreloop serve-key NAME"
         )
     return ApiKey(match[1], scopes, bytes.fromhex(match[3]))
 

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from coreloop.base.messages import Phrase
 from coreloop.web.caller import Caller
 from coreloop.web.keys import ApiKey, find_key
 from coreloop.web.pages.frame import ROOT, Frame, choose_language
@@ -77,7 +76,7 @@ class Pages:
             raise Problem(
                 403,
                 "scope",
-                Phrase("the API key {name} does not allow: {scope}", name=reader.name, scope="read"),
+                f"the API key {reader.name} does not allow: read",
             )
         return await run_in_threadpool(self._get, frame, parts)
 
@@ -103,7 +102,7 @@ class Pages:
         if action is None:
             raise Problem(404, "not_found", "there is no such button")
         if action.scope not in reader.scopes:
-            raise Problem(403, "scope", Phrase("your API key does not allow: {scope}", scope=action.scope))
+            raise Problem(403, "scope", f"your API key does not allow: {action.scope}")
         path = await run_in_threadpool(action.run, self._source, form, reader.name)
         self._service.workers.wake()
         return RedirectResponse(frame.href(*path), _SEE_OTHER)

@@ -20,7 +20,6 @@ from coreloop.base.errors import (
     SearchTimeoutError,
     UsageError,
 )
-from coreloop.base.messages import Phrase, text_of
 from coreloop.base.text import printable
 from coreloop.web.service_log import log, log_bug
 
@@ -80,7 +79,7 @@ _KINDS: Final[Mapping[type[CoreloopError], tuple[int, str, bool]]] = {
 def leaving(run_id: str = "") -> Problem:
     """Build what a request gets that the end of the process interrupts."""
     message = "the service shuts down; run {run_id} goes on in another process, see /runs/{run_id}"
-    shown = Phrase(message, run_id=run_id) if run_id else Phrase("the service shuts down; ask again")
+    shown = message.format(run_id=run_id) if run_id else "the service shuts down; ask again"
     return Problem(503, "leaving", shown, retryable=True, retry_after_s=1)
 
 
@@ -116,12 +115,12 @@ def problem_of(error: Exception, trace_id: str) -> Problem:
 
 def _known(error: CoreloopError) -> Problem:
     if isinstance(error, ModelError):
-        return Problem(502, error.kind, text_of(error), retryable=error.is_retryable)
+        return Problem(502, error.kind, str(error), retryable=error.is_retryable)
     for kind, (status, name, retryable) in _KINDS.items():
         if isinstance(error, kind):
-            return Problem(status, name, text_of(error), retryable=retryable)
+            return Problem(status, name, str(error), retryable=retryable)
     if isinstance(error, RunError) and not isinstance(error, RunStoreError):
-        return Problem(409, "unreadable", text_of(error))
+        return Problem(409, "unreadable", str(error))
     return _hidden()
 
 

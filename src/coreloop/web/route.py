@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from coreloop.base.messages import Phrase
 from coreloop.web.bodies import Body, NoQuery
 from coreloop.web.caller import Caller
 from coreloop.web.keys import ANYONE, ApiKey
@@ -161,9 +160,7 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
             headers={"WWW-Authenticate": "Bearer"},
         )
     if scope not in key.scopes:
-        raise Problem(
-            403, "scope", Phrase("the API key {name} does not allow: {scope}", name=key.name, scope=scope)
-        )
+        raise Problem(403, "scope", f"the API key {key.name} does not allow: {scope}")
     return key
 
 
@@ -180,7 +177,7 @@ async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | 
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem(400, "malformed", Phrase("the body is not JSON: {error}", error=str(error))) from error
+        raise Problem(400, "malformed", f"the body is not JSON: {error!s}") from error
 
 
 async def read_body(request: Request, most: int) -> bytes:
@@ -204,7 +201,7 @@ async def _read(request: Request, most: int) -> bytes:
         async for piece in request.stream():
             data += piece
             if len(data) > most:
-                raise Problem(413, "too_large", Phrase("a body may have {most:,} bytes", most=most))
+                raise Problem(413, "too_large", f"a body may have {most:,} bytes")
     except ClientDisconnect as error:
         raise Problem(400, "malformed", "the connection was closed before the end of the body") from error
     return bytes(data)

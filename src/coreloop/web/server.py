@@ -89,8 +89,7 @@ def serve(
     """
     if not (keys or address.is_loopback):
         raise UsageError(
-            "an address other than 127.0.0.1 needs API keys; set {variable} or give --keys FILE",
-            variable=VARIABLE,
+            f"an address other than 127.0.0.1 needs API keys; set {VARIABLE} or give --keys FILE"
         )
     hosts = (
         _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
@@ -156,12 +155,7 @@ def _listening(address: ListenAddress) -> socket.socket:
         listener = socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(
-            "cannot listen on {host} port {port}: {reason}",
-            host=address.host,
-            port=address.port,
-            reason=reason,
-        ) from error
+        raise UsageError(f"cannot listen on {address.host} port {address.port}: {reason}") from error
     # connections inherit it; asyncio sets it on its own sockets only, and each response would take 40 ms more
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

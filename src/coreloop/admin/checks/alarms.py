@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.diagnosis import Alarm
-from coreloop.base.messages import Phrase, join, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 
@@ -40,7 +40,7 @@ def no_record(status: "Status") -> Alarm | None:
         return None
     return Alarm(
         "no_record",
-        Phrase("no record for {days}: the newest is of {newest}", days=number_of(days, "day"), newest=newest),
+        f"no record for {number_of(days, 'day')}: the newest is of {newest}",
         "check that the server runs, CORELOOP_AUDIT_DISABLE is unset and data_dir is where it records",
     )
 
@@ -51,11 +51,7 @@ def future(status: "Status") -> Alarm | None:
         return None
     return Alarm(
         "future",
-        Phrase(
-            "records are dated in the future: {n_future:,}, up to {last}",
-            n_future=log.n_future,
-            last=log.last,
-        ),
+        f"records are dated in the future: {log.n_future:,}, up to {log.last}",
         "set the clock of the recording machine; these records are mined when their dates arrive",
     )
 
@@ -66,13 +62,11 @@ def outside_window(status: "Status") -> Alarm | None:
         return None
     return Alarm(
         "outside_window",
-        Phrase(
-            "no record in the window: {n_records:,} in the log, {first} to {newest}",
-            n_records=log.n_records - log.n_future,
-            first=log.first,
-            newest=log.newest,
+        (
+            f"no record in the window: {log.n_records - log.n_future:,} in the log, {log.first} "
+            f"to {log.newest}"
         ),
-        Phrase("mine them with dartlab-coreloop pattern --since {first}", first=log.first),
+        f"mine them with dartlab-coreloop pattern --since {log.first}",
     )
 
 
@@ -80,14 +74,11 @@ def torn_lines(status: "Status") -> Alarm | None:
     log = status.log
     if log is None or not log.skipped:
         return None
-    places = {reason: Phrase(" from {place}", place=place) for reason, place in log.skipped_first.items()}
-    counts = [
-        Phrase("{reason} {n:,}{place}", reason=Phrase(reason), n=n, place=places.get(reason, ""))
-        for reason, n in log.skipped.items()
-    ]
+    places = {reason: f" from {place}" for reason, place in log.skipped_first.items()}
+    counts = [f"{reason} {n:,}{places.get(reason, '')}" for reason, n in log.skipped.items()]
     return Alarm(
         "torn_lines",
-        Phrase("torn lines: {sum:,} ({counts})", sum=sum(log.skipped.values()), counts=join(counts)),
+        f"torn lines: {sum(log.skipped.values()):,} ({', '.join(counts)})",
         "one torn line after a crash is normal; many mean that another program writes to the files",
     )
 
@@ -97,43 +88,27 @@ def dropped(status: "Status") -> Alarm | None:
         return None
     todo = "check disk space and write permission for data_dir; the server's log has details under coreloop"
     if status.dropped.get(OUTSIDE_REQUEST):
-        todo = (
-            OUTSIDE_TODO
-            if len(status.dropped) == 1
-            else Phrase(
-                "{todo}; {outside_request}: {outside_todo}",
-                todo=todo,
-                outside_request=OUTSIDE_REQUEST,
-                outside_todo=OUTSIDE_TODO,
-            )
-        )
-    return Alarm(
-        "dropped", Phrase("records were dropped: {totalled}", totalled=_totalled(status.dropped)), todo
-    )
+        todo = OUTSIDE_TODO if len(status.dropped) == 1 else f"{todo}; {OUTSIDE_REQUEST}: {OUTSIDE_TODO}"
+    return Alarm("dropped", f"records were dropped: {_totalled(status.dropped)}", todo)
 
 
 def failing(status: "Status") -> Alarm | None:
     failing = status.log.failing if status.log is not None else ()
     if not failing:
         return None
-    shares = join(
+    shares = ", ".join(
         [
-            Phrase(
-                "{tool} {n_failed:,} of {n:,} calls on {day}, before {past_failed:,} of {past_n:,}",
-                tool=printable(tool.tool),
-                n_failed=tool.n_failed,
-                n=tool.n,
-                day=tool.day,
-                past_failed=tool.past_failed,
-                past_n=tool.past_n,
+            (
+                f"{printable(tool.tool)} {tool.n_failed:,} of {tool.n:,} calls on {tool.day}, before "
+                f"{tool.past_failed:,} of {tool.past_n:,}"
             )
             for tool in failing[:_MAX_NAMED]
         ]
     )
     return Alarm(
         "failing",
-        Phrase("tools fail more than ever before: {shares}", shares=shares),
-        Phrase("the errors stand in: dartlab-coreloop refine --since {day}", day=failing[0].day),
+        f"tools fail more than ever before: {shares}",
+        f"the errors stand in: dartlab-coreloop refine --since {failing[0].day}",
     )
 
 
@@ -143,10 +118,9 @@ def no_candidate(status: "Status") -> Alarm | None:
         return None
     return Alarm(
         "no_candidate",
-        Phrase(
-            "no proposals so far despite enough records: {n_in_window:,} in the window, {patterns}",
-            n_in_window=log.n_in_window,
-            patterns=number_of(log.n_patterns, "sequence"),
+        (
+            f"no proposals so far despite enough records: {log.n_in_window:,} in the window, "
+            f"{number_of(log.n_patterns, 'sequence')}"
         ),
         _explain_no_candidate(log, sieved),
     )
@@ -154,16 +128,11 @@ def no_candidate(status: "Status") -> Alarm | None:
 
 def _explain_no_candidate(log: "Log", sieved: "Sieved") -> str:
     if sieved.n_candidates:
-        return Phrase(
-            "{n_candidates:,} would be proposed: dartlab-coreloop pattern writes them to a file",
-            n_candidates=sieved.n_candidates,
-        )
+        return f"{sieved.n_candidates:,} would be proposed: dartlab-coreloop pattern writes them to a file"
     if not log.n_patterns:
         return "no record has a successful tool call: check that the tools are observed"
     counts = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-    return Phrase(
-        "refused by the gates {counts}; dartlab-coreloop pattern --help has each gate", counts=counts
-    )
+    return f"refused by the gates {counts}; dartlab-coreloop pattern --help has each gate"
 
 
 def pending(status: "Status") -> Alarm | None:
@@ -178,22 +147,13 @@ def pending(status: "Status") -> Alarm | None:
         return None
     return Alarm(
         "pending",
-        Phrase(
-            "proposals pending for more than {pending_days} days: {oldest}",
-            pending_days=PENDING_DAYS,
-            oldest=_oldest(late),
-        ),
+        f"proposals pending for more than {PENDING_DAYS} days: {_oldest(late)}",
         "promote them or give them a verdict; dartlab-coreloop judge lists them",
     )
 
 
 def _oldest(late: "Mapping[str, Standing]") -> str:
-    return join(
-        [
-            Phrase("{name} since {oldest}", name=Phrase(name), oldest=standing.oldest)
-            for name, standing in late.items()
-        ]
-    )
+    return ", ".join([f"{name} since {standing.oldest}" for name, standing in late.items()])
 
 
 def unmerged(status: "Status") -> Alarm | None:
@@ -201,15 +161,11 @@ def unmerged(status: "Status") -> Alarm | None:
     if status.promotions is None or not number:
         return None
     oldest = status.promotions.open[0]
-    name = oldest.url or Phrase("branch {branch}", branch=oldest.branch)
+    name = oldest.url or f"branch {oldest.branch}"
     return Alarm(
         "unmerged",
-        Phrase(
-            "promotions unmerged for more than {unmerged_days} days: {number:,}",
-            unmerged_days=UNMERGED_DAYS,
-            number=number,
-        ),
-        Phrase("merge or close them, starting with {name}: they block new promotions", name=name),
+        f"promotions unmerged for more than {UNMERGED_DAYS} days: {number:,}",
+        f"merge or close them, starting with {name}: they block new promotions",
     )
 
 
@@ -217,21 +173,19 @@ def hurts(status: "Status") -> Alarm | None:
     harmful = [effect for effect in status.effects if effect.verdict == "hurts" and effect.todo]
     if not harmful:
         return None
-    names = join(
+    names = ", ".join(
         [
-            Phrase(
-                "{tool} since {decided_on} ({sha})",
-                tool=printable(effect.change.tool),
-                decided_on=effect.decided_on,
-                sha=printable(effect.change.sha[:10]),
+            (
+                f"{printable(effect.change.tool)} since {effect.decided_on} ("
+                f"{printable(effect.change.sha[:10])})"
             )
             for effect in harmful[:_MAX_NAMED]
         ]
     )
     return Alarm(
         "hurts",
-        Phrase("changes of descriptions make tools fail more: {names}", names=names),
-        Phrase("{todo} prepares a draft; dartlab-coreloop effect has the figures", todo=harmful[0].todo),
+        f"changes of descriptions make tools fail more: {names}",
+        f"{harmful[0].todo} prepares a draft; dartlab-coreloop effect has the figures",
     )
 
 
@@ -241,7 +195,7 @@ def reach(status: "Status") -> Alarm | None:
         return None
     return Alarm(
         "reach",
-        Phrase("the reach check refuses every proposal: all {checked:,} that were checked", checked=checked),
+        f"the reach check refuses every proposal: all {checked:,} that were checked",
         "a dry run of promote shows what reaches the model, and what to do if that is unknown",
     )
 
@@ -254,21 +208,15 @@ def stability(status: "Status") -> Alarm | None:
     gates, flaws = status.promotions.stability.gates, status.promotions.stability.flaws
     since = status.generated_at - timedelta(days=QUIET_DAYS)
     flawed = sum(flaw.merged_at >= since for flaw in flaws)
-    metrics: dict[str, int] = {Phrase("unclean merges in {quiet_days} days", quiet_days=QUIET_DAYS): flawed}
+    metrics: dict[str, int] = {f"unclean merges in {QUIET_DAYS} days": flawed}
     # No young project passes the first gate; that is not a loss of stability.
     metrics |= {gate.name: gate.figure for gate in gates[1:]}
-    lost = join(
-        [
-            Phrase("{name} {n:,}", name=Phrase(name) if type(name) is str else name, n=n)
-            for name, n in metrics.items()
-            if n
-        ]
-    )
+    lost = ", ".join([f"{name} {n:,}" for name, n in metrics.items() if n])
     if not lost:
         return None
     return Alarm(
         "stability",
-        Phrase("stability is lost: {lost}", lost=lost),
+        f"stability is lost: {lost}",
         "go back a step until dartlab-coreloop status --stability passes; it lists the merges concerned",
     )
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final, Literal
 
 from coreloop.base.errors import SettingsError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 
 _MAX_LISTED: Final = 2
@@ -70,7 +69,5 @@ SetupCheck = Callable[[Setup], Iterator[Diagnosis]]
 def listed(items: Iterable[str]) -> str:
     """Join the first two items: ``a, b and 3 more``."""
     texts = list(items)
-    more = (
-        Phrase(" and {n_texts:,} more", n_texts=len(texts) - _MAX_LISTED) if len(texts) > _MAX_LISTED else ""
-    )
+    more = f" and {len(texts) - _MAX_LISTED:,} more" if len(texts) > _MAX_LISTED else ""
     return ", ".join(texts[:_MAX_LISTED]) + more

@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.drops import OUTSIDE_REQUEST, OUTSIDE_TODO
 from coreloop.observe.reading.decode import RecordLine, decode_line
@@ -27,11 +27,7 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     folder = setup.workspace.records_dir
     n_outside = read_dropped(setup.workspace.dropped_file, since=setup.now - STALE).get(OUTSIDE_REQUEST, 0)
     if n_outside:
-        message = Phrase(
-            "{calls} outside a request in {days} days: not recorded",
-            calls=number_of(n_outside, "call"),
-            days=STALE.days,
-        )
+        message = f"{number_of(n_outside, 'call')} outside a request in {STALE.days} days: not recorded"
         yield Diagnosis("outside", "warning", message, OUTSIDE_TODO)
     files = log_files(folder)
     if not files:
@@ -39,24 +35,21 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
             "record requests in the agent: with AuditCollector(question=…) as audit:, or import traces "
             "(dartlab-coreloop import --help), and check data_dir"
         )
-        yield Diagnosis("records", "fault", Phrase("nothing is recorded in {folder}", folder=folder), todo)
+        yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)
         return
     lines = recent_lines(files)
     if not lines:
-        message = Phrase(
-            "no line can be read as a record at the end of the newest of {files}",
-            files=number_of(len(files), "file"),
+        message = (
+            f"no line can be read as a record at the end of the newest of {number_of(len(files), 'file')}"
         )
         yield Diagnosis(
             "records",
             "fault",
-            Phrase("{message} in {folder}", message=message, folder=folder),
+            f"{message} in {folder}",
             "see dartlab-coreloop mine for the reasons",
         )
         return
-    yield Diagnosis(
-        "records", "ok", Phrase("{files} in {folder}", files=number_of(len(files), "file"), folder=folder)
-    )
+    yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")
     yield _check_age(max(line.ts_us for line in lines), setup.now)
 
 
@@ -107,7 +100,7 @@ def _check_age(ts_us: int, now: datetime) -> Diagnosis:
         return Diagnosis(
             "newest",
             "warning",
-            Phrase("the newest record is dated in the future: {at}", at=at),
+            f"the newest record is dated in the future: {at}",
             "set the clock of the machine that records",
         )
     if age > STALE:
@@ -115,7 +108,7 @@ def _check_age(ts_us: int, now: datetime) -> Diagnosis:
         return Diagnosis(
             "newest",
             "warning",
-            Phrase("the newest record is {days} old: {at}", days=number_of(age.days, "day"), at=at),
+            f"the newest record is {number_of(age.days, 'day')} old: {at}",
             todo,
         )
-    return Diagnosis("newest", "ok", Phrase("the newest record is from {at}", at=at))
+    return Diagnosis("newest", "ok", f"the newest record is from {at}")

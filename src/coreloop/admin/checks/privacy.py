@@ -9,7 +9,7 @@ from typing import Final
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.base.errors import NoRepositoryError
 from coreloop.base.git.repository import Repository
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.folder import FOLDER
 
@@ -37,12 +37,8 @@ def check_private(setup: Setup) -> Iterator[Diagnosis]:
     yield Diagnosis(
         "private",
         "fault",
-        Phrase(
-            "other users can access {paths} of the log: {modes}",
-            paths=number_of(len(exposed), "path"),
-            modes=modes,
-        ),
-        Phrase("run chmod -R go-rwx {folders} in {root}", folders=shlex.join(folders), root=workspace.root),
+        f"other users can access {number_of(len(exposed), 'path')} of the log: {modes}",
+        f"run chmod -R go-rwx {shlex.join(folders)} in {workspace.root}",
     )
 
 
@@ -53,7 +49,7 @@ def check_ignored(setup: Setup) -> Iterator[Diagnosis]:
         with Repository(workspace.root) as repository:
             yield _check_git(repository, workspace)
     except NoRepositoryError:
-        yield Diagnosis("ignored", "ok", Phrase("{root} is in no git repository", root=workspace.root))
+        yield Diagnosis("ignored", "ok", f"{workspace.root} is in no git repository")
 
 
 def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
@@ -68,11 +64,7 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     tracked = [path for path in repository.tracked(list(folders)) if not path.endswith(_KEEP)]
     if tracked:
         todo = "run git rm --cached on them, ignore their folder, and remove them from the history"
-        message = Phrase(
-            "git tracks {files} of the log: {listed}",
-            files=number_of(len(tracked), "file"),
-            listed=listed(tracked),
-        )
+        message = f"git tracks {number_of(len(tracked), 'file')} of the log: {listed(tracked)}"
         return Diagnosis("ignored", "fault", message, todo)
     probes = (
         workspace.records_dir / _PROBE,
@@ -81,23 +73,20 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     )
     unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
     if not unignored:
-        return Diagnosis("ignored", "ok", Phrase("git ignores {folders}", folders=_listed(folders)))
+        return Diagnosis("ignored", "ok", f"git ignores {_listed(folders)}")
     has_data = any(_has_data(folders[name]) for name in unignored)
     lines = _listed(f"{name}/" for name in unignored)
     return Diagnosis(
         "ignored",
         "fault" if has_data else "warning",
-        Phrase(
-            "git does not ignore {unignored}: git add would add users' questions",
-            unignored=_listed(unignored),
-        ),
-        Phrase("run dartlab-coreloop init --confirm, or add {lines} to .gitignore", lines=lines),
+        f"git does not ignore {_listed(unignored)}: git add would add users' questions",
+        f"run dartlab-coreloop init --confirm, or add {lines} to .gitignore",
     )
 
 
-def _listed(names: Iterable[str]) -> Phrase:
+def _listed(names: Iterable[str]) -> str:
     first, *others = names
-    return Phrase("{first} and {second}", first=first, second=_listed(others)) if others else Phrase(first)
+    return f"{first} and {_listed(others)}" if others else first
 
 
 def _is_ignored(repository: Repository, folder: Path, probes: Iterable[Path]) -> bool:

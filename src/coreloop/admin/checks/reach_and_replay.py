@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
 from coreloop.base.errors import ReachError
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.frameworks import find_framework
 from coreloop.promote.reach import REACH_EXAMPLES
 from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
@@ -29,7 +29,7 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     if command is None:
         yield _unmeasured(find_framework(root))
     elif not _is_program(command.words[0], root):
-        message = Phrase("reach: {words} is not a program that can be run", words=command.words[0])
+        message = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
         yield _measured(command, root)
@@ -60,22 +60,18 @@ def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
     return Diagnosis(
         "reach",
         "ok",
-        Phrase("measured: {source}, {tools}", source=command.source, tools=number_of(len(names), "tool")),
+        f"measured: {command.source}, {number_of(len(names), 'tool')}",
     )
 
 
 def _unmeasured(framework: str | None) -> Diagnosis:
     message = "unmeasured: it is unknown which part of a docstring the model receives"
     if framework is None:
-        todo = Phrase("set {reach_examples} in coreloop.yaml", reach_examples=REACH_EXAMPLES)
+        todo = f"set {REACH_EXAMPLES} in coreloop.yaml"
         return Diagnosis("reach", "warning", message, todo)
     setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
-    message = Phrase(
-        "{message}; the project depends on {framework}, which is supported",
-        message=Phrase(message),
-        framework=framework,
-    )
-    return Diagnosis("reach", "warning", message, Phrase("set {setting} in coreloop.yaml", setting=setting))
+    message = f"{message}; the project depends on {framework}, which is supported"
+    return Diagnosis("reach", "warning", message, f"set {setting} in coreloop.yaml")
 
 
 def _address(url: str) -> tuple[str, int] | None:
@@ -93,13 +89,11 @@ def _check_connection(host: str, port: int) -> Diagnosis:
         _connect(host, port)
     except ConnectionRefusedError:
         todo = "start the server, or correct replay: url in coreloop.yaml"
-        return Diagnosis(
-            "replay", "fault", Phrase("the endpoint {name} refuses connections", name=name), todo
-        )
+        return Diagnosis("replay", "fault", f"the endpoint {name} refuses connections", todo)
     except (OSError, UnicodeError) as error:
-        message = Phrase("the endpoint {name} cannot be reached: {error}", name=name, error=error)
+        message = f"the endpoint {name} cannot be reached: {error}"
         return Diagnosis("replay", "warning", message, "check the network and replay: url in coreloop.yaml")
-    return Diagnosis("replay", "ok", Phrase("the endpoint {name} takes connections", name=name))
+    return Diagnosis("replay", "ok", f"the endpoint {name} takes connections")
 
 
 def _connect(host: str, port: int) -> None:
@@ -117,7 +111,7 @@ def _connect(host: str, port: int) -> None:
     try:
         done.result(_ANSWER_S)
     except TimeoutError as error:
-        raise OSError(Phrase("no answer within {answer_s:.0f} s", answer_s=_ANSWER_S)) from error
+        raise OSError(f"no answer within {_ANSWER_S:.0f} s") from error
 
 
 def _is_program(word: str, root: Path) -> bool:

@@ -14,7 +14,6 @@ from coreloop.admin.checks.privacy import check_ignored, check_private
 from coreloop.admin.checks.reach_and_replay import check_reach, check_replay
 from coreloop.admin.checks.setup import check_extras, check_settings, check_tools
 from coreloop.base.errors import CoreloopError, SettingsError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.workspace import Workspace, find_root
@@ -116,13 +115,9 @@ def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:
     try:
         yield from check(setup)
     except CoreloopError as error:  # its message says what to do
-        yield Diagnosis(name, "warning", Phrase("could not be checked: {error}", error=error))
+        yield Diagnosis(name, "warning", f"could not be checked: {error}")
     except Exception as error:  # the other checks still run
-        message = Phrase(
-            "could not be checked: {name}: {split}",
-            name=type(error).__name__,
-            split=" ".join(str(error).split()),
-        )
+        message = f"could not be checked: {type(error).__name__}: {' '.join(str(error).split())}"
         if isinstance(error, OSError):
             yield Diagnosis(name, "fault", message, "give this user access to it, or run doctor as its owner")
         else:

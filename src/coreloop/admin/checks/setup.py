@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.checks.newest_record import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
 
@@ -34,21 +34,14 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     yield from _misspelt(resolved, configured.keys() - recorded, recorded - configured.keys())
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
-        yield Diagnosis(
-            "tools", "ok", Phrase("the definition of {tools} is found", tools=number_of(len(names), "tool"))
-        )
+        yield Diagnosis("tools", "ok", f"the definition of {number_of(len(names), 'tool')} is found")
         return
     is_wrong = any(tool.name in configured and configured[tool.name].target for tool in unresolved)
     reasons = listed(f"{tool.name[:60]} ({tool.reason})" for tool in unresolved)
     yield Diagnosis(
         "tools",
         "fault" if is_wrong else "warning",
-        Phrase(
-            "{n_unresolved} of {tools} without a known definition: {reasons}",
-            n_unresolved=len(unresolved),
-            tools=number_of(len(names), "tool"),
-            reasons=reasons,
-        ),
+        (f"{len(unresolved)} of {number_of(len(names), 'tool')} without a known definition: {reasons}"),
         'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals',
     )
 
@@ -62,12 +55,12 @@ def _misspelt(
         has_own = isinstance(tool, Tool) and tool.qualname.partition(":")[0].rpartition(".")[2] == name
         close = () if has_own else difflib.get_close_matches(name, sorted(others), n=1, cutoff=_LIKENESS)
         if close:
-            message = Phrase("tools: {name} was never recorded; {close} is", name=name, close=close[0])
+            message = f"tools: {name} was never recorded; {close[0]} is"
             yield Diagnosis(
                 "tools",
                 "warning",
                 message,
-                Phrase("did you mean {close}? Correct coreloop.yaml", close=close[0]),
+                f"did you mean {close[0]}? Correct coreloop.yaml",
             )
 
 
@@ -80,42 +73,39 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         todo = "correct it; until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not setup.workspace.is_configured:
-        message = Phrase(
-            "there is no {file_name} in {root} or above it; every setting has its default",
-            file_name=FILE_NAME,
-            root=setup.workspace.root,
+        message = (
+            f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
         )
         yield Diagnosis(
             "settings", "warning", message, "run dartlab-coreloop init --confirm in the repository"
         )
     else:
-        yield Diagnosis("settings", "ok", Phrase("{root} is valid", root=setup.workspace.root / FILE_NAME))
+        yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
 
 
 def check_extras(_: Setup) -> Iterator[Diagnosis]:
     """Check that the modules of the extras exist, without importing them."""
     missing = _missing(CLI_MODULES)
     if missing:
-        todo = Phrase("run {install_line}", install_line=install_line("cli"))
+        todo = f"run {install_line('cli')}"
         yield Diagnosis(
             "extras",
             "fault",
-            Phrase("packages of the extra cli are missing: {listed}", listed=listed(missing)),
+            f"packages of the extra cli are missing: {listed(missing)}",
             todo,
         )
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
     absent = _missing(_DISTRIBUTED)
     if absent:
-        message = Phrase(
-            "distributed is not installed ({listed}); only --scheduler and s3:// addresses need it",
-            listed=listed(absent),
+        message = (
+            f"distributed is not installed ({listed(absent)}); only --scheduler and s3:// addresses need it"
         )
         yield Diagnosis(
             "extras",
             "ok",
             message,
-            Phrase("to use them, run {install_line}", install_line=install_line("distributed")),
+            f"to use them, run {install_line('distributed')}",
         )
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra distributed are installed")

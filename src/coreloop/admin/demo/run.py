@@ -16,7 +16,6 @@ from coreloop.admin.demo.promoting import Promoted, promote_statement
 from coreloop.admin.demo.script import PACKAGE, PROJECT, scripted_requests
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.pattern.run import PatternRequest, PatternResult, run_pattern
@@ -117,7 +116,7 @@ def make_project(folder: Path) -> None:
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(PROJECT, folder, ignore=ignore, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
-        raise WorkspaceError(Phrase("cannot be written ({error})", error=error), path=folder) from error
+        raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
 
 
 def record_requests(folder: Path, *, seed: int, now: datetime, count: int = 300) -> DemoCounts:
@@ -190,7 +189,7 @@ def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object
     )
     if spec is None or spec.loader is None or not init.is_file():
         raise ImportError(
-            Phrase("no package {package} in {project}", package=package, project=project),
+            f"no package {package} in {project}",
             name=package,
             path=str(init),
         )

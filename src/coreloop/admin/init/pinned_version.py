@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import DISTRIBUTION
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 
 PIN_EXAMPLES: Final = (
@@ -45,10 +44,10 @@ def pin_installed() -> str:
             direct_url = json.loads(record)
             return _pin(direct_url["url"], direct_url)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _cannot_pin(Phrase("this coreloop has an unreadable record of its installation")) from error
+        raise _cannot_pin("this coreloop has an unreadable record of its installation") from error
     except PackageNotFoundError:
         pass  # run from a source tree
-    raise _cannot_pin(Phrase("this coreloop was installed by name, which could be another program elsewhere"))
+    raise _cannot_pin("this coreloop was installed by name, which could be another program elsewhere")
 
 
 def pin_source(source: str) -> str:
@@ -73,19 +72,15 @@ def pin_source(source: str) -> str:
         is_commit = address.startswith("git+") and _COMMIT.fullmatch(commit) and _is_public(url)
         if (is_commit and not sha256) or (_is_public(address) and _SHA256.fullmatch(sha256)):
             return _requirement(source)
-    raise UsageError(
-        "--source {source} names neither a commit nor a hash; give {pin_examples}",
-        source=printable(source),
-        pin_examples=PIN_EXAMPLES,
-    )
+    raise UsageError(f"--source {printable(source)} names neither a commit nor a hash; give {PIN_EXAMPLES}")
 
 
 def _pin(url: str, direct_url: dict[str, Any]) -> str:
     folder = direct_url.get("subdirectory", "")
     if "dir_info" in direct_url or url.startswith("file:"):
-        raise _cannot_pin(Phrase("this coreloop was installed from this machine's disk"))
+        raise _cannot_pin("this coreloop was installed from this machine's disk")
     if not _is_public(url) or (folder and not _FOLDER.fullmatch(folder)):
-        raise _cannot_pin(Phrase("this coreloop was installed from an address that is not plain https"))
+        raise _cannot_pin("this coreloop was installed from an address that is not plain https")
     vcs = direct_url.get("vcs_info", {})
     if vcs.get("vcs") == "git" and _COMMIT.fullmatch(commit := vcs["commit_id"]):
         return _requirement(f"git+{url}@{commit}" + (f"#subdirectory={folder}" if folder else ""))
@@ -93,7 +88,7 @@ def _pin(url: str, direct_url: dict[str, Any]) -> str:
     sha256 = archive.get("hashes", {}).get("sha256") or archive.get("hash", "").removeprefix("sha256=")
     if _SHA256.fullmatch(sha256):
         return _requirement(f"{url}#sha256={sha256}" + (f"&subdirectory={folder}" if folder else ""))
-    raise _cannot_pin(Phrase("this coreloop was installed without a commit or hash on record"))
+    raise _cannot_pin("this coreloop was installed without a commit or hash on record")
 
 
 def _requirement(source: str) -> str:
@@ -105,9 +100,5 @@ def _is_public(url: str) -> bool:
     return _PUBLIC.fullmatch(url) is not None
 
 
-def _cannot_pin(reason: Phrase) -> CannotPinError:
-    return CannotPinError(
-        "cannot pin what the workflows install: {reason}; give {examples}",
-        reason=reason,
-        examples=PIN_EXAMPLES,
-    )
+def _cannot_pin(reason: str) -> CannotPinError:
+    return CannotPinError(f"cannot pin what the workflows install: {reason}; give {PIN_EXAMPLES}")

@@ -16,7 +16,6 @@ from coreloop.admin.init.scaffold import (
     write_files,
 )
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase, text_of
 from coreloop.base.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace
@@ -93,12 +92,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     """
     root = request.repository
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
-        raise UsageError(
-            "{file_name} is in {root}; move it to the repository's root, {root2}",
-            file_name=FILE_NAME,
-            root=workspace.root,
-            root2=root,
-        )
+        raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _check_reviewer(request.reviewer or _owner(request.github))
     notes = (*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer))
     is_new = not (root / FILE_NAME).exists()
@@ -124,7 +118,7 @@ def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
     try:
         return pin_installed(), None
     except CannotPinError as error:
-        return None, text_of(error)
+        return None, str(error)
 
 
 def _owner(github: str | None) -> str:
@@ -137,27 +131,17 @@ def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator
     if codeowners is not None and not has_placeholder(codeowners[1]):
         return
     if reviewer == PLACEHOLDER:
-        yield Phrase(
-            "CODEOWNERS names the placeholder {placeholder}; run this again with --owner to replace it",
-            placeholder=PLACEHOLDER,
-        )
+        yield (f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it")
         return
     if request.github is None or reviewer.casefold() != _owner(request.github).casefold():
         return
     kind = request.owner_type(request.github)
     if kind == "Organization":
-        reason = Phrase("{reviewer} is an organization, which cannot review", reviewer=reviewer)
-        raise UsageError(
-            "{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN", reason=reason, reviewer=reviewer
-        )
+        reason = f"{reviewer} is an organization, which cannot review"
+        raise UsageError(f"{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN")
     if kind is None:
-        assumed = Phrase(
-            "assumed that {reviewer} is a person, since GitHub was not asked or did not answer",
-            reviewer=reviewer,
-        )
-        yield Phrase(
-            "{assumed}; if it is an organization, put a team or a login into CODEOWNERS", assumed=assumed
-        )
+        assumed = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
+        yield f"{assumed}; if it is an organization, put a team or a login into CODEOWNERS"
 
 
 def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
@@ -165,18 +149,12 @@ def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
     missing = unowned(*codeowners) if codeowners is not None else {}
     if codeowners is not None and missing:
         lines = ", ".join(f"{pattern} {reviewer}" for pattern in dict.fromkeys(missing.values()))
-        yield Phrase(
-            "{codeowners} has no owner for {missing}; add {lines}",
-            codeowners=codeowners[0],
-            missing=", ".join(missing),
-            lines=lines,
-        )
+        yield f"{codeowners[0]} has no owner for {', '.join(missing)}; add {lines}"
 
 
 def _check_reviewer(reviewer: str) -> str:
     if not is_reviewer(reviewer):
         raise UsageError(
-            "{reviewer} is not a reviewer; write --owner @login or @organization/team",
-            reviewer=printable(reviewer),
+            f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
         )
     return reviewer

@@ -10,7 +10,6 @@ from typing import Final
 from coreloop.base.git.promotions import History, Merge
 from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.base.messages import Phrase
 from coreloop.descriptions.edit import Refused
 from coreloop.descriptions.lost_sections import Loss, lost_sections
 from coreloop.descriptions.one_insertion import refuse_change
@@ -157,9 +156,7 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
     losses = sum(len(weighed.losses) for weighed in newest)
     gates = (
         StabilityGate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
-        StabilityGate(
-            Phrase("reverts in {quiet_days} days", quiet_days=QUIET_DAYS), reverts, 0, reverts == 0
-        ),
+        StabilityGate(f"reverts in {QUIET_DAYS} days", reverts, 0, reverts == 0),
         StabilityGate("docstrings that lost a section", losses, 0, losses == 0),
     )
     return Stability(gates, tuple(_flaws(history, newest, now)))
@@ -167,10 +164,7 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
 
 def _flaws(history: History, newest: Sequence[Weighed], now: datetime) -> Iterator[Flaw]:
     for weighed in newest:
-        lost = ", ".join(
-            Phrase("{qualname} lost {sections}", qualname=loss.qualname, sections=", ".join(loss.sections))
-            for loss in weighed.losses
-        )
+        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in weighed.losses)
         if weighed.reason or lost:
             promotion = weighed.merge.promotion
             merged_at = history.timestamp(weighed.merge.place, now=now)

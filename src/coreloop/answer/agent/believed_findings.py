@@ -38,7 +38,7 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
 )
 from coreloop.base.language.words import stems
-from coreloop.base.messages import Phrase, in_language_of
+from coreloop.base.messages import in_language_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
 from coreloop.runs.agent.json_input import wrong_field
@@ -152,26 +152,21 @@ def require_strategy(state: State, report: AgentReport) -> None:
     for place, own in enumerate(labels):
         if left := sorted(own & old):
             raise wrong_field(
-                f"$.actions[{place}]",
-                "the strategy {left} must be left; {order}",
-                left=left[0],
-                order=_ordered(order, new),
+                f"$.actions[{place}]", f"the strategy {left[0]} must be left; {_ordered(order, new)}"
             )
     if report.queries and labels and new and not any(own & new for own in labels):
-        raise wrong_field(
-            "$.actions", "none follows the ordered strategy; {order}", order=_ordered(order, new)
-        )
+        raise wrong_field("$.actions", f"none follows the ordered strategy; {_ordered(order, new)}")
     if not labels:
-        raise wrong_field("$.actions", "the strategy had to change; {order}", order=_ordered(order, new))
+        raise wrong_field("$.actions", f"the strategy had to change; {_ordered(order, new)}")
 
 
 def _labels(action: object) -> frozenset[str]:
     return frozenset(getattr(action, "strategy", ()))
 
 
-def _ordered(order: Turn | Turned, new: frozenset[str]) -> Phrase:
+def _ordered(order: Turn | Turned, new: frozenset[str]) -> str:
     labels = ", ".join(sorted(new) or order.after)
-    return Phrase("use {labels} and say so in an action's strategy", labels=labels)
+    return f"use {labels} and say so in an action's strategy"
 
 
 def _judged(
@@ -265,9 +260,9 @@ def _sources(
     return numbers, doubts
 
 
-def _no_source(number: int, last: int) -> Phrase:
-    there_are = Phrase("the run has 1 to {last}", last=last) if last else Phrase("read one with runs read")
-    return Phrase("no source {number}; {there_are}", number=number, there_are=there_are)
+def _no_source(number: int, last: int) -> str:
+    there_are = f"the run has 1 to {last}" if last else "read one with runs read"
+    return f"no source {number}; {there_are}"
 
 
 def _number(name: str) -> int | None:
@@ -281,12 +276,10 @@ def _require_hypotheses(report: AgentReport, known: Sequence[Hypothesis]) -> Non
     ids = [one.id for one in known]
     for place, learnt in enumerate(report.findings):
         if learnt.hypothesis is not None and learnt.hypothesis not in ids:
-            names = ", ".join(ids) or Phrase("none yet; add it to hypotheses")
+            names = ", ".join(ids) or "none yet; add it to hypotheses"
             raise wrong_field(
                 f"$.findings[{place}].hypothesis",
-                "no hypothesis {name}; the run has {names}",
-                name=learnt.hypothesis[:80],
-                names=names,
+                f"no hypothesis {learnt.hypothesis[:80]}; the run has {names}",
             )
 
 

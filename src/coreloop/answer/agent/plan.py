@@ -10,7 +10,6 @@ import msgspec
 from coreloop.answer.agent.agent_state import CANDIDATES, LEAST_PARTS, ChosenQuery, Intent
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PlanQuery, knowledge_of
-from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.clock import Clock, SystemClock
@@ -161,17 +160,13 @@ def _require_parts(state: State, plan: AgentPlan) -> None:
     if new and known and state.iteration >= FIXED_AFTER:
         raise wrong_field(
             "$.sub_questions",
-            "the sub-questions are fixed since iteration {iteration} used them; leave out {new}",
-            iteration=FIXED_AFTER,
-            new=new[0][:80],
+            f"the sub-questions are fixed since iteration {FIXED_AFTER} used them; leave out {new[0][:80]}",
         )
     if len(known) + len(new) < LEAST_PARTS:
         raise wrong_field(
             "$.sub_questions",
-            "a plan has at least {least} sub-questions, the run would have {number}; "
-            "split the question further",
-            least=LEAST_PARTS,
-            number=len(known) + len(new),
+            f"a plan has at least {LEAST_PARTS} sub-questions, the run would have "
+            f"{len(known) + len(new)}; split the question further",
         )
 
 
@@ -183,8 +178,8 @@ def _parts(state: State, plan: AgentPlan) -> set[str]:
 
 def _require_known(path: str, name: str, known: Iterable[str], message: str) -> None:
     if name and name not in known:
-        names = ", ".join(sorted(known)) or Phrase("none yet")
-        raise wrong_field(path, message, name=name[:80], names=names)
+        names = ", ".join(sorted(known)) or "none yet"
+        raise wrong_field(path, message.format(name=name[:80], names=names))
 
 
 def _require_order(order: Turn | Turned, plan: AgentPlan) -> None:
@@ -194,35 +189,24 @@ def _require_order(order: Turn | Turned, plan: AgentPlan) -> None:
         if left := sorted(candidate.labels & old):
             raise wrong_field(
                 f"$.candidates[{place}]",
-                "'{query}' is of the strategy {left}, which the run must leave; use {new}",
-                query=candidate.query[:80],
-                left=left[0],
-                new=", ".join(sorted(new)),
+                f"'{candidate.query[:80]}' is of the strategy {left[0]}, which the run must leave; "
+                f"use {', '.join(sorted(new))}",
             )
     if new and not any(candidate.labels & new for candidate in plan.candidates):
         wanted = ", ".join(sorted(new))
-        raise wrong_field(
-            "$.candidates", "none follows the ordered strategy; label some with {wanted}", wanted=wanted
-        )
+        raise wrong_field("$.candidates", f"none follows the ordered strategy; label some with {wanted}")
 
 
 def _require_many(plan: AgentPlan, left: frozenset[str]) -> None:
     if len(plan.candidates) < LEAST_CANDIDATES:
         raise wrong_field(
-            "$.candidates",
-            "{number} of at least {least}; think of more",
-            number=len(plan.candidates),
-            least=LEAST_CANDIDATES,
+            "$.candidates", f"{len(plan.candidates)} of at least {LEAST_CANDIDATES}; think of more"
         )
     for group, intents in _GROUPS.items():
         number = sum(candidate.intent in intents for candidate in plan.candidates)
         if number < _LEAST_OF_INTENT and not intents & left:
             raise wrong_field(
-                "$.candidates",
-                "{number} of at least {least} with the intent {group}; add some",
-                number=number,
-                least=_LEAST_OF_INTENT,
-                group=group,
+                "$.candidates", f"{number} of at least {_LEAST_OF_INTENT} with the intent {group}; add some"
             )
 
 
@@ -232,10 +216,8 @@ def _require_contrary(state: State, plan: AgentPlan) -> None:
     if focus and not any(candidate.against == focus[0].id for candidate in contrary):
         raise wrong_field(
             "$.candidates",
-            'none could refute the leading hypothesis; add "against": "{hypothesis}" to one with the intent '
-            "{intent}",
-            hypothesis=focus[0].id,
-            intent=COUNTER_EVIDENCE,
+            f'none could refute the leading hypothesis; add "against": "{focus[0].id}" to one '
+            f"with the intent {COUNTER_EVIDENCE}",
         )
 
 

@@ -17,7 +17,6 @@ from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import find_quantities
 from coreloop.answer.research.support import check_support
 from coreloop.base.language.words import is_hangul
-from coreloop.base.messages import Phrase
 
 _PROSE_CHARS: Final = 35
 """A shorter line that does not end in the middle of a phrase is no wrapped prose."""
@@ -165,7 +164,7 @@ def _check_below(part: str, unit: str, headings: Sequence[str]) -> Supported | U
 def _check(part: str, unit: str) -> Supported | Unsupported:
     if any(words.search(part) and not words.search(unit) for words in _SUPERLATIVES):
         return Unsupported(
-            "words", Phrase("the quote does not say that it is the most, the first, the only one, or all")
+            "words", "the quote does not say that it is the most, the first, the only one, or all"
         )
     if exchange := find_exchange(part, unit):
         return exchange
@@ -174,11 +173,7 @@ def _check(part: str, unit: str) -> Supported | Unsupported:
     claim, said = read_statement(part), read_statement(unit)
     share = len(claim.letters & said.letters) / len(claim.letters) if claim.letters else 1.0
     if isinstance(checked, Supported) and is_korean(part):
-        return (
-            checked
-            if share >= _KOREAN_SHARE
-            else Unsupported("words", Phrase("too few of its words are there"))
-        )
+        return checked if share >= _KOREAN_SHARE else Unsupported("words", "too few of its words are there")
     if isinstance(checked, Supported) or checked.missing != "words":
         return checked
     is_all_there = bool(claim.letters) and share >= _ALL_THERE and claim.is_denial == said.is_denial

@@ -30,7 +30,6 @@ from coreloop.answer.search.source import Source
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
-from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.load import load_run, require_going
@@ -154,9 +153,7 @@ def _read(
         reason = found
     if text is None or not text.strip():
         raise UsageError(
-            "{place}: {reason}; nothing was stored. If your own tools can read it, give their text by --text",
-            place=place,
-            reason=Phrase(reason),
+            f"{place}: {reason}; nothing was stored. If your own tools can read it, give their text by --text"
         )
     return _given(place, text, now), str(reason)
 
@@ -169,7 +166,7 @@ def _file(place: str, state: State, *, root: Path, now: datetime) -> Source | st
     if not path.is_file():
         return "no such file"
     if path.stat().st_size > _MAX_FILE_BYTES:
-        return Phrase("has more than {most:,} bytes", most=_MAX_FILE_BYTES)
+        return f"has more than {_MAX_FILE_BYTES:,} bytes"
     data = read_file(path)
     document = (extractor_of(path.name) or extract_plain)(data)
     if isinstance(document, Unreadable):
@@ -263,12 +260,8 @@ def require_source(knowledge: Knowledge, number: int) -> None:
     """
     if knowledge.source(number) is None:
         last = len(knowledge.sources)
-        there_are = (
-            Phrase("the run has 1 to {last}", last=last)
-            if last
-            else Phrase("the run has none; read one first")
-        )
-        raise UsageError("no source {number}; {there_are}", number=number, there_are=there_are)
+        there_are = f"the run has 1 to {last}" if last else "the run has none; read one first"
+        raise UsageError(f"no source {number}; {there_are}")
 
 
 def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:

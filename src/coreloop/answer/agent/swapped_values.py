@@ -14,7 +14,6 @@ from coreloop.answer.research.quantities import Quantity, find_quantities, is_ro
 from coreloop.answer.research.word_lists import IGNORED
 from coreloop.base.language.tables import PARTICLES
 from coreloop.base.language.words import stems
-from coreloop.base.messages import Phrase
 
 _TOKEN: Final = re.compile(r"[가-힣]+|[^\W\d_가-힣]+")
 _KOREAN_SPLIT: Final = re.compile(r"[,;·](?=\s|$)|(?:이고|고|며|으나|지만|는데|면서)(?=[\s,])")
@@ -43,7 +42,7 @@ _GRADE: Final = re.compile(r"(?<![A-Za-z+-])[A-D]{1,3}[+-](?![A-Za-z\d+-])")
 _MAX_CHARS: Final = 2_000
 """Of a line; a longer one is no sentence, and comparing all its values would cost their square."""
 
-SEVERAL: Final = Phrase("no one sentence or row of the quote says all of it; report one finding for each")
+SEVERAL: Final = "no one sentence or row of the quote says all of it; report one finding for each"
 Label = str | Date
 
 
@@ -91,7 +90,7 @@ _PLANNED: Final = re.compile(
 
 def _double_denial(claim: str, quote: str) -> Unsupported | None:
     if _TWICE_DENIED.search(claim) and not _TWICE_DENIED.search(quote):
-        return Unsupported("negation", Phrase("the sentence denies twice what the quote denies once"))
+        return Unsupported("negation", "the sentence denies twice what the quote denies once")
     return None
 
 
@@ -116,7 +115,7 @@ def _instead(missing: Literal["label", "opposite"], what: str, said: str) -> Uns
     template = "the quote does not say {what}, but {said}"
     if missing == "opposite":
         template = "the quote says the opposite of {what}: {said}"
-    return Unsupported(missing, Phrase(template, what=what, said=said))
+    return Unsupported(missing, template.format(what=what, said=said))
 
 
 def _other_label(claim: str, quote: str) -> Unsupported | None:
@@ -342,7 +341,7 @@ def _opposite(claim: str, quote: str) -> Unsupported | None:
         ]
         if not scored:
             if side.kind == "direction" and not side.is_denied:
-                return Unsupported("label", Phrase("the quote does not say {what}", what=side.text))
+                return Unsupported("label", f"the quote does not say {side.text}")
             continue
         best = max(score for score, _ in scored)
         nearest = [other for score, other in scored if score == best]

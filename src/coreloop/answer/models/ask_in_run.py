@@ -67,8 +67,7 @@ def _make_in_run(run: Run, key: str, call: ModelCall, *, is_answer: bool) -> Rep
     most = call.most()
     if most.microusd is None and run.state.limits.tokens is None:
         raise UsageError(
-            "{name} has no price and the run no limit of tokens; set the limit or the price",
-            name=call.model.name,
+            f"{call.model.name} has no price and the run no limit of tokens; set the limit or the price"
         )
     stored = run.step(
         f"ask {call.model.name}",
@@ -94,9 +93,7 @@ def _read(stored: Any, key: str, schema: type[Contract]) -> Reply[Any]:
     try:
         return Reply(msgspec.convert(stored[_VALUE], schema), msgspec.convert(stored[_USAGE], Usage))
     except (msgspec.ValidationError, LookupError, TypeError) as error:
-        raise RunError(
-            "step {key}: its result is not a reply of the type {name}", key=key, name=schema.__name__
-        ) from error
+        raise RunError(f"step {key}: its result is not a reply of the type {schema.__name__}") from error
 
 
 def _amount(usage: Usage) -> Amount:

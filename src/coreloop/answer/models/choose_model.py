@@ -51,7 +51,7 @@ def model_names(model: str | Sequence[str]) -> list[str]:
     names = model.split(",") if isinstance(model, str) else model
     named = [name.strip() for name in names if name.strip()]
     if not named:
-        raise UsageError("model is empty; name a model, for example {offline!r}", offline=OFFLINE)
+        raise UsageError(f"model is empty; name a model, for example {OFFLINE!r}")
     return named
 
 
@@ -62,21 +62,18 @@ def _model(name: str, settings: Settings, environ: Mapping[str, str], *, needs_p
     endpoints = {**ENDPOINTS, **settings.endpoints}
     if provider not in endpoints:
         raise UsageError(
-            "model {name!r}: unknown provider {provider!r}; known: {value}; others need "
-            "their address under endpoints in coreloop.yaml",
-            name=name,
-            provider=provider,
-            value=", ".join((OFFLINE, *endpoints)),
+            f"model {name!r}: unknown provider {provider!r}; known: "
+            f"{', '.join((OFFLINE, *endpoints))}; others need their address under endpoints in "
+            "coreloop.yaml"
         )
     if not model:
-        raise UsageError("model {name!r} must look like {provider}:NAME", name=name, provider=provider)
+        raise UsageError(f"model {name!r} must look like {provider}:NAME")
     endpoint = endpoints[provider]
     price = settings.prices.get(name, _FREE if endpoint.key is None else None)
     if price is None and needs_price:
         raise UsageError(
-            "model {name!r} has no price, so a limit in US dollars cannot hold; add it "
-            "under prices in coreloop.yaml",
-            name=name,
+            f"model {name!r} has no price, so a limit in US dollars cannot hold; add it under "
+            "prices in coreloop.yaml"
         )
     from coreloop.answer.models.openai_compatible import OpenAICompatible  # the HTTP library takes 60 ms
 

@@ -48,7 +48,7 @@ def endpoint_url(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str:
     """
     missing = [name for name in _VARIABLE.findall(endpoint.url) if not environ.get(name)]
     if missing:
-        raise UsageError("set {missing} to the endpoint's address", missing=missing[0])
+        raise UsageError(f"set {missing[0]} to the endpoint's address")
     url = _VARIABLE.sub(lambda match: environ[match[1]].rstrip("/"), endpoint.url).rstrip("/")
     if not url.startswith(("http://", "https://")):
         raise UsageError("the endpoint's address must begin with https:// or http://")
@@ -66,13 +66,11 @@ def endpoint_headers(endpoint: EndpointSettings, environ: Mapping[str, str]) -> 
     if endpoint.key is None:
         return {}
     if not _HEADER.fullmatch(endpoint.key_header):
-        raise UsageError(
-            "key_header {key_header!r} is not the name of a header", key_header=endpoint.key_header
-        )
+        raise UsageError(f"key_header {endpoint.key_header!r} is not the name of a header")
     key = environ.get(endpoint.key, "").strip()
     if not key:
-        raise UsageError("set {key} to the endpoint's key", key=endpoint.key)
+        raise UsageError(f"set {endpoint.key} to the endpoint's key")
     if not (key.isascii() and key.isprintable()):
-        raise UsageError("{key} holds characters that no key has", key=endpoint.key)
+        raise UsageError(f"{endpoint.key} holds characters that no key has")
     bearer = "Bearer " if endpoint.key_header == "Authorization" else ""
     return {endpoint.key_header: f"{bearer}{key}"}

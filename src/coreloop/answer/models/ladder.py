@@ -11,7 +11,6 @@ import orjson
 from coreloop.answer.models.contracts import Contract, ErrorDetail, ErrorResponse, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.base.errors import ModelError
-from coreloop.base.messages import Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +195,7 @@ def _complaint(error: ModelError) -> Message:
 def _too_late(model: Model, ends_at: float) -> ModelError:
     left_s = max(0.0, ends_at - time.monotonic())
     return ModelError(
-        Phrase("{name}: no call was made, {left_s:.2g} s were left for it", name=model.name, left_s=left_s),
+        f"{model.name}: no call was made, {left_s:.2g} s were left for it",
         kind="unavailable",
     )
 

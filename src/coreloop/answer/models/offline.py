@@ -39,7 +39,6 @@ from coreloop.answer.models.sentences import Sentence, read_sentences, without_f
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.base.errors import ModelError
 from coreloop.base.language.words import read_query
-from coreloop.base.messages import Phrase
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
@@ -104,7 +103,7 @@ class OfflineModel:
         answer = _ANSWERS.get(schema)
         if answer is None:
             raise ModelError(
-                Phrase("{name}: no answers of the type {name2}", name=NAME, name2=schema.__name__),
+                f"{NAME}: no answers of the type {schema.__name__}",
                 kind="rejected",
             )
         metadata = ReplyMetadata(timestamp=self._now(), model=NAME, token_count=0)

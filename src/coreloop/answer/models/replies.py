@@ -9,7 +9,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from coreloop.answer.models.contracts import Contract
-from coreloop.base.messages import Phrase
 
 T = TypeVar("T", bound=Contract)
 MAX_CHARS: Final = 1_000_000
@@ -39,13 +38,7 @@ def read_reply(text: str, contract: type[T]) -> T:
         No JSON, or none that fits the contract; names the field.
     """
     if len(text) > MAX_CHARS:
-        raise MalformedReplyError(
-            Phrase(
-                "the reply has {n_text:,} characters; at most {max_chars:,} are read",
-                n_text=len(text),
-                max_chars=MAX_CHARS,
-            )
-        )
+        raise MalformedReplyError(f"the reply has {len(text):,} characters; at most {MAX_CHARS:,} are read")
     problem = None
     for candidate in _candidates(text):
         try:

@@ -20,7 +20,6 @@ from coreloop.answer.research.research_state import ASK, Attempt, Request, knowl
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
 from coreloop.base.errors import RunNotFoundError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
@@ -169,7 +168,7 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
         return "up"
     if value == "down" or (isinstance(value, int | float) and 0 <= value < 0.5):
         return "down"
-    raise UsageError("feedback is up, down or a number from 0 to 1, not {value!r}", value=str(value)[:40])
+    raise UsageError(f"feedback is up, down or a number from 0 to 1, not {str(value)[:40]!r}")
 
 
 def newest_answer(deps: Deps) -> str:
@@ -248,9 +247,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
             return state
     logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
     if all(find_record(message_id, log) is None for log in logs):
-        raise RunNotFoundError(
-            "no answer {message_id}; copy the id that `ask` prints", message_id=printable(message_id)
-        )
+        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
     return None
 
 
@@ -304,10 +301,4 @@ def _progress(state: State) -> str:
     case = knowledge_of(state)
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
-    return str(
-        Phrase(
-            "attempt {attempt}; {n_done} of 2 repairs done",
-            attempt=len(case.attempts) + 1,
-            n_done=len(case.repairs),
-        )
-    )
+    return str(f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done")

@@ -53,9 +53,7 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
         A driver drives it, which must be started again, by a person who can be told from the agent.
     """
     if is_driven(read_run(store, run_id)):
-        raise UsageError(
-            "a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}", run_id=run_id
-        )
+        raise UsageError(f"a command drives this run; in a terminal: dartlab-coreloop runs resume {run_id}")
     state = resume_run(store, run_id)
     if state.kind in JOB_NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)

@@ -94,8 +94,7 @@ class RepairStore:
         """
         if not self._closed("id", gap_id, by, now):
             raise UsageError(
-                "no open gap {gap_id}; `dartlab-coreloop repair gaps` lists them",
-                gap_id=printable(gap_id[:40]),
+                f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair gaps` lists them"
             )
 
     def _closed(self, column: str, value: str, by: str, now: datetime) -> list[Any]:
@@ -134,8 +133,7 @@ class RepairStore:
         for known in self._database.select(Suggestion, statement, suggestion_id):
             return known
         raise UsageError(
-            "no suggestion {suggestion_id}; `dartlab-coreloop repair suggestions` lists them",
-            suggestion_id=printable(suggestion_id[:40]),
+            f"no suggestion {printable(suggestion_id[:40])}; `dartlab-coreloop repair suggestions` lists them"
         )
 
     def decide(self, suggestion_id: str, status: Status, *, now: datetime, link: Link | None = None) -> None:
@@ -155,11 +153,7 @@ class RepairStore:
             if rows and link is not None:
                 self._database.insert("links", link, "ON CONFLICT DO NOTHING")
         if not rows:
-            raise UsageError(
-                "suggestion {suggestion_id} is {status} already",
-                suggestion_id=suggestion_id,
-                status=self.suggestion(suggestion_id).status,
-            )
+            raise UsageError(f"suggestion {suggestion_id} is {self.suggestion(suggestion_id).status} already")
 
     def links(self) -> list[Link]:
         """Return the applied links."""

@@ -24,8 +24,7 @@ def apply_suggestion(
     suggestion = tables.suggestion(suggestion_id)
     if suggestion.action != SUGGEST_LINK:
         raise UsageError(
-            "a suggestion {action} cannot be applied by this version; upgrade coreloop",
-            action=suggestion.action,
+            f"a suggestion {suggestion.action} cannot be applied by this version; upgrade coreloop"
         )
     link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"], now)
     status: Status = "applied" if _exists(workspace.index_file, link) else "failed"

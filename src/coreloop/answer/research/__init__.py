@@ -5,8 +5,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from coreloop.base.messages import Phrase
-
 if TYPE_CHECKING:
     from coreloop.answer.research.run import run_research
 
@@ -16,7 +14,7 @@ __all__ = ["run_research"]
 def __getattr__(name: str) -> Any:
     """Import the use case on first access: other modules of the package need little of it."""
     if name not in __all__:
-        raise AttributeError(Phrase("module 'coreloop.answer.research' has no attribute {name!r}", name=name))
+        raise AttributeError(f"module 'coreloop.answer.research' has no attribute {name!r}")
     from coreloop.answer.research import run
 
     return getattr(run, name)

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.base.messages import Phrase
-
 End = Literal["answered", "nothing_said_so", "search_down", "model_unusable"]
 EXIT_CODES: Final[Mapping[End, int]] = {
     "answered": 0,
@@ -42,8 +40,8 @@ def end_line(end: End, reason: str) -> str:
     if end == "answered":
         return ""
     if end == "nothing_said_so":
-        return str(Phrase("nothing said so; {reason}", reason=reason)) if reason else "nothing said so"
+        return str(f"nothing said so; {reason}") if reason else "nothing said so"
     template = "the search was down: {reason}"
     if end == "model_unusable":
         template = "the model was unusable: {reason}; what is shown is found without it"
-    return str(Phrase(template, reason=" ".join(reason.split())))
+    return str(template.format(reason=" ".join(reason.split())))

@@ -55,7 +55,5 @@ def read_session(store: Store, name: str | None) -> State:
     run_id = named_session(store, name)
     folding, _ = load_run(store, run_id)
     if folding.state.kind != KIND:
-        raise RunNotFoundError(
-            "run {run_id} is no research, but {kind}; see runs show", run_id=run_id, kind=folding.state.kind
-        )
+        raise RunNotFoundError(f"run {run_id} is no research, but {folding.state.kind}; see runs show")
     return folding.state

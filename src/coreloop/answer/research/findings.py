@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
-from coreloop.base.messages import Phrase
-
 CONTRADICTED: Final = "⚠ CONTRADICTED"
 VERIFIED: Final = "✓✓ VERIFIED"
 HIGH: Final = "✓ HIGH"
@@ -146,7 +144,7 @@ class Unsupported:
     """
 
     missing: Missing
-    reason: Phrase
+    reason: str
 
 
 def confidence_of(evidence: Iterable[Provenance]) -> float:

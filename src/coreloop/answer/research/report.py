@@ -104,7 +104,7 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         The file exists.
     """
     if path.exists():
-        raise UsageError("{path}: exists; name a new file", path=path)
+        raise UsageError(f"{path}: exists; name a new file")
     write_private(path, REPORTS[form](state, changed).encode("utf-8", "replace"))
 
 

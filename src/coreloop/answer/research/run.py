@@ -185,9 +185,7 @@ def require_question(task: str) -> None:
         raise UsageError("the question is empty; ask one")
     if len(task) > MAX_QUESTION_CHARS:
         raise UsageError(
-            "the question has {n_task:,} characters; at most {max_question_chars:,} are read",
-            n_task=len(task),
-            max_question_chars=MAX_QUESTION_CHARS,
+            f"the question has {len(task):,} characters; at most {MAX_QUESTION_CHARS:,} are read"
         )
     if not search_words(task):
         raise UsageError("the question has no words to search for; ask in words")

@@ -16,7 +16,6 @@ from coreloop.answer.research.claim import ComparedText, plain_text, read_statem
 from coreloop.answer.research.findings import Supported, Unsupported
 from coreloop.answer.research.quantities import Quantity, is_rounded
 from coreloop.base.language.words import is_hangul
-from coreloop.base.messages import Phrase
 
 SUPPORTED_AT: Final = 0.28
 """Overlap from which a sentence is supported: the best macro-F1 of the judged claims that choose it."""
@@ -48,7 +47,7 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
         return Supported(1.0)
     score = evidence.overlap(claim)
     if score < SUPPORTED_AT:
-        return Unsupported("words", Phrase("the cited text has too few of the sentence's words together"))
+        return Unsupported("words", "the cited text has too few of the sentence's words together")
     return Supported(score)
 
 
@@ -73,19 +72,13 @@ class CitedTexts:
     def lack(self, claim: ComparedText) -> Unsupported | None:
         """The first date, amount, name or negation that the texts do not have."""
         if dates := self._missing_dates(claim):
-            return Unsupported(
-                "date", Phrase("the cited text does not have the date {what}", what=dates[0].shown)
-            )
+            return Unsupported("date", f"the cited text does not have the date {dates[0].shown}")
         if amounts := self._missing_amounts(claim):
-            return Unsupported(
-                "number", Phrase("the cited text does not have the number {what}", what=amounts[0].text)
-            )
+            return Unsupported("number", f"the cited text does not have the number {amounts[0].text}")
         if names := [name for name in claim.names if not self._has_name(name)] or self._exchanged(claim):
-            return Unsupported("name", Phrase("the cited text does not mention {what}", what=names[0]))
+            return Unsupported("name", f"the cited text does not mention {names[0]}")
         if self._is_denied(claim):
-            return Unsupported(
-                "negation", Phrase("the sentence or the cited text denies what the other says")
-            )
+            return Unsupported("negation", "the sentence or the cited text denies what the other says")
         return None
 
     def overlap(self, claim: ComparedText) -> float:

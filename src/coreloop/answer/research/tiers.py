@@ -98,7 +98,5 @@ def _number(environ: Mapping[str, str], name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and int(text)):
-        raise UsageError(
-            "{name} must be a whole number of at least 1, not {text!r}", name=name, text=text[:40]
-        )
+        raise UsageError(f"{name} must be a whole number of at least 1, not {text[:40]!r}")
     return int(text)

@@ -59,7 +59,7 @@ def _searxng_url(url: str | None) -> str:
 def _key(name: str, environ: Mapping[str, str]) -> str:
     key = environ.get(name, "").strip()
     if not key:
-        raise UsageError("set {name} to the key of your account", name=name)
+        raise UsageError(f"set {name} to the key of your account")
     if not (key.isascii() and key.isprintable()):
-        raise UsageError("{name} holds characters that no key has", name=name)
+        raise UsageError(f"{name} holds characters that no key has")
     return key

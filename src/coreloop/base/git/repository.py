@@ -129,7 +129,7 @@ class Repository:
         tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
         sha = tracked or self.resolve(f"refs/heads/{branch}")
         if sha is None:
-            raise GitError("there is no branch {branch}; set forge: base in coreloop.yaml", branch=branch)
+            raise GitError(f"there is no branch {branch}; set forge: base in coreloop.yaml")
         return sha
 
     def read(self, revision: str, path: str) -> bytes | None:
@@ -195,7 +195,7 @@ class Repository:
             return None
         before, after = map(self._blobs.read, blobs)
         if before is None or after is None:
-            raise GitError("git has no content for {path} in {new}; run git fetch", path=path, new=new[:12])
+            raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch")
         return Replaced(path, before, after)
 
     def merge_base(self, left: str, right: str) -> str | None:
@@ -279,7 +279,7 @@ class Repository:
         """A blob's bytes."""
         content = self._blobs.read(sha)
         if content is None:
-            raise GitError("git has no content for blob {sha}; run git fetch", sha=sha[:12])
+            raise GitError(f"git has no content for blob {sha[:12]}; run git fetch")
         return content
 
     def files_with(self, revision: str, pattern: str, paths: Sequence[str]) -> list[str]:
@@ -316,9 +316,7 @@ class Repository:
         if "origin" in names or not names:
             return "origin" if names else None
         if len(names) > 1:
-            raise GitError(
-                "none of the remotes {names} is called origin; rename one to origin", names=", ".join(names)
-            )
+            raise GitError(f"none of the remotes {', '.join(names)} is called origin; rename one to origin")
         return names[0]
 
     def remote_url(self, remote: str) -> str:
@@ -391,7 +389,7 @@ def _root(folder: Path) -> Path:
     if b"not a git repository" in done.stderr:
         raise no_repository
     if b"must be run in a work tree" in done.stderr:
-        raise GitError("{folder} is a bare repository; run this in a clone", folder=folder)
+        raise GitError(f"{folder} is a bare repository; run this in a clone")
     raise git_failure(words, done.stderr)
 
 

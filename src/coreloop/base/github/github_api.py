@@ -242,17 +242,13 @@ def checked_host(base_url: str) -> str:
             "GITHUB_API_URL is not the address of an API; use the form https://github.example.com/api/v3"
         )
     if url.scheme == "http" and not _is_this_machine(host):
-        raise UsageError(
-            "GITHUB_API_URL: http would send the token to {host} unencrypted; use https", host=host
-        )
+        raise UsageError(f"GITHUB_API_URL: http would send the token to {host} unencrypted; use https")
     return url.netloc
 
 
 def _checked_repo(repo: str) -> str:
     if not re.fullmatch(r"[\w-]+/(?!\.\.?$)[\w.-]+", repo, re.ASCII):
-        raise UsageError(
-            "{repo!r} is not a repository; set forge: repo to owner/name in coreloop.yaml", repo=repo
-        )
+        raise UsageError(f"{repo!r} is not a repository; set forge: repo to owner/name in coreloop.yaml")
     return repo
 
 

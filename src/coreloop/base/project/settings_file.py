@@ -16,7 +16,6 @@ import yaml
 
 from coreloop.base.errors import SettingsError
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
 from coreloop.base.project.frameworks import FRAMEWORKS
 from coreloop.base.project.model_settings import EndpointSettings
 from coreloop.base.project.promotion_settings import ReachSettings
@@ -77,17 +76,13 @@ def _compose(path: Path) -> yaml.Node | None:
     except UnicodeDecodeError as error:
         raise SettingsError("is not UTF-8; save it as UTF-8", path=path) from error
     except OSError as error:
-        raise SettingsError(
-            Phrase("cannot be read ({strerror})", strerror=error.strerror), path=path
-        ) from error
+        raise SettingsError(f"cannot be read ({error.strerror})", path=path) from error
     except RecursionError as error:
         raise SettingsError("is not YAML: it is nested too deeply", path=path) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "a character that YAML does not allow"
-        raise SettingsError(
-            Phrase("is not YAML: {problem}", problem=problem), path=path, line=mark and mark.line + 1
-        ) from error
+        raise SettingsError(f"is not YAML: {problem}", path=path, line=mark and mark.line + 1) from error
 
 
 class _Variable(yaml.ScalarNode):

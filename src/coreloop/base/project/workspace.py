@@ -169,7 +169,7 @@ class Workspace:
         except FileNotFoundError:
             return frozenset()
         except (OSError, UnicodeDecodeError) as error:
-            raise WorkspaceError("cannot be read ({error})", error=error, path=self.replays_file) from error
+            raise WorkspaceError(f"cannot be read ({error})", path=self.replays_file) from error
 
 
 def open_workspace(start: Path) -> Workspace:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
-from coreloop.base.messages import Phrase, join, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import EffectSettings, GiveUpSettings
 from coreloop.learn.effect.day_counts import DayCount, Stratum, Tally, tally
 from coreloop.learn.effect.description_changes import Change, Ledger
@@ -85,9 +85,9 @@ class Effect:
     guardrails: tuple[Guardrail, ...] = ()
 
     @property
-    def why_unknown(self) -> Phrase:
+    def why_unknown(self) -> str:
         """The reason, as `Phrase` if it comes from a file too."""
-        return self.reason if isinstance(self.reason, Phrase) else Phrase(self.reason)
+        return self.reason
 
     @property
     def why_retire(self) -> str:
@@ -109,10 +109,10 @@ class Effect:
         if self.change.reverted or self.change.is_revert:
             return ""
         if self.verdict is EffectVerdict.HURTS:
-            return Phrase("take it back: dartlab-coreloop promote --revert {id}", id=id)
+            return f"take it back: dartlab-coreloop promote --revert {id}"
         if self.why_retire:
-            why = Phrase(self.why_retire)
-            return Phrase("retire the line, {why}: dartlab-coreloop promote --revert {id}", why=why, id=id)
+            why = self.why_retire
+            return f"retire the line, {why}: dartlab-coreloop promote --revert {id}"
         if self.has_returned:
             return "the failure has returned; look at what refine proposes for the tool now"
         return ""
@@ -121,16 +121,16 @@ class Effect:
     def title(self) -> str:
         """The verdict in words: ``too early (about 320 more calls)``."""
         if self.verdict is EffectVerdict.UNKNOWN:
-            return Phrase("{verdict}: {reason}", verdict=Phrase(self.verdict), reason=self.why_unknown)
+            return f"{self.verdict}: {self.why_unknown}"
         if self.verdict is not EffectVerdict.TOO_EARLY:
-            return Phrase(self.verdict)
+            return self.verdict
         more = (
-            Phrase("about {n:,} more calls", n=self.more_calls)
+            f"about {self.more_calls:,} more calls"
             if self.more_calls
-            else Phrase("not within 90 days at this traffic")
+            else "not within 90 days at this traffic"
         )
-        more = more if self.look is not None else Phrase("no call yet")
-        return Phrase("{verdict} ({more})", verdict=Phrase(self.verdict), more=more)
+        more = more if self.look is not None else "no call yet"
+        return f"{self.verdict} ({more})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +223,7 @@ class _Finder:
         )
         if len(windows.before) < LEAST_BEFORE:
             n = len(windows.before)
-            reason = Phrase(
-                "{days} with calls before it, at least {needed} are needed",
-                days=number_of(n, "day"),
-                needed=LEAST_BEFORE,
-            )
+            reason = f"{number_of(n, 'day')} with calls before it, at least {LEAST_BEFORE} are needed"
             return replace(effect, reason=reason)
         return self._decided(effect, tool, windows, number)
 
@@ -251,11 +247,9 @@ class _Finder:
         old = {model for (model, _), (n, _) in before.strata.items() if n}
         new = {model for day in after for model, _ in day.strata}
         if not controls and old.isdisjoint(new):
-            reason = Phrase(
-                "the model changed with it ({old} before, {new} after), and no other tool shows what that "
-                "does alone",
-                old=_names(old),
-                new=_names(new),
+            reason = (
+                f"the model changed with it ({_names(old)} before, {_names(new)} after), and no other "
+                "tool shows what that does alone"
             )
             return replace(effect, reason=reason)
         compared = [(before, after), *(self._control(name, windows) for name in controls)]
@@ -266,7 +260,7 @@ class _Finder:
             *_of_windows(windows),
             *_of_models(old, new),
             *_of_traffic(before, after),
-            *([Phrase("also changed meanwhile: {names}", names=_names(merged))] if merged else []),
+            *([f"also changed meanwhile: {_names(merged)}"] if merged else []),
             *_of_controls(controls, decision),
         ]
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
@@ -329,7 +323,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
         return replace(effect, verdict=EffectVerdict.TOO_EARLY)
     if windows.ended_by is not None:
         days = number_of(decision.look.day, "day")
-        reason = Phrase("another change came after {days}, before a verdict", days=days)
+        reason = f"another change came after {days}, before a verdict"
         return replace(effect, reason=reason, look=decision.look)
     look, more = decision.look, calls_needed(decision.look)
     is_given_up = look.estimate.n_after >= give_up.calls or look.day >= give_up.days
@@ -349,25 +343,23 @@ def _of_windows(windows: Windows) -> list[str]:
         counts["sent to models, but no change of the base branch"] = number_of(
             windows.n_unseen, "description"
         )
-    return [Phrase("{what}: {days}", what=Phrase(what), days=n) for what, n in counts.items()]
+    return [f"{what}: {n}" for what, n in counts.items()]
 
 
 def _of_models(old: Collection[str], new: Collection[str]) -> list[str]:
     added = sorted(set(new) - set(old))
-    return [Phrase("another model since then: {names}", names=_names(added))] if added else []
+    return [f"another model since then: {_names(added)}"] if added else []
 
 
 def _of_traffic(before: Tally, after: Sequence[DayCount]) -> list[str]:
     """The categories whose share of the calls has shifted."""
     was, now = _by_category([before.strata]), _by_category(day.strata for day in after)
     shifted = [
-        Phrase("{category} {old:.0%} to {new:.0%}", category=category or "unnamed", old=old, new=new)
+        f"{category or 'unnamed'} {old:.0%} to {new:.0%}"
         for category in sorted(was.keys() | now.keys())
         if abs((new := now.get(category, 0.0)) - (old := was.get(category, 0.0))) >= _SHIFTED
     ]
-    return (
-        [Phrase("other traffic since then: {shares} of the calls", shares=join(shifted))] if shifted else []
-    )
+    return [f"other traffic since then: {', '.join(shifted)} of the calls"] if shifted else []
 
 
 def _by_category(parts: Iterable[Mapping[Stratum, tuple[int, int]]]) -> dict[str, float]:
@@ -384,11 +376,11 @@ def _of_controls(controls: Sequence[str], decision: Decision) -> list[str]:
         return []
     n = decision.look.estimate.n_controls
     if n:
-        return [Phrase("compared with {tools} that did not change", tools=number_of(n, "tool"))]
-    why = Phrase(
+        return [f"compared with {number_of(n, 'tool')} that did not change"]
+    why = (
         "no other tool has enough failures" if controls else "all other tools changed or share its questions"
     )
-    return [Phrase("compared with its own past only: {why}", why=why)]
+    return [f"compared with its own past only: {why}"]
 
 
 def _names(models: Collection[str]) -> str:

@@ -48,11 +48,9 @@ class Guardrail:
         return self.is_share and self.name != _LOST
 
     @property
-    def sentence(self) -> Phrase:
+    def sentence(self) -> str:
         """Its name with the figures."""
-        name = (
-            Phrase("failed calls of {name}", name=printable(self.name)) if self.is_tool else Phrase(self.name)
-        )
+        name = f"failed calls of {printable(self.name)}" if self.is_tool else self.name
         figures = {"name": name, "before": self.before, "after": self.after}
         if self.is_share:
             return Phrase("{name} {before:.1%} before, {after:.1%} after", **figures)

@@ -9,7 +9,6 @@ from typing import Final
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
-from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -42,11 +41,9 @@ class Effects:
         effects = [effect for effect in self.effects if _fits(effect, tool, id)]
         if not effects and (tool is not None or id is not None):
             if tool is not None and tool in self.unknown:
-                raise UsageError("{tool}: {reason}", tool=printable(tool), reason=self.unknown[tool])
+                raise UsageError(f"{printable(tool)}: {self.unknown[tool]}")
             wanted = printable(tool or id or "")
-            raise UsageError(
-                "no change of {wanted} in the base branch; run effect without options for all", wanted=wanted
-            )
+            raise UsageError(f"no change of {wanted} in the base branch; run effect without options for all")
         return Effects(tuple(effects), self.unknown)
 
 
@@ -65,7 +62,7 @@ def read_effects(
     try:
         return KnownEffects(run_effect(workspace, now=now, files=files).effects)
     except GitError as error:
-        return KnownEffects(problem=Phrase("effects are unknown: {error}", error=error))
+        return KnownEffects(problem=f"effects are unknown: {error}")
 
 
 def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:

@@ -355,7 +355,7 @@ def _write_errors(folder: Path) -> Iterator[None]:
     except WorkspaceError as error:
         raise CacheWriteError(str(error)) from error
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise CacheWriteError("{folder}: cannot be written ({error})", folder=folder, error=error) from error
+        raise CacheWriteError(f"{folder}: cannot be written ({error})") from error
 
 
 def _load(folder: Path, *, check: bool) -> StoredFacts | None:

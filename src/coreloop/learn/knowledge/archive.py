@@ -130,7 +130,7 @@ def _counts(connection: sqlite3.Connection) -> dict[str, int]:
 def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
     result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if result != "ok":
-        raise WorkspaceError("is damaged ({result}); nothing was changed", result=result, path=path)
+        raise WorkspaceError(f"is damaged ({result}); nothing was changed", path=path)
 
 
 def _unused_path(folder: Path, name: str) -> Path:

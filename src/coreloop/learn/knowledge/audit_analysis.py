@@ -13,7 +13,6 @@ from markdown_it.tree import SyntaxTreeNode
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.learn.knowledge.insights import is_stock_code
 
@@ -136,15 +135,11 @@ def _read(path: Path) -> list[str] | str:
     except UnicodeDecodeError:
         return "it is not UTF-8"
     except OSError as error:
-        return Phrase("it cannot be read ({strerror})", strerror=error.strerror)
+        return f"it cannot be read ({error.strerror})"
     bullets = improvement_bullets(text)
     near = find_near_title(text) if not bullets else None
     if near is not None:
-        return Phrase(
-            "{near!r} is not recognized as the heading; write ## {heading}",
-            near=printable(near),
-            heading="엔진 개선",
-        )
+        return f"{printable(near)!r} is not recognized as the heading; write ## 엔진 개선"
     return bullets
 
 
@@ -154,7 +149,7 @@ def _files(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=folder) from error
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,6 @@ import yaml
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
@@ -118,7 +117,7 @@ def find_posts(root: Path, pattern: str, *, project: Path) -> list[Post]:
         paths = sorted(path for path in root.glob(pattern) if path.is_file())
     except (ValueError, NotImplementedError, IndexError) as error:
         raise UsageError(
-            "--glob {pattern!r} is not a valid pattern; write for example '**/index.md'", pattern=pattern
+            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
         ) from error
     return [Post(path, _read_file(path, project)) for path in paths]
 
@@ -220,7 +219,7 @@ def _read_file(path: Path, project: Path) -> Insight | SkippedPost | Malformed:
     except UnicodeDecodeError as error:
         return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
     except OSError as error:
-        return Malformed(1, Phrase("cannot be read ({strerror})", strerror=error.strerror))
+        return Malformed(1, f"cannot be read ({error.strerror})")
     ref = reference(InsightSource.BLOG, path, project)
     if encodable(ref) != ref:
         return Malformed(1, "its path is not UTF-8; rename it")
@@ -256,9 +255,7 @@ def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight |
 def _stock_code(node: yaml.Node | None) -> str:
     text = scalar(node, "stockCode")
     if node is not None and not is_stock_code(text):
-        raise FrontMatterError(
-            Phrase("stockCode {text!r} is not a stock code", text=text[:40]), line_of(node)
-        )
+        raise FrontMatterError(f"stockCode {text[:40]!r} is not a stock code", line_of(node))
     return text
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.sqlite import (
     busy,
     check_schema,
@@ -64,7 +63,7 @@ CLEANUP_RULES: Final = (
         "bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"
     ),
     CleanupRule(
-        Phrase("executions older than {days} days", days=RETENTION_DAYS),
+        f"executions older than {RETENTION_DAYS} days",
         "executions",
         "created_at < oldest()",
     ),

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import yaml
 
-from coreloop.base.messages import Phrase
 from coreloop.base.records import encodable
 
 _FENCE = "---"
@@ -60,7 +59,7 @@ def read_front_matter(text: str) -> Mapping[str, yaml.Node] | Malformed | None:
         return Malformed(document[: error.position].count("\n") + 1, "a character that YAML does not allow")
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        return Malformed(line, Phrase("is not YAML: {problem}", problem=error.problem))
+        return Malformed(line, f"is not YAML: {error.problem}")
 
 
 def entries(node: yaml.Node, name: str) -> dict[str, yaml.Node]:
@@ -74,13 +73,11 @@ def entries(node: yaml.Node, name: str) -> dict[str, yaml.Node]:
     if is_null(node):
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise FrontMatterError(Phrase("{name} must be a mapping", name=name), line_of(node))
+        raise FrontMatterError(f"{name} must be a mapping", line_of(node))
     values: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value in values:
-            raise FrontMatterError(
-                Phrase("a key of {name} is duplicate or not text", name=name), line_of(key)
-            )
+            raise FrontMatterError(f"a key of {name} is duplicate or not text", line_of(key))
         values[encodable(key.value)] = value
     return values
 
@@ -96,7 +93,7 @@ def scalar(node: yaml.Node | None, name: str) -> str:
     if node is None or is_null(node):
         return ""
     if not isinstance(node, yaml.ScalarNode):
-        raise FrontMatterError(Phrase("{name} must be a single value", name=name), line_of(node))
+        raise FrontMatterError(f"{name} must be a single value", line_of(node))
     return " ".join(encodable(node.value).split())
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.messages import Phrase
 from coreloop.base.sqlite import transaction
 from coreloop.learn.knowledge.schema import utc_text
 from coreloop.learn.knowledge.store import storable
@@ -111,11 +110,9 @@ def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None)
     if not stock_code:
         return "it has no stock code"
     if answer_chars < MIN_ANSWER_CHARS:
-        return Phrase(
-            "the answer has {n} characters, fewer than {least}", n=answer_chars, least=MIN_ANSWER_CHARS
-        )
+        return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
     if grade not in GOOD_GRADES:
-        return Phrase("its grade is {grade}, not P (pass) or T (tolerable)", grade=grade or Phrase("unknown"))
+        return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
     return None
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase
 from coreloop.base.tempfiles import end_with_parent
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.read_lines import Reading, in_batches, read_files
@@ -92,9 +91,7 @@ def count_packed(batch: Batch, *, version: str) -> list[tuple[dict[str, bytes], 
     folder.
     """
     if version != VERSION:
-        raise ImportError(
-            Phrase("it has version {version} of facts, not {version2}", version=VERSION, version2=version)
-        )
+        raise ImportError(f"it has version {VERSION} of facts, not {version}")
     return [(pack_facts(tables), oddities) for tables, oddities in read_batch(batch)]
 
 

@@ -65,7 +65,7 @@ def read_folder(
         return _with_store(paths, settings, store, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
-        raise WorkspaceError("cannot be read ({strerror})", strerror=error.strerror, path=path) from error
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
 
 
 def day_files(folder: Folder) -> Sequence[LogFile]:

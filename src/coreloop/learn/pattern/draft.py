@@ -8,7 +8,6 @@ them, undeclared argument values or error texts.
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.messages import Phrase
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_key
@@ -68,16 +67,11 @@ def _weak(candidate: Candidate) -> str | None:
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
     if not rest_n:
-        return Phrase("weak: its category has no other requests to compare it with")
+        return "weak: its category has no other requests to compare it with"
     significance = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
-    return Phrase(
-        "weak: {n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest of its "
-        "category{significance}",
-        n_succeeded=candidate.n_succeeded,
-        n=n,
-        rest_ok=rest_ok,
-        rest_n=rest_n,
-        significance=significance,
+    return (
+        f"weak: {candidate.n_succeeded} of {n} succeeded, {rest_ok} of {rest_n} of the rest "
+        f"of its category{significance}"
     )
 
 
@@ -93,11 +87,7 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
         return "the category is not a label"
     reasons = ((line.split(":", 1)[0], refuse_line(line)) for line in lines)
     return next(
-        (
-            Phrase("{bullet} line: {reason}", bullet=bullet, reason=reason)
-            for bullet, reason in reasons
-            if reason
-        ),
+        (f"{bullet} line: {reason}" for bullet, reason in reasons if reason),
         None,
     )
 

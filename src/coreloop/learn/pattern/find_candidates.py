@@ -10,7 +10,6 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.facts.file import question_hash
@@ -156,7 +155,7 @@ def _nearest(window: Window, sieve: "_Sieve", gates: Iterable[str]) -> tuple[Nea
         NearMiss(
             gate=gate,
             category=row["category"],
-            steps=texts.get(row["sequence"], Phrase("steps that were cut off")),
+            steps=texts.get(row["sequence"], "steps that were cut off"),
             n_success=row["n_success"],
             n_observed=row["n_observed"],
             success_rate=row["success_rate"],

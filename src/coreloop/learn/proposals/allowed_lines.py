@@ -7,7 +7,6 @@ import re
 import unicodedata
 from typing import Final
 
-from coreloop.base.messages import Phrase
 from coreloop.base.text import FILLERS
 from coreloop.learn.proposals.sequence_lines import parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice
@@ -56,33 +55,33 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
     return _refuse_form(line) or (_refuse_private(line) if private else None)
 
 
-def _refuse_form(line: str) -> Phrase | None:
+def _refuse_form(line: str) -> str | None:
     if not line.startswith("- "):
-        return Phrase("it is not a bullet")
+        return "it is not a bullet"
     if len(line) > MAX_LINE_CHARS:
-        return Phrase("it is longer than {n} characters", n=MAX_LINE_CHARS)
+        return f"it is longer than {MAX_LINE_CHARS} characters"
     # [] and * are markup, except in the path of a result's field
     unwanted = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
     if unwanted is not None:
-        return Phrase("it contains U+{code:04X}", code=ord(unwanted))
+        return f"it contains U+{ord(unwanted):04X}"
     lowered = line.lower()
     markup = next((name for sign, name in _FORBIDDEN if sign in lowered), None)
     if markup is not None:
-        return Phrase("it contains {markup}", markup=Phrase(markup))
+        return f"it contains {markup}"
     if '"' in _QUOTED_VALUE.sub("", line):
-        return Phrase("it contains quotes that are not around a selector's value")
+        return "it contains quotes that are not around a selector's value"
     if set("<>") & set(_PLACEHOLDER.sub("", line)):
-        return Phrase("it contains < or >")
+        return "it contains < or >"
     return None
 
 
-def _refuse_private(line: str) -> Phrase | None:
+def _refuse_private(line: str) -> str | None:
     from coreloop.sanitize.find_in_text import find  # importing compiles its rules
 
     findings = find(_DATE.sub("", line))  # the dates of the evidence are not private data
     if not findings:
         return None
-    return Phrase("it may contain private data: {kind}", kind=findings[0].kind)
+    return f"it may contain private data: {findings[0].kind}"
 
 
 def _is_plain(char: str) -> bool:

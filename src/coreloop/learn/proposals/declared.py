@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.learn.proposals.declared_words import Words
 from coreloop.learn.proposals.sequence_lines import (
@@ -27,7 +26,7 @@ MIN_CASES: Final = (
 )
 
 
-def refuse_words(line: str, words: Words) -> Iterator[Phrase]:
+def refuse_words(line: str, words: Words) -> Iterator[str]:
     """Why a line has names or values that the base does not have, whatever its evidence."""
     statement, value = parse_advice(line), parse_line(line)
     if statement is not None:
@@ -40,7 +39,7 @@ def refuse_words(line: str, words: Words) -> Iterator[Phrase]:
         yield from refuse_fails(value, words)
 
 
-def refuse_advice(advice: Advice, words: Words) -> Iterator[Phrase]:
+def refuse_advice(advice: Advice, words: Words) -> Iterator[str]:
     """Why a statement has names or values that the base does not have."""
     named = advice.named()
     yield from _refuse_arguments(named.arguments, words)
@@ -55,71 +54,57 @@ def refuse_advice(advice: Advice, words: Words) -> Iterator[Phrase]:
     yield from _refuse_fields(named.fields, words)
     for keyword in named.keywords:
         if not words.has_keyword(keyword):
-            yield Phrase("{keyword} is not a keyword in coreloop.yaml", keyword=printable(keyword))
+            yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
     for tool in named.tools:
         yield from _refuse_tool(tool, words)
     if advice.sends_to(words.tool):
-        yield Phrase("the line refers {tool} to itself", tool=printable(words.tool))
+        yield f"the line refers {printable(words.tool)} to itself"
 
 
-def _refuse_arguments(arguments: Iterable[str], words: Words) -> Iterator[Phrase]:
+def _refuse_arguments(arguments: Iterable[str], words: Words) -> Iterator[str]:
     """Arguments must be those of the docstring's tool."""
     for argument in arguments:
         if not words.takes(argument):
             yield _no_argument(argument, words.tool)
 
 
-def _refuse_fields(paths: Iterable[tuple[str, ...]], words: Words) -> Iterator[Phrase]:
+def _refuse_fields(paths: Iterable[tuple[str, ...]], words: Words) -> Iterator[str]:
     """Fields of results come from records, where a name may be anybody's text: the base must have them."""
     for path in paths:
         if len(path) > MAX_FIELDS:
-            yield Phrase(
-                "the path {path} has more than {max_fields} fields",
-                path=printable(".".join(path)),
-                max_fields=MAX_FIELDS,
-            )
+            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
         for name in path:
             if not (name.isascii() and words.has_field(name)):
-                yield Phrase(
-                    "{name} is not a field that code or a schema of the base has", name=printable(name)
-                )
+                yield f"{printable(name)} is not a field that code or a schema of the base has"
 
 
-def _refuse_tool(tool: str, words: Words) -> Iterator[Phrase]:
+def _refuse_tool(tool: str, words: Words) -> Iterator[str]:
     """Tools must exist at the base."""
     if not words.has_tool(tool):
-        yield Phrase(
-            "{tool} is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
-            tool=printable(tool),
+        yield (
+            f"{printable(tool)} is not a tool of coreloop.yaml or the base; name it under tools: "
+            "in coreloop.yaml"
         )
 
 
-def _undeclared(value: str) -> Phrase:
-    return Phrase("{value} is not a value that coreloop.yaml or the source declares", value=printable(value))
+def _undeclared(value: str) -> str:
+    return f"{printable(value)} is not a value that coreloop.yaml or the source declares"
 
 
-def _no_argument(argument: str, tool: str) -> Phrase:
-    return Phrase(
-        "{argument} is not an argument of {tool}", argument=printable(argument), tool=printable(tool)
-    )
+def _no_argument(argument: str, tool: str) -> str:
+    return f"{printable(argument)} is not an argument of {printable(tool)}"
 
 
-def refuse_when(when: When, words: Words) -> Iterator[Phrase]:
+def refuse_when(when: When, words: Words) -> Iterator[str]:
     """Category and keywords must be those of coreloop.yaml."""
     if when.category and not words.has_category(when.category):
-        yield Phrase(
-            "{category} is not declared under categories: in coreloop.yaml", category=printable(when.category)
-        )
+        yield f"{printable(when.category)} is not declared under categories: in coreloop.yaml"
     unknown = set(when.keywords) - set(words.settings.keywords(when.category))
     if unknown:
-        yield Phrase(
-            "{keyword} is not a keyword of {category} in coreloop.yaml",
-            keyword=printable(min(unknown)),
-            category=printable(when.category),
-        )
+        yield (f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml")
 
 
-def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[Phrase]:
+def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[str]:
     """The base must have the tools, arguments and values of calls."""
     for call in calls:
         yield from _refuse_tool(call.name, words)
@@ -130,7 +115,7 @@ def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[Phrase]
                 yield _undeclared(value)
 
 
-def refuse_fails(fails: Fails, words: Words) -> Iterator[Phrase]:
+def refuse_fails(fails: Fails, words: Words) -> Iterator[str]:
     """The base must have the calls and arguments of a caveat."""
     yield from refuse_calls(_calls_of(fails), words)
     if isinstance(fails, FailsApart):

@@ -12,7 +12,7 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private_together
-from coreloop.base.messages import Phrase, join, number_of
+from coreloop.base.messages import number_of
 from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
 from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.learn.proposals.entry import SCHEMA_VERSION
@@ -111,18 +111,14 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
             try:
                 files[path] = read(path)
             except WorkspaceError as error:
-                damaged.append(Phrase("skipped: {error}", error=error))
+                damaged.append(f"skipped: {error}")
     return EveryNight(files, tuple(damaged))
 
 
 def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
     document = _decoded(path, kind, refusal)
     if document.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(
-            "has schema version {schema_version}; upgrade coreloop",
-            schema_version=document.schema_version,
-            path=path,
-        )
+        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
     return document
 
 
@@ -274,9 +270,9 @@ def folded_note(count: int, noun: str) -> str:
     return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
 
 
-def entries_counted(document: ProposalsFile, number: int, noun: str) -> Phrase:
+def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
     """``1 proposal``, or ``2 statements, 1 failing group, 1 without text``."""
     statements = [number_of(len(document.statements), "statement")] if document.statements else []
     n_without = sum(entry.suggested_append is None for entry in document.entries)
-    without = [Phrase("{n:,} without text", n=n_without)] if n_without else []
-    return join([*statements, number_of(number, noun), *without])
+    without = [f"{n_without:,} without text"] if n_without else []
+    return ", ".join([*statements, number_of(number, noun), *without])

@@ -8,7 +8,6 @@ from typing import Literal
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
-from coreloop.base.messages import text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.learn.proposals.allowed_lines import is_form
@@ -67,7 +66,7 @@ def change_of(
     try:
         source = read_file(path)
     except WorkspaceError as error:
-        return DocstringChange(target, problem=text_of(error))
+        return DocstringChange(target, problem=str(error))
     outcome = _edited(workspace, source, suggested, suggested.target_symbol)
     if isinstance(outcome, Refused):
         return DocstringChange(target, problem=outcome.reason)

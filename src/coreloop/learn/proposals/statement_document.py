@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.statements import Sides, Statement, q_text
@@ -53,38 +53,29 @@ def statement_line(statement: Statement) -> str:
     return f"{statement.tool}: {statement.line.removeprefix('- ')}"
 
 
-def sides_text(statement: Statement, sides: Sides) -> Phrase:
+def sides_text(statement: Statement, sides: Sides) -> str:
     """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
-    return Phrase(
-        "follows: {ok:,} of {calls}, {cases}; does not: {other_ok:,} of {other_n:,}, {other_cases}",
-        ok=sides.n_ok,
-        calls=number_of(sides.n, "call"),
-        cases=number_of(sides.cases, statement.case),
-        other_ok=sides.other_ok,
-        other_n=sides.other_n,
-        other_cases=number_of(sides.other_cases, statement.case),
+    return (
+        f"follows: {sides.n_ok:,} of {number_of(sides.n, 'call')}, "
+        f"{number_of(sides.cases, statement.case)}; does not: {sides.other_ok:,} of "
+        f"{sides.other_n:,}, {number_of(sides.other_cases, statement.case)}"
     )
 
 
-def difference_text(statement: Statement) -> Phrase:
+def difference_text(statement: Statement) -> str:
     """The difference of the two sides' rates by case, its interval, and q."""
-    return Phrase(
-        "difference {difference:.2f} ({low:.2f} to {high:.2f}), {q}",
-        difference=statement.difference,
-        low=statement.low,
-        high=statement.high,
-        q=q_text(statement.q_value),
+    return (
+        f"difference {statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f}"
+        f"), {q_text(statement.q_value)}"
     )
 
 
-def cost_text(statement: Statement) -> Phrase:
+def cost_text(statement: Statement) -> str:
     """The least calls wasted, and the requests that they may have cost, at most with other reasons."""
     low, high = statement.lost
-    return Phrase(
-        "per 1,000 requests: at least {wasted:.1f} calls wasted, {low:.1f} to {high:.1f} requests lost",
-        wasted=statement.wasted,
-        low=low,
-        high=high,
+    return (
+        f"per 1,000 requests: at least {statement.wasted:.1f} calls wasted, {low:.1f} to "
+        f"{high:.1f} requests lost"
     )
 
 

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
@@ -94,7 +93,7 @@ def draft_statements(
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
     """Give a statement its text and target, or ``refused``: the reason why no text may be proposed."""
     advice = parse_advice(statement.line)
-    refused: str | None = Phrase("coreloop writes no such line")
+    refused: str | None = "coreloop writes no such line"
     if advice is not None:
         refused = _refuse(statement, advice, words)
     refused = refused or statement.refused
@@ -109,10 +108,10 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
     arguments = named.arguments if tool is not None else ()
     undeclared = next((name for name in arguments if name not in words.parameters(statement.tool)), None)
     if undeclared is not None:
-        return Phrase("its definition has no argument {argument}", argument=undeclared)
+        return f"its definition has no argument {undeclared}"
     handoff = next((name for name in named.tools if name in words.settings.handoff), None)
     if handoff is not None:
-        return Phrase("{tool} hands over to a human; such calls are not recommended", tool=handoff)
+        return f"{handoff} hands over to a human; such calls are not recommended"
     steps = [Step(name, {}, ()) for name in (statement.tool, *named.tools)]
     refused = words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
     return refused or (_refuse_redundant(advice, tool) if tool is not None else None)
@@ -121,11 +120,11 @@ def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | No
 def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
     """Why a line would add nothing to the tool's schema and docstring, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
-        return Phrase("redundant: its schema says this")
+        return "redundant: its schema says this"
     for clause in advice.clauses() if advice.form == "source" else ():
         argument, paths = dict(clause.slots)["argument"][0], dict(clause.slots).get("paths", ())
         if paths and all(_names_source(tool.docstring, argument, path) for path in paths):
-            return Phrase("redundant: its docstring names this source")
+            return "redundant: its docstring names this source"
     return None
 
 
@@ -137,16 +136,13 @@ def _refuse_twin(statement: Statement, tool: Tool | None, merges: Mapping[str, d
     if advice is None:
         return None
     if all(any(_says_no_more(clause, own) for own in clauses) for clause in advice.clauses()):
-        return Phrase("redundant: its docstring has this line")
+        return "redundant: its docstring has this line"
     for line, own in lines.items():
         if own is None or own.subject() != advice.subject():
             continue
         merged = _merged_at(statement.tool, line, merges)
         if merged is not None and statement.first_seen < merged:
-            return Phrase(
-                "redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records",
-                merged=merged,
-            )
+            return f"redundant: the line on this, merged on {merged:%Y-%m-%d}, is newer than these records"
     return None
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.learn.proposals.entry import Count, Share, SuggestedAppend
 
 MAX_Q: Final = 0.05
@@ -38,17 +38,13 @@ class Sides:
         return self.text
 
     @property
-    def text(self) -> Phrase:
+    def text(self) -> str:
         """The successes of both sides: ``98 of 98, otherwise 2 of 40``."""
-        return Phrase(
+        return (
             "{n_ok:,} of {n:,}, otherwise {other_ok:,} of {other_n:,}"
             if self.other_n
-            else "{n_ok:,} of {n:,}",
-            n_ok=self.n_ok,
-            n=self.n,
-            other_ok=self.other_ok,
-            other_n=self.other_n,
-        )
+            else "{n_ok:,} of {n:,}"
+        ).format(n_ok=self.n_ok, n=self.n, other_ok=self.other_ok, other_n=self.other_n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +116,12 @@ def q_text(q_value: float) -> str:
     return f"q {q_value:.3f}" if q_value >= 0.001 else "q < 0.001"
 
 
-def not_sure(q_value: float) -> Phrase:
+def not_sure(q_value: float) -> str:
     """Why a tested statement did not pass."""
-    return Phrase("{q}, above the limit of {max_q}", q=q_text(q_value), max_q=MAX_Q)
+    return f"{q_text(q_value)}, above the limit of {MAX_Q}"
 
 
-def too_few(n_cases: int, case: str) -> Phrase:
+def too_few(n_cases: int, case: str) -> str:
     """Why a statement was not tested: how many cases deviate from it."""
     cases = number_of(n_cases, case)
-    return Phrase("{needed} cases a side needed: {cases} so far", needed=MIN_CASES, cases=cases)
+    return f"{MIN_CASES} cases a side needed: {cases} so far"

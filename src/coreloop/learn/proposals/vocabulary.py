@@ -6,7 +6,6 @@ Only names that coreloop.yaml or the source declares are written; all others bec
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.learn.proposals.entry import SuggestedAppend
@@ -124,11 +123,11 @@ class Vocabulary:
         """
         names = [step.name for step in steps]
         if not all(is_tool_name(name) for name in names):
-            return Phrase("a tool's name is not a valid name")
+            return "a tool's name is not a valid name"
         unknown = next((name for name in names if not self.is_known(name)), None)
         if unknown is None or self.tool(target) is None:
             return None
-        return Phrase("{tool} is not defined here; name it under tools: in coreloop.yaml", tool=unknown)
+        return f"{unknown} is not defined here; name it under tools: in coreloop.yaml"
 
 
 def unless(is_known: bool, text: str) -> str:

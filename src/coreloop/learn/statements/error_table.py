@@ -8,7 +8,7 @@ from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
-from coreloop.base.messages import Language, Phrase, number_of
+from coreloop.base.messages import Language, number_of
 from coreloop.learn.proposals.counterexamples import ErrorRow, Mender
 from coreloop.learn.proposals.statement_lines import in_language
 from coreloop.learn.statements.logged_calls import CaseLog
@@ -145,14 +145,12 @@ def _is_about(against: int, failed: int) -> bool:
     return _is_most(against & failed, failed) or _is_most(against & failed, against)
 
 
-def _merged_text(line: MergedSides, failed: int) -> Phrase:
+def _merged_text(line: MergedSides, failed: int) -> str:
     against = line.deviate & failed
-    return Phrase(
-        "{line}, merged on {merged:%Y-%m-%d}: {calls} against it, {n_since:,} of them since",
-        line=str(line.merged.line).removeprefix("- "),
-        merged=line.merged.merged,
-        calls=number_of(against.bit_count(), "call"),
-        n_since=(against & line.since).bit_count(),
+    return (
+        f"{str(line.merged.line).removeprefix('- ')}, merged on {line.merged.merged:%Y-%m-%d}"
+        f": {number_of(against.bit_count(), 'call')} against it, "
+        f"{(against & line.since).bit_count():,} of them since"
     )
 
 
@@ -179,11 +177,10 @@ def _nearest(search: ToolSearch, failed: int, language: Language) -> tuple[str, 
     near = (found for found in search.tested if found.line not in proposed and _is_near(found, failed, said))
     nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
     return tuple(
-        Phrase(
-            "{line}: {failed:,} of {n:,} calls against it",
-            line=str(in_language(found.line, language)).removeprefix("- "),
-            failed=(found.deviate & failed).bit_count(),
-            n=found.deviate.bit_count(),
+        (
+            f"{str(in_language(found.line, language)).removeprefix('- ')}: "
+            f"{(found.deviate & failed).bit_count():,} of {found.deviate.bit_count():,} calls "
+            "against it"
         )
         for found in nearest
     )

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import user_name
-from coreloop.base.messages import Phrase, join
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
@@ -136,11 +135,11 @@ def key_of(item_id: str, workspace: Workspace) -> str | None:
         if item_id in keys:
             return keys[item_id]
         folders = (f"{workspace.candidates_dir}", f"{workspace.counterexamples_dir}")
-        places = Phrase("{first} and {second}", first=folders[0], second=folders[1])
+        places = f"{folders[0]} and {folders[1]}"
         damaged = damaged_files(workspace)
     else:
         if find_request(item_id, workspace) is not None:
             return None
-        places, damaged = Phrase("{folder}", folder=workspace.records_dir), ()
-    todo = join([Phrase("copy an id from there or from the queue"), *damaged], separator="; ")
-    raise UsageError("no {item_id} in {places}; {todo}", item_id=printable(item_id), places=places, todo=todo)
+        places, damaged = f"{workspace.records_dir}", ()
+    todo = "; ".join(["copy an id from there or from the queue", *damaged])
+    raise UsageError(f"no {printable(item_id)} in {places}; {todo}")

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.counterexamples import Counterexample
@@ -150,20 +150,13 @@ def _evidence(entry: Entry) -> Sequence[str]:
     if isinstance(entry, Statement):
         return sides_text(entry, entry.sides), difference_text(entry), cost_text(entry)
     if isinstance(entry, Candidate):
-        succeeded = Phrase(
-            "{ok:,} of {requests} succeeded, from {questions}",
-            ok=entry.n_succeeded,
-            requests=number_of(entry.n_observed, "request"),
-            questions=number_of(entry.n_unique_questions, "different question"),
+        succeeded = (
+            f"{entry.n_succeeded:,} of {number_of(entry.n_observed, 'request')} succeeded, from "
+            f"{number_of(entry.n_unique_questions, 'different question')}"
         )
-        rest = Phrase("of other requests {ok:,} of {n:,}", ok=entry.rest_ok, n=entry.rest_n)
+        rest = f"of other requests {entry.rest_ok:,} of {entry.rest_n:,}"
         return (succeeded, rest) if entry.rest_n else (succeeded,)
-    failed = Phrase(
-        "{n_failures:,} of {n_calls:,} {unit} failed",
-        n_failures=entry.n_failures,
-        n_calls=entry.n_calls,
-        unit=Phrase(entry.unit),
-    )
+    failed = f"{entry.n_failures:,} of {entry.n_calls:,} {entry.unit} failed"
     error = f"{entry.error_class}: {entry.error_template}" if entry.error_template else ""
     return (failed, error) if error else (failed,)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.joined_calls import NO_QUESTION
@@ -153,13 +153,13 @@ def find_waiting(
     return list({item.id: item for item in reversed(waiting)}.values())[::-1]
 
 
-def _age(proposal: Standpoint, today: date) -> Phrase:
+def _age(proposal: Standpoint, today: date) -> str:
     if proposal.has_returned:
-        return Phrase("merged, and helped until the failure came back")
+        return "merged, and helped until the failure came back"
     days = (today - proposal.since).days
     if days > 0:
-        return Phrase("proposed {days} ago", days=number_of(days, "day"))
-    return Phrase("proposed today")
+        return f"proposed {number_of(days, 'day')} ago"
+    return "proposed today"
 
 
 def _nearly_passed(window: Window, gate: Gates, known: frozenset[str]) -> list[Candidate]:
@@ -240,12 +240,9 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
         missing = _missing(candidate, gate)
         if len(own) < missing:  # the others have a verdict, or no id
             continue
-        reason = Phrase(
-            "failed; {n_ok} of {n} succeeded, {missing} more would pass the gate: {steps}",
-            n_ok=_successes(candidate),
-            n=candidate.n_observed,
-            missing=missing,
-            steps=_steps(candidate),
+        reason = (
+            f"failed; {_successes(candidate)} of {candidate.n_observed} succeeded, {missing} more "
+            f"would pass the gate: {_steps(candidate)}"
         )
         for request in sorted(own, key=lambda request: -request.ts_us)[:_REQUESTS_SHOWN]:
             yield Waiting(WaitingKind.NEAR, request.id, reason, request.text)
@@ -267,17 +264,15 @@ def _just_passed(
         is_clear = requests > gate.min_repeat and questions > gate.min_unique_questions
         if candidate.key in by_key and not is_clear:
             proposal = by_key[candidate.key]
-            reason = Phrase(
-                "only just passed: {requests}, {questions}; {age}",
-                requests=number_of(requests, "request"),
-                questions=number_of(questions, "different question"),
-                age=_age(proposal, today),
+            reason = (
+                f"only just passed: {number_of(requests, 'request')}, "
+                f"{number_of(questions, 'different question')}; {_age(proposal, today)}"
             )
             yield Waiting(WaitingKind.NEAR, proposal.id, reason, _steps(candidate))
 
 
 def _waiting(proposal: Standpoint, today: date) -> Waiting:
-    reason = Phrase("{age}, never judged", age=_age(proposal, today))
+    reason = f"{_age(proposal, today)}, never judged"
     return Waiting(WaitingKind.PENDING, proposal.id, reason, proposal.text)
 
 
@@ -293,27 +288,18 @@ def _same_questions(
         if pair not in mixed:
             continue
         good, bad = mixed[pair]
-        reason = Phrase(
-            "failed; the same question with the same steps succeeded {good} and failed {bad}: {steps}",
-            good=number_of(good, "time"),
-            bad=number_of(bad, "time"),
-            steps=sequences.get(pair[0], Phrase("steps that were cut off")),
+        reason = (
+            f"failed; the same question with the same steps succeeded {number_of(good, 'time')} "
+            f"and failed {number_of(bad, 'time')}: "
+            f"{sequences.get(pair[0], 'steps that were cut off')}"
         )
         yield Waiting(WaitingKind.CONFLICT, request.id, reason, request.text)
 
 
 def _disagreements(judgments: HumanVerdicts, texts: Mapping[str, str]) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
-        first, last = (
-            Phrase("{name} said {verdict}", name=entry.judged_by, verdict=entry.verdict.named)
-            for entry in (other, newest)
-        )
-        reason = Phrase(
-            "{first} but {last}{cause}; the newest counts",
-            first=first,
-            last=last,
-            cause=f" ({newest.cause})" if newest.cause else "",
-        )
+        first, last = (f"{entry.judged_by} said {entry.verdict.named}" for entry in (other, newest))
+        reason = f"{first} but {last}{f' ({newest.cause})' if newest.cause else ''}; the newest counts"
         yield Waiting(WaitingKind.CONFLICT, newest.id, reason, texts.get(newest.subject, ""))
 
 

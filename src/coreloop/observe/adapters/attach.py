@@ -54,9 +54,7 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     known = next((package for package in packages if package in ADAPTERS), None)
     if known is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
-        raise UsageError(
-            "attach: no adapter for a {kind}; there are adapters for {names}", kind=kind, names=_NAMES
-        )
+        raise UsageError(f"attach: no adapter for a {kind}; there are adapters for {_NAMES}")
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)
     logging.getLogger("coreloop").info("audit: recording %s with the adapter %s", known, name)

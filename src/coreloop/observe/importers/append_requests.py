@@ -14,7 +14,6 @@ import msgspec
 from coreloop.base.categories import Categories
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors, locked
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.record_lines import encode_line, to_plain
@@ -130,7 +129,7 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
     elif part.file.named:
         report.unusable.append(part)
     else:
-        reason = Phrase("file that {reason}", reason=part.reason)
+        reason = f"file that {part.reason}"
         report.skipped[str(reason)] += 1  # a key of JSON
 
 
@@ -150,9 +149,7 @@ def _case_key(audit_dir: Path) -> bytes:
         return case_key(audit_dir)
     except OSError as error:
         raise WorkspaceError(
-            "the key of cases cannot be read or made ({strerror}); set {variable}",
-            strerror=error.strerror,
-            variable=VARIABLE,
+            f"the key of cases cannot be read or made ({error.strerror}); set {VARIABLE}",
             path=audit_dir / KEY_FILE,
         ) from error
 
@@ -208,9 +205,7 @@ def _appending(folder: Path) -> Iterator[Callable[[bytes, str, int], None]]:
         except OSError as error:
             reason = error.strerror or error
             raise WorkspaceError(
-                "cannot be written ({reason}); run it again to add the missing records",
-                reason=reason,
-                path=folder,
+                f"cannot be written ({reason}); run it again to add the missing records", path=folder
             ) from error
 
     try:

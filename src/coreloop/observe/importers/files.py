@@ -18,7 +18,6 @@ import orjson
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
-from coreloop.base.messages import Phrase
 from coreloop.observe.importers.traced_request import FOREIGN, TORN
 
 _Part = TypeVar("_Part")
@@ -89,9 +88,7 @@ def read_each(
             zipfile.BadZipFile,
             NotImplementedError,
         ) as error:
-            yield UnusableFile(
-                file, Phrase("cannot be read ({error})", error=getattr(error, "strerror", None) or error)
-            )
+            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
@@ -172,7 +169,7 @@ def _files_of(
         path.open("rb").close()
     files = [path] if is_named else _below(path, suffixes)
     if not files:
-        raise WorkspaceError("has no file that ends in {suffixes}", suffixes=" or ".join(suffixes), path=path)
+        raise WorkspaceError(f"has no file that ends in {' or '.join(suffixes)}", path=path)
     for file in files:
         status = file.stat()
         yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime), status

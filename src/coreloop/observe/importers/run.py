@@ -80,11 +80,7 @@ def run_import(
 
 def _read_with_times(source: str, path: Path) -> Read:
     if source != openai_chat.NAME:
-        raise UsageError(
-            "--times is for --from {name}; traces of {source} have their own times",
-            name=openai_chat.NAME,
-            source=source,
-        )
+        raise UsageError(f"--times is for --from {openai_chat.NAME}; traces of {source} have their own times")
     return partial(openai_chat.read, times=read_times(path))
 
 
@@ -106,7 +102,7 @@ def read_times(path: Path) -> dict[str, datetime]:
                     times[id] = ended
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WorkspaceError("cannot be read ({reason})", reason=reason, path=path) from error
+        raise WorkspaceError(f"cannot be read ({reason})", path=path) from error
     if not times:
         raise WorkspaceError("has no line with a request_id and a ts", path=path)
     return times

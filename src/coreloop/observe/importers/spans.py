@@ -154,7 +154,7 @@ def requests(
         for spans in gathered.traces():
             yield from _request(source, spans)
     except sqlite3.Error as error:  # for example, a full disk
-        raise WorkspaceError("cannot gather spans ({error})", error=error, path=Path(gettempdir())) from error
+        raise WorkspaceError(f"cannot gather spans ({error})", path=Path(gettempdir())) from error
     finally:
         gathered.close()
 

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from coreloop.base.messages import Phrase
 from coreloop.base.records import SCHEMA_VERSION
 from coreloop.observe.reading.fields import (
     CallFields,
@@ -89,9 +88,7 @@ def newer_version(version: float) -> str:
     """
     known = version <= _MAX_VERSION and version == int(version)
     named = f"{version:.0f}" if known else "of no known kind"
-    reason = Phrase(
-        "schema version {named} is newer than {known}: upgrade coreloop", named=named, known=SCHEMA_VERSION
-    )
+    reason = f"schema version {named} is newer than {SCHEMA_VERSION}: upgrade coreloop"
     return str(reason)  # a key of counts, in files too
 
 

@@ -18,7 +18,6 @@ from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import needs_extra
-from coreloop.base.messages import Phrase
 
 _USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
 """After a colon up to the last ``@``: a secret key may hold a slash. ``host:80/me@home`` is ``home``."""
@@ -198,12 +197,10 @@ def _connect(url: str) -> tuple[Any, str]:
         get_filesystem_class(protocol)
     except ImportError as error:
         raise UsageError(
-            "{protocol}:// needs a package; install it: pip install {package}",
-            protocol=protocol,
-            package=_package(protocol),
+            f"{protocol}:// needs a package; install it: pip install {_package(protocol)}"
         ) from error
     except ValueError as error:
-        raise UsageError("{protocol}:// is not a protocol that fsspec supports", protocol=protocol) from error
+        raise UsageError(f"{protocol}:// is not a protocol that fsspec supports") from error
     system, path = url_to_fs(url, use_listings_cache=False)
     return system, path
 
@@ -245,29 +242,20 @@ def map_on_cluster(
     try:
         client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        message = Phrase(
-            "no Dask scheduler answers at {address}; start a scheduler with: dask scheduler", address=address
-        )
+        message = f"no Dask scheduler answers at {address}; start a scheduler with: dask scheduler"
         raise UsageError(message) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=_ANSWER_S)
             yield from _completed(function, items, client)
         except TimeoutError as error:
-            message = Phrase(
-                "the scheduler at {address} has no worker; start a worker with: dask worker {address}",
-                address=address,
-            )
+            message = f"the scheduler at {address} has no worker; start a worker with: dask worker {address}"
             raise UsageError(message) from error
         except (ImportError, AttributeError) as error:
-            message = Phrase(
-                "a worker of {address} needs the same version of coreloop ({error}); install it there",
-                address=address,
-                error=error,
-            )
+            message = f"a worker of {address} needs the same version of coreloop ({error}); install it there"
             raise UsageError(message) from error
         except UsageError as error:
-            raise UsageError("a worker of {address}: {error}", address=address, error=error) from error
+            raise UsageError(f"a worker of {address}: {error}") from error
         except KilledWorker as error:
             remedy = "several workers died while they counted the same file; see their logs"
             raise WorkspaceError(remedy, path=address) from error

@@ -157,7 +157,7 @@ def make_case(
 def _checked_axis(request: AxisRequest) -> str | None:
     """The normalised axis of a valid request."""
     if not is_tool_name(request.engine):
-        raise UsageError("--engine {engine!r} is not a tool name", engine=request.engine)
+        raise UsageError(f"--engine {request.engine!r} is not a tool name")
     if request.axis is None:
         return None
     axis = plain_axis(request.axis)

@@ -7,7 +7,7 @@ from difflib import ndiff
 from pathlib import Path
 
 from coreloop.base import jsonl
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.promote.measure.verdict import MARGIN, Difference, MeasureVerdict
 
@@ -58,7 +58,7 @@ class Measurement:
             lines=(),
             model="",
             verdict=MeasureVerdict(verdict),
-            reason=Phrase("measured when the branch was made"),
+            reason="measured when the branch was made",
         )
 
     @property
@@ -67,83 +67,61 @@ class Measurement:
         return bool(self.wordings) and next(iter(self.wordings)) not in self.lines
 
     @property
-    def summary(self) -> Phrase:
+    def summary(self) -> str:
         """The verdict with its interval, for a pull request and its trailers."""
         if self.about is None:
-            verdict = Phrase(self.verdict)
-            return Phrase("{verdict} ({why})", verdict=verdict, why=self.why) if self.reason else verdict
-        return Phrase(
-            "{verdict} ({points}, {contexts}{more})",
-            verdict=Phrase(self.verdict),
-            points=_points(self.about),
-            contexts=number_of(self.about.n, "context"),
-            more=Phrase("; {why}", why=self.why) if self.reason else "",
+            verdict = self.verdict
+            return f"{verdict} ({self.why})" if self.reason else verdict
+        return (
+            f"{self.verdict} ({_points(self.about)}, {number_of(self.about.n, 'context')}"
+            f"{f'; {self.why}' if self.reason else ''})"
         )
 
     @property
-    def why(self) -> Phrase:
+    def why(self) -> str:
         """The reason, as `Phrase` if it comes from a file too."""
-        return self.reason if isinstance(self.reason, Phrase) else Phrase(self.reason)
+        return self.reason
 
     @property
-    def dated(self) -> Phrase:
+    def dated(self) -> str:
         """The verdict with its interval, the day and the model, for lists of proposals."""
-        model = Phrase(" by {model}", model=self.model) if self.model else ""
-        words = Phrase(", as “{line}”", line=self.lines[0].removeprefix("- ")) if self.is_reworded else ""
-        return Phrase(
-            "measured on {ts:%Y-%m-%d}{model}{words}: {summary}",
-            ts=self.ts,
-            model=model,
-            words=words,
-            summary=self.summary,
-        )
+        model = f" by {self.model}" if self.model else ""
+        words = f", as “{self.lines[0].removeprefix('- ')}”" if self.is_reworded else ""
+        return f"measured on {self.ts:%Y-%m-%d}{model}{words}: {self.summary}"
 
-    def sentences(self) -> Iterator[Phrase]:
+    def sentences(self) -> Iterator[str]:
         """What the numbers are, for people."""
         about, controls = self.about, self.controls
         if about is None:
             return
-        yield Phrase(
-            "right next calls: {base:.0%} without the line, {edited:.0%} with it, {points}; "
-            "{contexts} from {cases}",
-            base=about.base,
-            edited=about.edited,
-            points=_points(about),
-            contexts=number_of(about.n, "context"),
-            cases=number_of(about.n_cases, "case"),
+        yield (
+            f"right next calls: {about.base:.0%} without the line, {about.edited:.0%} with it, "
+            f"{_points(about)}; {number_of(about.n, 'context')} from "
+            f"{number_of(about.n_cases, 'case')}"
         )
         if controls is None:
-            yield Phrase("other tools: no recorded calls to ask")
+            yield "other tools: no recorded calls to ask"
         else:
-            yield Phrase(
+            yield (
                 "other tools: {points}, which excludes a loss of {margin:.0%}; {contexts}"
                 if controls.excludes_harm
-                else "other tools: {points}, which does not exclude a loss of {margin:.0%}; {contexts}",
-                points=_points(controls),
-                margin=MARGIN,
-                contexts=number_of(controls.n, "context"),
-            )
+                else "other tools: {points}, which does not exclude a loss of {margin:.0%}; {contexts}"
+            ).format(points=_points(controls), margin=MARGIN, contexts=number_of(controls.n, "context"))
         if self.gold is not None:
-            yield Phrase(
-                "told the right call outright: {gold:.0%} right in the first contexts", gold=self.gold
-            )
+            yield f"told the right call outright: {self.gold:.0%} right in the first contexts"
         if self.wordings:
             shares = (f"{share:.0%} {line.removeprefix('- ')}" for line, share in self.wordings.items())
-            yield Phrase("wordings, on other contexts than the verdict's: {shares}", shares="; ".join(shares))
+            yield f"wordings, on other contexts than the verdict's: {'; '.join(shares)}"
             if self.is_reworded and self.verdict is MeasureVerdict.HELPS:
-                yield Phrase("promote writes this wording instead of the proposal's")
+                yield "promote writes this wording instead of the proposal's"
             elif self.is_reworded:
-                yield Phrase("promote writes the proposal's wording, of which the verdict says nothing")
-        yield Phrase(
-            "this is what {model} does with the description, not what the whole agent does", model=self.model
-        )
+                yield "promote writes the proposal's wording, of which the verdict says nothing"
+        yield f"this is what {self.model} does with the description, not what the whole agent does"
 
 
-def _points(difference: Difference) -> Phrase:
+def _points(difference: Difference) -> str:
     mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
-    return Phrase(
-        "{mean:+.0f} points, 95 % interval {low:+.0f} to {high:+.0f}", mean=mean, low=low, high=high
-    )
+    return f"{mean:+.0f} points, 95 % interval {low:+.0f} to {high:+.0f}"
 
 
 def keep(workspace: Workspace, measurement: Measurement) -> None:
@@ -211,34 +189,25 @@ def _stored(path: Path) -> Sequence[Measurement]:
     return jsonl.read(path, Measurement, other="not a measurement").values if path.exists() else ()
 
 
-def fall(before: Measurement | None, now: Measurement) -> Phrase | None:
+def fall(before: Measurement | None, now: Measurement) -> str | None:
     """Say that lines do less for a model than they did; None if that is not certain.
 
     Both intervals must lie apart, which two of 95 % do by chance in one of 200 comparisons.
     """
     if before is None or before.about is None or now.about is None or now.about.high >= before.about.low:
         return None
-    return Phrase(
-        "{before} on {ts:%Y-%m-%d}, {now} now",
-        before=_points(before.about),
-        ts=before.ts,
-        now=_points(now.about),
-    )
+    return f"{_points(before.about)} on {before.ts:%Y-%m-%d}, {_points(now.about)} now"
 
 
-def changes_since(before: Measurement, now: Measurement) -> list[Phrase]:
+def changes_since(before: Measurement, now: Measurement) -> list[str]:
     """What changed between two measurements: the model, the description's lines, the other tools."""
     old, new = before.description.splitlines(), now.description.splitlines()
     names = sorted({*before.others, *now.others})
     others = [name for name in names if before.others.get(name) != now.others.get(name)]
-    changed = list[Phrase]()
+    changed = list[str]()
     if before.model != now.model:
-        changed.append(Phrase("the model: {before}, now {now}", before=before.model, now=now.model))
-    changed += [
-        Phrase("the description: {line}", line=line)
-        for line in ndiff(old, new)
-        if line.startswith(("- ", "+ "))
-    ]
+        changed.append(f"the model: {before.model}, now {now.model}")
+    changed += [f"the description: {line}" for line in ndiff(old, new) if line.startswith(("- ", "+ "))]
     if others:
-        changed.append(Phrase("other tools: {names}", names=", ".join(others)))
+        changed.append(f"other tools: {', '.join(others)}")
     return changed

@@ -11,7 +11,6 @@ from coreloop.answer.models.choose_model import choose_model, model_names
 from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
@@ -254,11 +253,9 @@ def _with_contexts(
         choosing, about = halves(contexts.about)
         contexts = replace(contexts, about=about)
     if len(contexts.about) < _MIN_CONTEXTS:
-        reason = Phrase(
-            "too few recorded requests in which {tool} worked: {n} of {needed} that are needed",
-            tool=tool,
-            n=len(contexts.about),
-            needed=_MIN_CONTEXTS,
+        reason = (
+            f"too few recorded requests in which {tool} worked: {len(contexts.about)} of "
+            f"{_MIN_CONTEXTS} that are needed"
         )
         return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
     right = _judge(tool, subject.lines, failure)
@@ -294,10 +291,7 @@ def _model(
         raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
     command = schema_command(settings.reach, workspace.root)
     if command is None:
-        raise UsageError(
-            "measuring must know what the model is sent; set {reach_examples} in coreloop.yaml",
-            reach_examples=REACH_EXAMPLES,
-        )
+        raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
     model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
     native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
     base, edited = (tools_of(read_schema(command, folder)) for folder in copies)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.promote.measure.ask_model import BudgetSpentError
 from coreloop.promote.measure.contexts import CallContext, NextCall
@@ -33,8 +32,8 @@ class MeasureOutcome:
     """
 
     measured: Measurement
-    fallen: Phrase | None = None
-    changes: list[Phrase] = field(default_factory=list)
+    fallen: str | None = None
+    changes: list[str] = field(default_factory=list)
 
     @property
     def is_harm(self) -> bool:
@@ -89,11 +88,7 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         gold = [_share(prepared, item, prepared.base, stated=item.reference, turns=1) for item in first]
         base = [_share(prepared, item, prepared.base) for item in first]
         stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
-        told = Phrase(
-            "{without:.0%} right without the line, {stated:.0%} if told the right call",
-            without=sum(base) / len(base),
-            stated=stated,
-        )
+        told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
         if verdict is MeasureVerdict.TOO_WEAK:
             return subject.measured(verdict, now, gold=stated, reason=told)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
@@ -106,11 +101,11 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         pairs = _pairs(prepared, about, lambda done: on_progress(n_chosen + done))
         other = _pairs(prepared, controls, lambda done: on_progress(n_chosen + len(about) + done))
     except BudgetSpentError:
-        reason = Phrase("the budget is spent; run it again with another, and it goes on where it stopped")
+        reason = "the budget is spent; run it again with another, and it goes on where it stopped"
         return subject.measured(MeasureVerdict.NOT_KNOWN, now, reason=reason)
     difference = compare_pairs(pairs)
     verdict = judge_difference(difference)
-    needed = Phrase("about {n} more contexts", n=difference.n_missing)
+    needed = f"about {difference.n_missing} more contexts"
     more = needed if verdict is MeasureVerdict.NOT_KNOWN else ""
     return replace(
         subject.measured(verdict, now, gold=stated, reason=more),

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.messages import Phrase
 from coreloop.base.project.tools import bare_name
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.promote.measure.measured_lines import LineEdit
@@ -60,7 +59,7 @@ class Arms:
 class NoArms:
     """Why the two descriptions cannot be compared."""
 
-    reason: Phrase
+    reason: str
 
 
 @contextmanager
@@ -113,23 +112,23 @@ def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
 
 
-def _difference(before: Sequence[ToolText], after: Sequence[ToolText], edit: LineEdit) -> Phrase | None:
+def _difference(before: Sequence[ToolText], after: Sequence[ToolText], edit: LineEdit) -> str | None:
     """Why two lists of tools do not differ by exactly the edit; None if they do."""
     if [(item.name, item.parameters) for item in before] != [(item.name, item.parameters) for item in after]:
-        return Phrase("the two copies of the project have different tools or parameters")
+        return "the two copies of the project have different tools or parameters"
     changed = [
         (old, new) for old, new in zip(before, after, strict=True) if old.description != new.description
     ]
     if not changed:
-        return Phrase("the edit does not change what the model is sent")
+        return "the edit does not change what the model is sent"
     if len(changed) > 1 or changed[0][0].name not in {edit.tool, bare_name(edit.tool)}:
         names = ", ".join(old.name for old, _ in changed)
-        return Phrase("the edit also changes what the model is sent for {names}", names=names)
+        return f"the edit also changes what the model is sent for {names}"
     old, new = changed[0]
     files = [content.decode("utf-8", "replace") for content in (edit.without, edit.with_lines)]
     is_exact = _added(old.description, new.description) == _added(*files)
     is_exact = is_exact and _added(new.description, old.description) == _added(*reversed(files))
-    return None if is_exact else Phrase("the two descriptions differ by more than the edit")
+    return None if is_exact else "the two descriptions differ by more than the edit"
 
 
 def _added(old: str, new: str) -> Counter[str]:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs import events as happened
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.amounts import Amount, microusd
@@ -183,9 +182,8 @@ def report_events(
     if report.iteration not in {None, state.iteration + 1}:
         raise wrong_field(
             "$.iteration",
-            "iteration {given} is not the next one: expected {expected}; runs next shows the state",
-            given=report.iteration,
-            expected=state.iteration + 1,
+            f"iteration {report.iteration} is not the next one: expected {state.iteration + 1}; "
+            "runs next shows the state",
         )
     texts = tuple(part for part in report.sub_questions if isinstance(part, str))
     planned: list[Reported] = [happened.Planned(at=at, sub_questions=texts)] if texts else []
@@ -276,5 +274,5 @@ def _findings(state: State, report: AgentReport, ids: Mapping[str, str], at: dat
 
 
 def _unknown(path: str, name: str, known: set[Any]) -> UsageError:
-    names = ", ".join(sorted(known)) or Phrase("none yet; add it to sub_questions")
-    return wrong_field(path, "no sub-question {name}; the run has {names}", name=name[:80], names=names)
+    names = ", ".join(sorted(known)) or "none yet; add it to sub_questions"
+    return wrong_field(path, f"no sub-question {name[:80]}; the run has {names}")

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import AgentReport, Believe, report_events
@@ -114,10 +113,8 @@ def waive(
         require_going(folding.state)
         proposed = [part.id for part in folding.state.sub_questions if part.waiver and part.is_open]
         if part_id not in proposed:
-            named = ", ".join(proposed) or Phrase("none")
-            raise UsageError(
-                "no agent proposed to drop {part_id}; proposed: {named}", part_id=part_id, named=named
-            )
+            named = ", ".join(proposed) or "none"
+            raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
         if not store.append(run_id, [waived], after=newest):
             return close_if_over(store, run_id, clock=clock)
 

@@ -7,7 +7,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import Phrase
 from coreloop.base.text import printable
 from coreloop.runs.driver.spending import has_duplicate_keys
 
@@ -33,9 +32,7 @@ def read_json(data: bytes, form: type[_T], *, what: str) -> _T:
         The message begins with the JSON path of the field, and says what would be right.
     """
     if len(data) > MAX_BYTES:
-        raise wrong_field(
-            "$", "the {what} has more than {most:,} bytes; shorten its texts", what=what, most=MAX_BYTES
-        )
+        raise wrong_field("$", f"the {what} has more than {MAX_BYTES:,} bytes; shorten its texts")
     data = data.removeprefix(BOM_UTF8)
     try:
         read = msgspec.json.decode(data, type=form)
@@ -43,24 +40,22 @@ def read_json(data: bytes, form: type[_T], *, what: str) -> _T:
         text, _, place = str(error).partition(" - at `")
         raise wrong_field(place.rstrip("`") or "$", _in_words(text)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise wrong_field("$", "not JSON ({error}); pipe one JSON object", error=str(error)) from error
+        raise wrong_field("$", f"not JSON ({error!s}); pipe one JSON object") from error
     if has_duplicate_keys(data):
         raise wrong_field("$", "an object has a key twice, of which only one would count; leave one out")
     return read
 
 
-def _in_words(text: str) -> Phrase:
+def _in_words(text: str) -> str:
     if unknown := re.search(r"unknown field `(.*)`", text):
-        return Phrase("unknown field {name}; leave it out", name=printable(unknown[1]))
+        return f"unknown field {printable(unknown[1])}; leave it out"
     if missing := re.search(r"missing required field `(.*)`", text):
-        return Phrase("the field {name} is missing; add it", name=printable(missing[1]))
+        return f"the field {printable(missing[1])} is missing; add it"
     if "matching regex" in text:
-        return Phrase("is blank; write a text")
-    return Phrase(printable(text[:1].lower() + text[1:].replace("`", "")))
+        return "is blank; write a text"
+    return printable(text[:1].lower() + text[1:].replace("`", ""))
 
 
-def wrong_field(path: str, message: str, /, **values: object) -> UsageError:
-    """Return the error of a field by its JSON path; its message is a template, or a `Phrase`."""
-    shown = {name: printable(value) if type(value) is str else value for name, value in values.items()}
-    message = message if isinstance(message, Phrase) else Phrase(message, **shown)
-    return UsageError("{path}: {message}; nothing was recorded", path=printable(path), message=message)
+def wrong_field(path: str, message: str, /) -> UsageError:
+    """Return the error of a field by its JSON path."""
+    return UsageError(f"{printable(path)}: {printable(message)}; nothing was recorded")

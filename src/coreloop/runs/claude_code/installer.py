@@ -218,9 +218,7 @@ def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[Instal
             shorter = without_entry(rest, event, HOOK, inserted)
         if shorter is None:
             raise WorkspaceError(
-                "the entry of {hook} was changed; remove it from hooks.{event} by hand, then run this again",
-                hook=HOOK,
-                event=event,
+                f"the entry of {HOOK} was changed; remove it from hooks.{event} by hand, then run this again",
                 path=path,
             )
         rest = shorter
@@ -245,9 +243,7 @@ def _entry(lease_s: int) -> dict[str, Any]:
 def _require_free(root: Path, contents: dict[str, bytes]) -> None:
     refuse_links(root, [*contents, MANIFEST, SETTINGS, BACKUP, IGNORED])
     if (root / MANIFEST).exists():
-        raise UsageError(
-            "{root}: installed already; run runs uninstall claude-code --confirm first", root=root
-        )
+        raise UsageError(f"{root}: installed already; run runs uninstall claude-code --confirm first")
     for name in (*contents, BACKUP):
         if (root / name).exists():
             raise WorkspaceError("exists; move it away", path=root / name)
@@ -261,11 +257,11 @@ def _new_folders(root: Path, contents: dict[str, bytes]) -> list[str]:
 def _manifest(root: Path) -> Manifest:
     path = root / MANIFEST
     if not path.is_file():
-        raise UsageError("{root}: nothing is installed for Claude Code", root=root)
+        raise UsageError(f"{root}: nothing is installed for Claude Code")
     try:
         manifest = msgspec.json.decode(read_file(path), type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError("is damaged ({error}); restore it from git", error=error, path=path) from error
+        raise WorkspaceError(f"is damaged ({error}); restore it from git", path=path) from error
     skills = {name for language in LANGUAGES for name, _ in skill_files(language)}
     known = {HOOK, FILE_NAME, *(f".claude/skills/{name}" for name in skills)}
     return msgspec.structs.replace(

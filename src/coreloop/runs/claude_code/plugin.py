@@ -42,7 +42,7 @@ def uninstall_plugin(root: Path, *, confirm: bool) -> list[InstallChange]:
         There is no plugin.
     """
     if not (root / PLUGIN).is_dir():
-        raise UsageError("{root}: no {plugin} is here", root=root, plugin=PLUGIN)
+        raise UsageError(f"{root}: no {PLUGIN} is here")
     names = dict.fromkeys(name for language in LANGUAGES for name, _ in _plugin(0, language))
     changes = [_removal(root, name) for name in names if (root / name).is_file()]
     for change in changes if confirm else ():
@@ -101,7 +101,7 @@ def install_agents(root: Path, *, confirm: bool, language: Language) -> list[Ins
     path = root / AGENTS
     old = read_file(path) if path.exists() else None
     if old is not None and _BEGIN.encode() in old:
-        raise UsageError("{path}: installed already; run runs uninstall agents-md --confirm first", path=path)
+        raise UsageError(f"{path}: installed already; run runs uninstall agents-md --confirm first")
     section = _BEGIN.encode() + TEMPLATES.joinpath("agents", f"{language}.md").read_bytes() + _END.encode()
     if confirm and old is None:
         write_public(path, section)
@@ -123,7 +123,7 @@ def uninstall_agents(root: Path, *, confirm: bool) -> list[InstallChange]:
     before, begin, rest = text.partition(_BEGIN.encode())
     _, end, after = rest.partition(_END.encode())
     if not begin or not end:
-        raise UsageError("{path}: has no section of coreloop", path=path)
+        raise UsageError(f"{path}: has no section of coreloop")
     whole = before.removesuffix(b"\n") + after if before else after
     if confirm and whole:
         rewrite_file(path, whole)

@@ -7,7 +7,6 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.base.errors import RunBusyError, RunError, UsageError
-from coreloop.base.messages import Phrase
 from coreloop.runs.events import Caller
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.person_or_agent import pid_namespace, require_person
@@ -73,7 +72,7 @@ def plan_of(state: State) -> DriverPlan:
     """
     plan = _plan_in(state)
     if plan is None:
-        raise RunError("run {run_id} has no command; start a new run", run_id=state.run_id)
+        raise RunError(f"run {state.run_id} has no command; start a new run")
     return plan
 
 
@@ -81,7 +80,7 @@ def _plan_in(state: State) -> DriverPlan | None:
     return state.of_kind.driver if isinstance(state.of_kind, DrivenState) else None
 
 
-def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[str, str]) -> Caller:
+def require_outside(store: Store, state: State, act: str, environ: Mapping[str, str]) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls, as `require_person` does.
 
     An agent could hide its ancestors in a namespace of its own. So of a driven run are also refused: a caller
@@ -101,23 +100,19 @@ def require_outside(store: Store, state: State, act: Phrase, environ: Mapping[st
     UsageError
         The message says where to run this.
     """
-    by = require_person(Phrase("{act} a run", act=act), environ)
+    by = require_person(f"{act} a run", environ)
     if not is_driven(state):
         return by
     if by != "person":
         raise UsageError(
-            "whether a person or the run's agent calls cannot be told here, so that this "
-            "cannot {act} run {run_id}; run it in a terminal of your own, on the machine "
-            "of its driver",
-            act=act,
-            run_id=state.run_id,
+            "whether a person or the run's agent calls cannot be told here, so that this cannot "
+            f"{act} run {state.run_id}; run it in a terminal of your own, on the machine of its "
+            "driver"
         )
     if state.namespace not in {"", pid_namespace()} and _is_at_work(store, state.run_id):
         raise UsageError(
-            "run {run_id} is driven in another container or process namespace, so that "
-            "this cannot {act} it; run it in a terminal of your own there, or use runs stop",
-            run_id=state.run_id,
-            act=act,
+            f"run {state.run_id} is driven in another container or process namespace, so that "
+            f"this cannot {act} it; run it in a terminal of your own there, or use runs stop"
         )
     return by
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from coreloop.base.errors import RunBusyError, RunEndedError, RunError, UsageError, WorkspaceError
-from coreloop.base.messages import Phrase, say, text_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
@@ -40,8 +39,8 @@ from coreloop.runs.stores.store import Store
 
 _TICK_S: Final = 0.2
 _SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs
-_ASKED: Final = Phrase("ended by Ctrl-C")
-_DEADLINE: Final = Phrase("ended at the deadline")
+_ASKED: Final = "ended by Ctrl-C"
+_DEADLINE: Final = "ended at the deadline"
 MOST_RATE_LIMITS: Final = 24
 """In a row; from then on they are failures. At the driver's own pace this is after some 18 hours."""
 _NOT_STARTED: Final = frozenset({126, 127})
@@ -191,7 +190,7 @@ class _Driver:
             try:
                 self._done = run.step("iteration", key, lambda _: self._execute(run, key), at_most=at_most)
             except IterationFailedError as failed:
-                self._back_off(run.state, text_of(failed))
+                self._back_off(run.state, str(failed))
                 raise Postponed from failed
         self._rate_limits = 0
         if run.state.is_terminal:  # a person stopped the run meanwhile; the iteration counts nevertheless
@@ -233,11 +232,11 @@ class _Driver:
                 raise Postponed(max_amount(tried.reports.cost, claimed))
         if not (is_met or is_new):
             why = (
-                Phrase("left the files as they were in an earlier iteration")
+                "left the files as they were in an earlier iteration"
                 if before != after
-                else Phrase("changed no file")
+                else "changed no file"
             )
-            raise IterationFailedError(Phrase("it {why} and recorded nothing", why=why), cost)
+            raise IterationFailedError(f"it {why} and recorded nothing", cost)
         trees = sorted({tree_digest(before), tree})
         self._seen |= set(trees)
         seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
@@ -254,10 +253,9 @@ class _Driver:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
             raise UsageError(
-                "the command does not say what it spends, so that nothing would end the run; "
-                "go on with dartlab-coreloop runs resume {run_id} and --max-iterations, "
-                "--deadline or --usd-per-iteration",
-                run_id=run.run_id,
+                "the command does not say what it spends, so that nothing would end the run; go on "
+                f"with dartlab-coreloop runs resume {run.run_id} and --max-iterations, --deadline or "
+                "--usd-per-iteration"
             )
 
     def _attempt(self, run: Run, key: str) -> ExecutionResult:
@@ -269,11 +267,7 @@ class _Driver:
                 self._is_unreadable_said = True
                 unreadable, all_of_it = printable(reports.unreadable), dollars(total.microusd)
                 self._console.say(
-                    say(
-                        "an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}",
-                        unreadable=unreadable,
-                        all_of_it=all_of_it,
-                    )
+                    f"an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}"
                 )
 
         number, self._is_unreadable_said = run.state.iteration + 1, False
@@ -290,9 +284,7 @@ class _Driver:
             yield
         except OSError as error:
             where = error.filename or self._plan.folder
-            raise WorkspaceError(
-                "cannot be used ({strerror})", strerror=error.strerror, path=where
-            ) from error
+            raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
     def _place(self, run: Run) -> ExecutionPlace:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
@@ -310,11 +302,7 @@ class _Driver:
                 return _ASKED
             if left_s is not None and passed >= left_s:
                 return _DEADLINE
-            return (
-                Phrase("no end after {timeout_s:g} s (--iteration-timeout)", timeout_s=timeout_s)
-                if passed >= timeout_s
-                else ""
-            )
+            return f"no end after {timeout_s:g} s (--iteration-timeout)" if passed >= timeout_s else ""
 
         return is_over
 
@@ -322,24 +310,20 @@ class _Driver:
         ctrl_c = self._console.ctrl_c
         if ctrl_c.refused and not self._is_refusal_said:
             self._is_refusal_said = True
-            self._console.say(say("ignored SIGINT: the command may have sent it; use Ctrl-C or runs stop"))
+            self._console.say("ignored SIGINT: the command may have sent it; use Ctrl-C or runs stop")
         if ctrl_c.count == 1 and not ctrl_c.is_announced:
             ctrl_c.is_announced = True
-            self._console.say(say("stops after this iteration; press Ctrl-C again to stop now"))
+            self._console.say("stops after this iteration; press Ctrl-C again to stop now")
         return ctrl_c.count
 
     def _until_code(self, run: Run) -> int:
         words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
         command = Command(words, Path(self._plan.folder), place.environ, b"", place.lock, mark=place.mark)
-        is_over = self._announced(
-            self._ending(run), say("waiting for --until {until!r}", until=self._plan.until)
-        )
+        is_over = self._announced(self._ending(run), f"waiting for --until {self._plan.until!r}")
         with self._readable():
             finished = run_command(command, hear=lambda *_: None, is_over=is_over)
         if finished.ended_for:
-            self._console.say(
-                say("--until was ended, so it has not succeeded: {reason}", reason=finished.ended_for)
-            )
+            self._console.say(f"--until was ended, so it has not succeeded: {finished.ended_for}")
         return finished.code or (1 if finished.ended_for else 0)
 
     def _announced(self, is_over: Callable[[], str], text: str) -> Callable[[], str]:
@@ -361,9 +345,7 @@ class _Driver:
             return False
         code = self._until_code(run)
         if code in _NOT_STARTED:
-            raise UsageError(
-                "--until: sh cannot start {until!r} (exit code {code})", until=self._plan.until, code=code
-            )
+            raise UsageError(f"--until: sh cannot start {self._plan.until!r} (exit code {code})")
         if code == 0:
             run.record(happened.UntilMet)
         return code == 0
@@ -371,32 +353,21 @@ class _Driver:
     def _back_off(self, state: State, why: str) -> None:
         failures, max_failures = state.failures_in_row, state.limits.max_failures
         self._wait_s = 0.0 if failures >= max_failures else self._console.pace.after_failures(failures)
-        then = (
-            Phrase("again in {wait_s:g} s", wait_s=self._wait_s)
-            if self._wait_s
-            else Phrase("stops: {reason}", reason="failures")
-        )
+        then = f"again in {self._wait_s:g} s" if self._wait_s else "stops: failures"
         self._console.say(
-            say(
-                "iteration {number} failed ({failures} of {max_failures}): {why} · {then}",
-                number=state.iteration + 1,
-                failures=failures,
-                max_failures=max_failures,
-                why=why,
-                then=then,
-            )
+            f"iteration {state.iteration + 1} failed ({failures} of {max_failures}): {why} · {then}"
         )
 
     def _put_off(self, asked_s: float | None, cost: Amount) -> None:
         self._rate_limits += 1
         if self._rate_limits > MOST_RATE_LIMITS:
             raise IterationFailedError(
-                Phrase("a rate limit for the {rate_limits}th time in a row", rate_limits=self._rate_limits),
+                f"a rate limit for the {self._rate_limits}th time in a row",
                 cost,
             )
         pace = self._console.pace
         self._wait_s = pace.after_rate_limits(self._rate_limits, asked_s)
-        self._console.say(say("rate limit: again in {wait_s:g} s", wait_s=self._wait_s))
+        self._console.say(f"rate limit: again in {self._wait_s:g} s")
 
     def _wait(self, run: Run) -> None:
         """Wait if a failure or a rate limit asks for it; a person, or a limit, can end the wait."""

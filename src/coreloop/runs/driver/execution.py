@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.files import write_private
-from coreloop.base.messages import Phrase, say
 from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
@@ -81,7 +80,7 @@ class ExecutionResult:
         if self.finished.ended_for:
             return self.finished.ended_for
         if self.finished.code:
-            return Phrase("exit code {code}", code=self.finished.code)
+            return f"exit code {self.finished.code}"
         return '"is_error": true' if self.reports.is_error else ""
 
 
@@ -162,7 +161,7 @@ class _Screen:
 
     def end(self, file: Path) -> None:
         if self._left <= 0:
-            self._show_line(say("  | … the rest is in {file}", file=file))
+            self._show_line(f"  | … the rest is in {file}")
         elif self._rest:
             self._show(self._rest)
 

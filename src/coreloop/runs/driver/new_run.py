@@ -103,7 +103,7 @@ def bound_run(store: Store, state: State, bounds: Bounds, *, now: datetime) -> N
     if bounds == Bounds():
         return
     if not is_driven(state):
-        raise UsageError("run {run_id} is not one of runs start; leave out the options", run_id=state.run_id)
+        raise UsageError(f"run {state.run_id} is not one of runs start; leave out the options")
     require_resumable(state)
     plan = plan_of(state)
     price = plan.usd_per_iteration if bounds.usd_per_iteration is None else bounds.usd_per_iteration
@@ -140,7 +140,7 @@ def _require_program(options: DriverOptions) -> None:
     else:
         is_found = shutil.which(program) is not None
     if not is_found:
-        raise UsageError("{program!r} is not an executable program; check its name and PATH", program=program)
+        raise UsageError(f"{program!r} is not an executable program; check its name and PATH")
 
 
 def _limits(options: DriverOptions) -> Limits:
@@ -178,9 +178,7 @@ def _question(options: DriverOptions) -> str:
         except UnicodeDecodeError as error:
             raise WorkspaceError("is not UTF-8 text; convert it", path=prompt) from error
         except OSError as error:
-            raise WorkspaceError(
-                "cannot be read ({strerror})", strerror=error.strerror, path=prompt
-            ) from error
+            raise WorkspaceError(f"cannot be read ({error.strerror})", path=prompt) from error
         for line in text.splitlines():
             if title := line.strip("# \t"):
                 return title[:_QUESTION_CHARS]

@@ -16,7 +16,6 @@ from typing import Final
 
 from coreloop.base.errors import RunError, UsageError
 from coreloop.base.files import file_errors
-from coreloop.base.messages import Phrase
 from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
 
 try:
@@ -147,10 +146,7 @@ def _wait_for_lock(descriptor: int, run_id: str) -> None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 if monotonic() > deadline:
-                    message = Phrase(
-                        "a command that an earlier driver of run {run_id} started still runs; end it",
-                        run_id=run_id,
-                    )
+                    message = f"a command that an earlier driver of run {run_id} started still runs; end it"
                     raise RunError(message) from error
             else:
                 return

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from coreloop.base.messages import Phrase, number_of, say
+from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue, Stop
@@ -41,11 +41,11 @@ def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop)
     """
     findings = sum(len(part.findings) for part in state.sub_questions)
     parts = [
-        say("iteration {number}/{most}", number=state.iteration, most=state.limits.max_iterations),
+        f"iteration {state.iteration}/{state.limits.max_iterations}",
         spending(state),
-        say(number_of(findings, "finding")),
-        say("{files} changed", files=number_of(done.get("files", 0), "file")),
-        say("{seconds:.0f} s", seconds=done.get("seconds", 0)),
+        number_of(findings, "finding"),
+        f"{number_of(done.get('files', 0), 'file')} changed",
+        f"{done.get('seconds', 0):.0f} s",
         _next(state, decision),
     ]
     return " · ".join(parts)
@@ -57,17 +57,15 @@ def spending(state: State) -> str:
     budget = usd if limits.microusd is None else f"{usd}/{dollars(limits.microusd)}"
     if limits.tokens is None:
         return budget
-    return say(
-        "{budget} · {spent:,}/{most:,} tokens", budget=budget, spent=state.spent.tokens, most=limits.tokens
-    )
+    return f"{budget} · {state.spent.tokens:,}/{limits.tokens:,} tokens"
 
 
 def reason_line(state: State) -> str:
     """Build the line that says why a run does not go on."""
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     why = _REASONS.get(state.stop_reason or "") or _STATUSES.get(state.status) or _ended_by(state)
-    iterations = say(number_of(state.iteration, "iteration"))
-    return f"{state.run_id}  {state.status}{reason}: {say(why)}; {iterations}, {spending(state)}"
+    iterations = number_of(state.iteration, "iteration")
+    return f"{state.run_id}  {state.status}{reason}: {why}; {iterations}, {spending(state)}"
 
 
 def _ended_by(state: State) -> str:
@@ -75,14 +73,14 @@ def _ended_by(state: State) -> str:
         return ""
     if state.ended_by == "person":
         return "a person calls it answered" if state.status == "completed" else "a person stopped it"
-    command = "complete" if state.status == "completed" else Phrase("stop, Ctrl-C or a request to a service")
-    return Phrase("runs {command} ended it; whether a person did cannot be told", command=command)
+    command = "complete" if state.status == "completed" else "stop, Ctrl-C or a request to a service"
+    return f"runs {command} ended it; whether a person did cannot be told"
 
 
 def _next(state: State, decision: Continue | Stop) -> str:
     if isinstance(decision, Stop):
-        return say("stops: {reason}", reason=decision.reason or decision.status)
+        return f"stops: {decision.reason or decision.status}"
     unanswered = (f"{part.id} {part.text}" for part in state.sub_questions if not part.is_answered)
     wanted = next(iter(state.next_actions), "") or next(unanswered, "")
-    following = printable(wanted)[:100] or Phrase("iteration {number}", number=state.iteration + 1)
-    return say("next: {following}", following=following)
+    following = printable(wanted)[:100] or f"iteration {state.iteration + 1}"
+    return f"next: {following}"

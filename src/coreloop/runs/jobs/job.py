@@ -104,22 +104,14 @@ def as_json(value: Any) -> str:
 
 def unknown_job(job_id: str) -> UsageError:
     """Build the error for a job that a queue does not have."""
-    return UsageError(
-        "no job {job_id}; `dartlab-coreloop jobs list` shows the jobs", job_id=printable(job_id[:40])
-    )
+    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
 
 
 def cannot_retry(job: Job) -> UsageError:
     """Build the error for a job that waits, is being done or is done."""
-    return UsageError(
-        "job {job_id} is {status}; only dead and cancelled jobs can be retried",
-        job_id=job.id,
-        status=job.status,
-    )
+    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
 
 
 def cannot_cancel(job: Job) -> UsageError:
     """Build the error for a job that does not wait."""
-    return UsageError(
-        "job {job_id} is {status}; only queued jobs can be cancelled", job_id=job.id, status=job.status
-    )
+    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")

@@ -25,11 +25,7 @@ _PAUSE_S: Final = 0.01
 def busy(run_id: str, owner: str) -> RunBusyError:
     """Build the error that names the process that works on a run."""
     named = printable(owner) or "another process"
-    return RunBusyError(
-        "{named} works on run {run_id}; wait until it ends, or pause or stop the run",
-        named=named,
-        run_id=run_id,
-    )
+    return RunBusyError(f"{named} works on run {run_id}; wait until it ends, or pause or stop the run")
 
 
 @contextmanager
@@ -53,12 +49,7 @@ def held_file(path: Path, run_id: str) -> Iterator[None]:
     try:
         descriptor = _acquire(path)
     except OSError as error:
-        raise RunStoreError(
-            "{path}: run {run_id} cannot be held ({strerror})",
-            path=path,
-            run_id=run_id,
-            strerror=error.strerror or error,
-        ) from error
+        raise RunStoreError(f"{path}: run {run_id} cannot be held ({error.strerror or error})") from error
     if descriptor is None:
         raise busy(run_id, _owner(path))
     holder = os.getpid()

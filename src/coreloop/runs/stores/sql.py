@@ -355,7 +355,7 @@ def _decoded(run_id: str, version: int, data: bytes) -> Event:
     try:
         return decode_event(data, version=version)
     except RunError as error:
-        raise RunError("{run_id}: {error}", run_id=run_id, error=error) from error
+        raise RunError(f"{run_id}: {error}") from error
 
 
 def _run_row(
@@ -392,18 +392,13 @@ def _run_row(
 
 
 def _unknown(run_id: str) -> RunNotFoundError:
-    return RunNotFoundError(
-        "no run {run_id}; `dartlab-coreloop runs list` shows the runs", run_id=printable(run_id[:40])
-    )
+    return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
 
 
 def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
     used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
     return BudgetError(
-        "all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would "
-        "exceed its daily limit of {limit:.4f} USD",
-        used=used,
-        more=more,
-        limit=limit,
+        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD "
+        f"would exceed its daily limit of {limit:.4f} USD",
         reason="usd_per_day",
     )

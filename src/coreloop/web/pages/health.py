@@ -8,7 +8,6 @@ from typing import Any, Final
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.errors import CoreloopError
-from coreloop.base.messages import text_of
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
@@ -97,7 +96,7 @@ def _status(source: PageSource) -> tuple[PageSnapshot[Status] | None, str]:
     try:
         return source.snapshots.get("status", places, lambda: _read_status(source)), ""
     except CoreloopError as error:
-        return None, text_of(error)
+        return None, str(error)
 
 
 def _read_status(source: PageSource) -> Status:

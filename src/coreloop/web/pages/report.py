@@ -44,7 +44,7 @@ def write_report(source: PageSource, out: Path, *, language: Language = "en") ->
         The project cannot be read, or the folder cannot be written; an earlier report is then unchanged.
     """
     if out.exists() and not _may_replace(out):
-        raise UsageError("{out}: has other files; name a new folder, or one with an earlier report", out=out)
+        raise UsageError(f"{out}: has other files; name a new folder, or one with an earlier report")
     shared = replace(source, is_shared=True)
     with file_errors("cannot be written ({strerror})", out):
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import join
 from coreloop.learn.proposals.candidates import Candidate
 from coreloop.learn.proposals.proposed_change import change_of
 from coreloop.learn.proposals.statement_document import cost_text, sides_text
@@ -108,7 +107,7 @@ def _evidence(proposal: WaitingProposal) -> str:
     entry = proposal.entry
     if not isinstance(entry, Statement):
         return ""
-    return join([sides_text(entry, entry.sides), cost_text(entry)], separator="; ")
+    return "; ".join([sides_text(entry, entry.sides), cost_text(entry)])
 
 
 def _measured(source: PageSource, proposal: WaitingProposal) -> Measurement | None:

@@ -9,7 +9,6 @@ from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
 from coreloop.base.errors import CoreloopError
-from coreloop.base.messages import text_of
 
 T = TypeVar("T")
 _State = tuple[tuple[str, int, int], ...]
@@ -105,7 +104,7 @@ def _read(entry: _Entry, state: _State, read: Callable[[], Any]) -> None:
     except CoreloopError as error:
         if entry.snapshot is None:
             raise
-        snapshot = replace(entry.snapshot, problem=text_of(error))
+        snapshot = replace(entry.snapshot, problem=str(error))
     entry.tried_s = monotonic()
     took_s = entry.tried_s - begun_s
     entry.rest_s = _REST * took_s if took_s > _WAIT_S else 0.0

@@ -15,7 +15,6 @@ from coreloop.answer.search.index.store import FileState, KnownFile, UnreadFile
 from coreloop.answer.search.index.tree import MAX_FILE_BYTES, FoundFile, SkippedFile, find_files, location_of
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
-from coreloop.base.messages import Phrase
 
 _UNSETTLED_NS: Final = 2_000_000_000
 """A file that changed so shortly before it was read may have changed again in the same tick of its clock."""
@@ -160,9 +159,7 @@ class Comparison:
             with open_regular(Path(file.path)) as opened:
                 data = opened.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            yield from self._refused(
-                SkippedFile(file.location, Phrase("cannot be read ({strerror})", strerror=error.strerror))
-            )
+            yield from self._refused(SkippedFile(file.location, f"cannot be read ({error.strerror})"))
             return
         yield from self._read(file, known, data)
 

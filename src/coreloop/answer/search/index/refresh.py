@@ -14,7 +14,7 @@ from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import Phrase, number_of
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 
 MOST_BEFORE: Final = 500
@@ -73,17 +73,13 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
         return ""
     _read_beside(workspace, starts, now)
     files = number_of(len(changed), "changed file")
-    return str(Phrase("{files} are still being read; ask again for what they say", files=files))
+    return str(f"{files} are still being read; ask again for what they say")
 
 
 def _unwritten(changed: int) -> str:
     """The line about an index that stays as it was; a stranger who asks a service learns no path by it."""
     files = number_of(changed, "changed file")
-    return str(
-        Phrase(
-            "without {files}, since the index cannot be written; dartlab-coreloop index says why", files=files
-        )
-    )
+    return str(f"without {files}, since the index cannot be written; dartlab-coreloop index says why")
 
 
 def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime) -> FoundFresh:

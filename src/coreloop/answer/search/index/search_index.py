@@ -70,9 +70,7 @@ def bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise
-        raise SearchTimeoutError(
-            "the search of the index took longer than {timeout_s:g} s", timeout_s=timeout_s
-        ) from error
+        raise SearchTimeoutError(f"the search of the index took longer than {timeout_s:g} s") from error
 
 
 def _source(row: sqlite3.Row) -> Source:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.base.messages import Phrase
 
 MAX_FILE_BYTES: Final = 20_000_000
 IGNORED_FOLDERS: Final = frozenset(
@@ -93,7 +92,7 @@ def _walk(
         try:
             entries = _entries(folder)
         except OSError as error:
-            yield SkippedFile(prefix, Phrase("folder cannot be read ({strerror})", strerror=error.strerror))
+            yield SkippedFile(prefix, f"folder cannot be read ({error.strerror})")
             continue
         if folder != str(start) and _is_made(folder, entries):
             continue
@@ -139,7 +138,7 @@ def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> 
     if extractor_of(location, schemas) is None:
         return "other kind of file"
     if status.st_size > MAX_FILE_BYTES:
-        return Phrase("larger than {megabytes} MB", megabytes=MAX_FILE_BYTES // 1_000_000)
+        return f"larger than {MAX_FILE_BYTES // 1_000_000} MB"
     if not location.isascii() and location != location.encode("utf-8", "replace").decode():
         return "name is not UTF-8"
     return ""

@@ -58,9 +58,9 @@ def checked_address(host: str, *, resolve: Resolve, allows: Allows, timeout_s: f
     """
     addresses = _resolved(host, resolve, timeout_s)
     if not addresses:
-        raise RefusedAddressError("{host} has no address", host=host)
+        raise RefusedAddressError(f"{host} has no address")
     if not all(allows(address) for address in addresses):
-        raise RefusedAddressError("{host} is not a public address", host=host)
+        raise RefusedAddressError(f"{host} is not a public address")
     return addresses[0]
 
 
@@ -84,4 +84,4 @@ def _resolved(host: str, resolve: Resolve, timeout_s: float) -> list[str]:
     try:
         return answered.result(timeout_s)
     except (OSError, UnicodeError, TimeoutError) as error:
-        raise RefusedAddressError("{host} cannot be resolved", host=host) from error
+        raise RefusedAddressError(f"{host} cannot be resolved") from error

@@ -123,7 +123,7 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
     if parts.username is not None:
         raise RefusedAddressError("an address with a name or password is not fetched")
     if port not in ports:
-        raise RefusedAddressError("port {port} is not fetched from", port=port)
+        raise RefusedAddressError(f"port {port} is not fetched from")
     return parts
 
 
