@@ -24,8 +24,7 @@ from coreloop.runs.events import Event, decode_event, encode_event
 from coreloop.runs.fold import fold
 from coreloop.runs.manage import create_run
 from coreloop.runs.stores.postgres import postgres_store
-from coreloop.runs.stores.sqlite import sqlite_store
-from coreloop.runs.stores.store import Store
+from coreloop.runs.stores.store import Store, sqlite_store
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from postgres_servers import newest, running_server

@@ -16,7 +16,6 @@ from markdown_it import MarkdownIt
 from playwright.sync_api import Browser
 
 from coreloop.admin.demo.run import run_demo
-from coreloop.admin.demo.scenario import HELPDESK
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from browsing import chromium, visit
@@ -49,7 +48,7 @@ def main() -> None:
     """Write a picture of each page for each screen, and one of a draft."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, now = Path(scratch) / "helpdesk", datetime.now(UTC)
-        run_demo(HELPDESK, folder, seed=7, now=now, tell=lambda _stage: None)
+        run_demo(folder, seed=7, now=now, tell=lambda _stage: None)
         shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.jpg"))
         subprocess.run([sys.executable, "-m", "coreloop", "index", "docs"], cwd=folder, check=True)
         with served(folder) as service, chromium() as browser:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from coreloop.runs.jobs.job import LEASE_S
-from coreloop.runs.jobs.queue import JobQueue
-from coreloop.runs.jobs.sql_queue import postgres_queue, sqlite_queue
+from coreloop.runs.jobs.queue import JobQueue, postgres_queue
+from coreloop.runs.jobs.sql_queue import sqlite_queue
 
 Found = TypeVar("Found")
 SHORT_S = 0.4

@@ -18,8 +18,7 @@ from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.postgres import postgres_store
-from coreloop.runs.stores.sqlite import sqlite_store
-from coreloop.runs.stores.store import Store
+from coreloop.runs.stores.store import Store, sqlite_store
 
 MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
 AT_MOST = Amount(300, 30)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from coreloop.observe.adapters.attach import attach
 
 __all__ = ["AuditCollector", "attach", "current", "dropped", "feedback", "observed_tool", "warm_up"]
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from source_files import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"
-NOT_OURS = {"admin/demo/projects", "admin/init/templates", "runs/claude_code/templates"}
+NOT_OURS = {"admin/demo/project", "admin/init/templates", "runs/claude_code/templates"}
 """Files that are copied into other projects."""
 BEHIND_ONE_MODULE = {
     "distributed": "learn.mine.executors",
@@ -24,7 +24,7 @@ BEHIND_ONE_MODULE = {
     "github": "base.github",
     "httpx2": "base.http",
     "markupsafe": "web.pages",
-    "opentelemetry": "web.spans",
+    "opentelemetry": "web.server",
     "prometheus_client": "web.metrics",
     "protego": "answer.search.page.robots",
     "psycopg": "base.postgres",

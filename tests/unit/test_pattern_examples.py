@@ -15,7 +15,7 @@ EXAMPLES: dict[str, dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("pattern_examples.toml").read_text(encoding="utf-8")
 )
 ROWS = [(f"{room}.{name}", example) for room, rows in EXAMPLES.items() for name, example in rows.items()]
-FOREIGN = re.compile(r"\bfrom github\b|import (?:uvicorn|starlette)|frameworks/|__main__|/projects/")
+FOREIGN = re.compile(r"\bfrom github\b|import (?:uvicorn|starlette)|frameworks/|__main__|/demo/project/")
 MAX_PLAIN = 60
 
 

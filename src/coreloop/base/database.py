@@ -3,24 +3,68 @@
 `coreloop.base.postgres` has the other one. A store's statements are SQL that both understand, with ``?``.
 """
 
+import json
 import os
 import platform
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import fields
+from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from coreloop.base import sqlite
 from coreloop.base.errors import RunStoreError, WorkspaceError
+from coreloop.base.records import encodable
+
+T = TypeVar("T")
+JSON: Final = {"json": True}
+"""Metadata of a field whose column has JSON."""
 
 
 def stamp(moment: datetime) -> str:
     """Return a time as the tables of runs, jobs and repairs have it; the texts sort chronologically."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def to_column(value: Any) -> Any:
+    """Return a value as a column has it: times and days as text, dicts as JSON, no NUL."""
+    match value:
+        case datetime():
+            return stamp(value)
+        case date():
+            return value.isoformat()
+        case bool():
+            return int(value)
+        case dict():
+            return json.dumps(storable(value), sort_keys=True, allow_nan=False, ensure_ascii=False)
+    return storable(value)
+
+
+def storable(value: Any) -> Any:
+    """Leave out what a database cannot hold: NUL and lone surrogates, at any depth."""
+    match value:
+        case str():
+            return encodable(value).replace("\0", "")
+        case list() | tuple():
+            return [storable(item) for item in value]
+        case dict():
+            return {storable(key): storable(item) for key, item in value.items()}
+    return value
+
+
+def of_row(kind: type[T], row: Sequence[Any]) -> T:
+    """Read a row, whose columns are the fields of a dataclass in their order."""
+    values = {
+        field.name: json.loads(value) if "json" in field.metadata and value is not None else value
+        for field, value in zip(fields(kind), row, strict=True)  # type: ignore[arg-type]
+    }
+    return msgspec.convert(values, kind, strict=False)
 
 
 class Database(ABC):
@@ -38,6 +82,21 @@ class Database(ABC):
     @abstractmethod
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run a statement inside `reading` or `writing` of this thread; returns its rows, as sequences."""
+
+    def insert(self, table: str, row: Any, end: str = "") -> list[Any]:
+        """Add a row of the fields of a dataclass, inside `writing`."""
+        values = [to_column(getattr(row, field.name)) for field in fields(row)]
+        return self.rows(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))}) {end}", values)
+
+    def select(self, kind: type[T], statement: str, *parameters: Any) -> list[T]:
+        """Read rows as a type."""
+        with self.reading():
+            return [of_row(kind, row) for row in self.rows(statement, [*map(to_column, parameters)])]
+
+    def change(self, statement: str, *parameters: Any) -> list[Any]:
+        """Run one statement in a transaction."""
+        with self.writing():
+            return self.rows(statement, [*map(to_column, parameters)])
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
@@ -61,17 +120,6 @@ class SqliteDatabase(Database):
         self._connection = connection
         self._level = ""
         self._identity = _identity(path)
-
-    def backup(self, path: Path) -> None:
-        """Copy the database into a new file, mode 0600, while others write."""
-        with self.reading(), closing(sqlite.connect(path, make=True)) as connection:
-            sqlite.overwrite(connection, self._connection, path)
-            connection.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
-
-    def damage(self, schema: sqlite.Schema) -> list[str]:
-        """Return what is wrong with the file."""
-        with self.reading():
-            return sqlite.damage(self._connection, schema)
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run a statement."""
@@ -117,7 +165,7 @@ class SqliteDatabase(Database):
 
 @contextmanager
 def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabase]:
-    """Open a file; it is created or migrated if necessary.
+    """Open a file; it is created if necessary.
 
     Parameters
     ----------
@@ -127,7 +175,7 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
     Raises
     ------
     RunStoreError
-        The file has other tables, a newer version, or cannot be used.
+        The file has other tables, another version, or cannot be used.
     """
     with ExitStack() as stack:
         with store_errors(path):

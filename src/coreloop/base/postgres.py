@@ -5,13 +5,15 @@ database. A session holds runs by advisory locks, so a pooler must not share it 
 """
 
 import selectors
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import BoundedSemaphore, Lock, local
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from coreloop.base.database import Database, this_process
+from coreloop.base import sqlite
+from coreloop.base.database import Database, sqlite_database, this_process
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 VARIABLE: Final = "CORELOOP_DATABASE_URL"
-_MIGRATING: Final = 7_100_917_430_112_644_003
-"""The advisory lock of migrations; those of runs are hashes of their ids."""
+_CREATING: Final = 7_100_917_430_112_644_003
+"""The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
 _CONNECT_S: Final = 10  # chosen: a distant server needs a second or two, and a wrong address is said soon
 _MOST_SESSIONS: Final = 4
@@ -82,32 +84,34 @@ class PostgresDatabase(Database):
         with self.reading():
             self.rows(f"VACUUM {', '.join(tables)}")
 
-    def migrate(self, versions: str, migrations: Sequence[str]) -> None:
-        """Create a store's tables or migrate them.
+    def create(self, name: str, script: str, version: int) -> None:
+        """Create a store's tables, unless they are there.
 
         Parameters
         ----------
-        versions : str
-            The table that has their version.
-        migrations : sequence of str
-            SQL, a script for each version; ``BLOB`` stands for ``BYTEA``.
+        name : str
+            The store's; a table of this name and ``_version`` has their version.
+        script : str
+            SQL; ``BLOB`` stands for ``BYTEA``.
+        version : int
+            Of the tables.
 
         Raises
         ------
         RunStoreError
-            They are of a newer version.
+            They are of another version.
         """
         with self.writing():
-            self.rows("SELECT pg_advisory_xact_lock(?)", (_MIGRATING,))
-            if self.rows(f"SELECT to_regclass('coreloop.{versions}')") == [(None,)]:
+            self.rows("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
+            if self.rows(f"SELECT to_regclass('coreloop.{name}_version')") == [(None,)]:
                 self.rows("CREATE SCHEMA IF NOT EXISTS coreloop")
-                self.rows(f"CREATE TABLE {versions} AS SELECT 0 AS version")
-            ((version,),) = self.rows(f"SELECT version FROM {versions}")
-            if version > len(migrations):
-                raise RunStoreError(f"the Postgres store has schema version {version}; upgrade coreloop")
-            for script in migrations[version:]:
                 self.rows(script.replace("BLOB", "BYTEA"))
-            self.rows(f"UPDATE {versions} SET version = ?", (len(migrations),))
+                self.rows(f"CREATE TABLE {name}_version AS SELECT {version} AS version")
+            ((found,),) = self.rows(f"SELECT version FROM {name}_version")
+            if found != version:
+                raise RunStoreError(
+                    f"the Postgres store has schema version {found}; this coreloop reads {version}"
+                )
 
     def close(self) -> None:
         """Close the sessions."""
@@ -201,29 +205,50 @@ def is_alive(session: Session) -> bool:
 
 
 @contextmanager
-def postgres_database(
-    address: str, *, versions: str, migrations: Sequence[str]
-) -> Iterator[PostgresDatabase]:
-    """Open a database; a store's tables are created or migrated if necessary.
+def project_database(
+    folder: Path, schema: sqlite.Schema, environ: Mapping[str, str], *, in_postgres: str = ""
+) -> Iterator[Database]:
+    """Open a store of a project: in Postgres if ``CORELOOP_DATABASE_URL`` says so, else a file in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the files; a file has the name of its schema.
+    in_postgres : str
+        SQL that only Postgres needs behind the schema's.
+    """
+    if address := environ.get(VARIABLE):
+        with postgres_database(address, schema, script=in_postgres) as postgres:
+            yield postgres
+        return
+    with sqlite_database(folder / f"{schema.name}.db", schema) as database:
+        yield database
+
+
+@contextmanager
+def postgres_database(address: str, schema: sqlite.Schema, *, script: str = "") -> Iterator[PostgresDatabase]:
+    """Open a database; a store's tables are created if necessary.
 
     Parameters
     ----------
     address : str
         ``postgresql://user@host/database``. It never appears in a message, because it may hold a password.
-    versions, migrations
-        See `PostgresDatabase.migrate`.
+    schema : Schema
+        The store's, whose tables a script makes.
+    script : str
+        What only Postgres needs behind that script.
 
     Raises
     ------
     MissingExtraError
         psycopg is not installed.
     RunStoreError
-        The database cannot be used, or has tables of a newer version.
+        The database cannot be used, or has tables of another version.
     """
     require_extra()
     database = PostgresDatabase(address)
     try:
-        database.migrate(versions, migrations)
+        database.create(schema.name, f"{schema.create}{script}", schema.version)
         yield database
     finally:
         database.close()

@@ -32,34 +32,32 @@ _INTERRUPTED: Final = "user-defined function raised exception"
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The schema of a database and its migrations.
+    """The schema of a database.
 
     Attributes
     ----------
     name : str
         What messages call the database: ``knowledge``.
-    migrations : tuple of str or callable
-        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. A script
-        is run, a function called with the connection, inside a transaction.
+    create : str or callable
+        A script, or a function of the connection, that makes the tables in an empty file, inside a
+        transaction; of a database without a version that is the schema's own, it makes one with a version.
     is_own : callable
-        Whether a database that is not empty has this schema, in any version.
+        Whether a database that is not empty has this schema.
+    version : int
+        The only version that this program reads.
     """
 
     name: str
-    migrations: tuple[str | Callable[[sqlite3.Connection], None], ...]
+    create: str | Callable[[sqlite3.Connection], None]
     is_own: Callable[[sqlite3.Connection], bool]
-
-    @property
-    def version(self) -> int:
-        """The newest version, which this program reads."""
-        return len(self.migrations)
+    version: int = 1
 
 
 @contextmanager
 def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
     """Open a database for reading; the file is not changed, and neither it nor its folder must be writable.
 
-    A database of an older version is copied into memory and migrated there.
+    A database without a version is copied into memory and gets one there.
 
     Parameters
     ----------
@@ -71,7 +69,7 @@ def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
     Raises
     ------
     WorkspaceError
-        The database has another schema or a newer version.
+        The database has another schema or version.
     """
     with sqlite_errors(path), closing(_connect_to_read(path)) as connection:
         check_schema(connection, path, schema)
@@ -83,7 +81,7 @@ def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
             connection.backup(copy)
             _prepare(copy)
             with transaction(copy):
-                migrate(copy, schema)
+                create(copy, schema)
             yield copy
 
 
@@ -91,7 +89,7 @@ def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
 def writer(
     path: Path, schema: Schema, *, wal: bool = True, threads: bool = False
 ) -> Iterator[sqlite3.Connection]:
-    """Open a database for writing; it is created or migrated if necessary.
+    """Open a database for writing; it is created if necessary.
 
     Several processes may write at once: each waits for the others' transactions.
 
@@ -107,7 +105,7 @@ def writer(
     Raises
     ------
     WorkspaceError
-        The database has another schema or a newer version, cannot be written, or another process has been
+        The database has another schema or version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
     _make(path, schema)
@@ -115,35 +113,29 @@ def writer(
         check_schema(connection, path, schema)
         if wal:
             use_wal(connection)
-        if version(connection) < schema.version:
+        if version(connection) != schema.version:
             with transaction(connection):
                 check_schema(connection, path, schema)
-                migrate(connection, schema)
+                create(connection, schema)
         keep_private(path)
         yield connection
 
 
 def _make(path: Path, schema: Schema) -> None:
-    """Create a database with its tables, whole or not at all: a file without content was emptied by somebody.
+    """Create a database with its tables, whole or not at all.
 
     Raises
     ------
     WorkspaceError
-        It cannot be created, or the file is empty.
+        It cannot be created.
     """
     with file_errors("cannot be opened ({strerror})", path):
-        if path.is_file() and path.stat().st_size == 0:
-            raise WorkspaceError(
-                "is empty: something truncated it. Restore it from a backup, or remove it to begin without "
-                "its content",
-                path=path,
-            )
         if path.exists():
             return
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with temporary_file(path, mode=0o600) as temporary:
             with sqlite_errors(path), closing(connect(temporary)) as connection, transaction(connection):
-                migrate(connection, schema)
+                create(connection, schema)
             with suppress(FileExistsError):  # another process was faster
                 os.link(temporary, path)
 
@@ -245,22 +237,24 @@ def _has_wal(path: Path) -> bool:
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-    """Refuse a database with another schema or a newer version; an empty file passes.
+    """Refuse a database with another schema or version; an empty file passes.
 
     Raises
     ------
     WorkspaceError
-        The database has other tables or a newer version.
+        The database has other tables or another version.
     """
     is_empty = not tables(connection) and version(connection) == 0
     if not is_empty and not schema.is_own(connection):
         raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
-    if version(connection) > schema.version:
-        raise WorkspaceError(f"has schema version {version(connection)}; upgrade coreloop", path=path)
+    if version(connection) not in {0, schema.version}:
+        raise WorkspaceError(
+            f"has schema version {version(connection)}; this coreloop reads {schema.version}", path=path
+        )
 
 
-def migrate(connection: sqlite3.Connection, schema: Schema) -> None:
-    """Migrate a database to the newest version, inside the caller's transaction.
+def create(connection: sqlite3.Connection, schema: Schema) -> None:
+    """Make the tables and the version of a database without one, inside the caller's transaction.
 
     Parameters
     ----------
@@ -269,13 +263,13 @@ def migrate(connection: sqlite3.Connection, schema: Schema) -> None:
     schema : Schema
         The target schema.
     """
-    for number, step in enumerate(schema.migrations, start=1):
-        if version(connection) < number:
-            if isinstance(step, str):
-                run_script(connection, step)
-            else:
-                step(connection)
-            connection.execute(f"PRAGMA user_version = {number}")
+    if version(connection) == schema.version:
+        return
+    if isinstance(schema.create, str):
+        run_script(connection, schema.create)
+    else:
+        schema.create(connection)
+    connection.execute(f"PRAGMA user_version = {schema.version}")
 
 
 def run_script(connection: sqlite3.Connection, script: str) -> None:
@@ -289,7 +283,7 @@ def run_script(connection: sqlite3.Connection, script: str) -> None:
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """Return the schema version; 0 if no migration has run yet."""
+    """Return the schema version; 0 if there is none yet."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -329,21 +323,6 @@ def _uses_wal(connection: sqlite3.Connection) -> bool:
             raise
         return False
     return True
-
-
-def damage(connection: sqlite3.Connection, schema: Schema) -> list[str]:
-    """Return what is wrong with the pages, tables and indexes of a database of the newest version."""
-    found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
-        migrate(made, schema)
-        if _definitions(connection) != _definitions(made):
-            found.append("the definitions of its tables were changed")
-    return [line for line in found if line != "ok"]
-
-
-def _definitions(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
-    listed = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
-    return [tuple(row) for row in connection.execute(listed)]
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:

@@ -1,35 +1,27 @@
 """The dashboard issue, for the workflow that runs every night.
 
-    python -m coreloop.cli.dashboard --render STATUS FOLDER
-    python -m coreloop.cli.dashboard --comments STATUS
+    python -m coreloop.cli.dashboard --outputs FOLDER
     python -m coreloop.cli.dashboard --comment
     python -m coreloop.cli.dashboard
 
-The first prints what waits and what is wrong as Markdown, from a file with the output of status --json and
-the folder of the sanitized proposals; the second the verdicts on merged promotions, as JSON. The third writes
-these, in COMMENTS, under their pull requests. The last writes PAGE and RESULT, with a link to the run, into
-the dashboard issue of GITHUB_REPOSITORY.
+The first prints two outputs of a job: page, what waits and what is wrong in this project, with the sanitized
+proposals of FOLDER; and comments, the verdicts on merged promotions. The second writes these, in COMMENTS,
+under their pull requests. The last writes PAGE and RESULT, with a link to the run, into the dashboard issue.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-import orjson
-
-from coreloop.admin.status.dashboard import (
-    dashboard_body,
-    dashboard_page,
-    read_comments,
-    read_facts,
-    verdict_comments,
-)
+from coreloop.admin.status.dashboard import dashboard_body, job_outputs, read_comments
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.github.comments import write_comment
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.issues import write_dashboard
 from coreloop.base.github.urllib_transport import UrllibTransport
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import summary
 
@@ -38,10 +30,9 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Entry point; 2 is a usage error, an unreadable file, or a failed request."""
     try:
         match arguments:
-            case ["--render", status, folder]:
-                print(dashboard_page(read_facts(Path(status)), summary(Path(folder))))
-            case ["--comments", status]:
-                print(orjson.dumps(verdict_comments(read_facts(Path(status)))).decode())
+            case ["--outputs", folder]:
+                workspace, proposed = open_workspace(Path.cwd()), summary(Path(folder))
+                print(job_outputs(workspace, proposed, now=datetime.now(UTC), environ=environ))
             case ["--comment"]:
                 for line in _comment(environ):
                     print(line)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--korean", is_flag=True, help="Use the Korean demo: a finance package.")
 @click.option(
     "--seed", default=7, show_default=True, help="The same seed gives the same questions and proposals."
 )
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     help="A new or empty folder.  [default: a temporary folder]",
 )
 @json_option
-def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
+def command(seed: int, out: Path | None, as_json: bool) -> None:
     """Run the whole loop on a scratch project, without an API key or a network.
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes the mistakes that
@@ -41,12 +40,10 @@ def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     statement to a branch of a scratch repository. Last, it simulates the days after a merge.
     """
     from coreloop.admin.demo.run import run_demo
-    from coreloop.admin.demo.scenario import FINLAB, HELPDESK
 
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
-    scenario = FINLAB if korean else HELPDESK
     tell = partial(_show, folder=folder, as_json=as_json)
-    result = run_demo(scenario, folder, seed=seed, now=datetime.now(UTC), tell=tell)
+    result = run_demo(folder, seed=seed, now=datetime.now(UTC), tell=tell)
     emit(_facts(result), as_json=as_json, text=lambda _: _show_what_to_try(folder, result))
     if result.failed is not None:
         raise result.failed

@@ -11,7 +11,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.text import aligned, fitted, printable, wrapped
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.options import FILE, FILE_OR_FOLDER, json_option, verbose_option
+from coreloop.cli.options import FILE_OR_FOLDER, json_option, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +27,9 @@ _MAX_ARGUMENTS: Final = 2
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
-@click.option("--out", type=FILE, help="Also write a page (HTML) to share with colleagues.")
 @verbose_option
 @json_option
-def command(paths: tuple[Path, ...], out: Path | None, verbose: bool, as_json: bool) -> None:
+def command(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     """Show what traces that exist already say; nothing is kept or sent.
 
     PATH is a file or a folder, such as ~/.claude/projects. Sessions of Claude Code, exports of OTLP, Langfuse
@@ -39,15 +38,8 @@ def command(paths: tuple[Path, ...], out: Path | None, verbose: bool, as_json: b
     from coreloop.cli.import_ import reading_bar
     from coreloop.learn.look import look
 
-    if out is not None:
-        from coreloop.web.look_page import check_page_place, write_look_page
-
-        check_page_place(out)
     looked = look(paths, now=datetime.now(UTC), watching=reading_bar)
     emit(_facts(looked), as_json=as_json, text=lambda _: _show(looked, is_verbose=verbose))
-    if out is not None:
-        write_look_page(looked, out)
-        click.echo(f"wrote {out}", err=True)
 
 
 def _show(looked: "Looked", *, is_verbose: bool) -> None:

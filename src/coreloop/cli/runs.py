@@ -1,8 +1,7 @@
 """``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
 
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coreloop.base.messages import number_of
-from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.emit import emit, fields_of, json_of
@@ -18,7 +16,6 @@ from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
 from coreloop.cli.options import (
     FILE,
-    FOLDER,
     NOT_CONFIRMED,
     DurationType,
     UsdType,
@@ -217,15 +214,16 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 @json_option
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
-    from coreloop.admin import backup
+    from coreloop.answer.repair.forget import forget_answer
     from coreloop.cli.runs_output import printable_text
+    from coreloop.runs.manage import forget_run
     from coreloop.runs.person_or_agent import require_person
 
     require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
-        state = backup.forget(
-            workspace, store, meant_run(workspace, store, run_id), confirm=confirm, environ=os.environ
-        )
+        state = forget_run(workspace, store, meant_run(workspace, store, run_id), confirm=confirm)
+        if confirm:
+            forget_answer(workspace, state, environ=os.environ)
     if as_json:
         click.echo(json_of({"run_id": state.run_id, "removed": confirm}, is_compact=True))
         return
@@ -235,46 +233,6 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     question = printable_text(state.question)
     click.echo(f"would remove {state.run_id} ({state.status}): {question}")
     click.echo(NOT_CONFIRMED, err=True)
-
-
-@command.command()
-@json_option
-def check(as_json: bool) -> None:
-    """Look for damage in all runs, feedback and jobs; exits with 1 if there is any."""
-    from coreloop.admin import backup
-
-    with project_store() as (workspace, store):
-        found = backup.check(workspace, store, environ=os.environ)
-        runs = len(store.runs()) if not found else 0
-    whole = f"no damage; {number_of(runs, 'run')}"
-    emit({"damage": found}, as_json=as_json, text="\n".join(found) or whole, is_compact=True)
-    if found:
-        click.echo(
-            "restore a backup: move data/runs away, then dartlab-coreloop runs restore BACKUP", err=True
-        )
-        sys.exit(1)
-
-
-@command.command()
-@click.option("--out", type=FOLDER, required=True, help="A new folder, readable only by you.")
-@json_option
-def backup(out: Path, as_json: bool) -> None:
-    """Copy all runs, feedback and jobs, also while processes work on them."""
-    from coreloop.admin.backup import back_up
-
-    _show_files(back_up(open_workspace(Path.cwd()), out, environ=os.environ), "wrote {path}", as_json=as_json)
-
-
-@command.command()
-@click.argument("folder", metavar="BACKUP", type=FOLDER)
-@json_option
-def restore(folder: Path, as_json: bool) -> None:
-    """Copy a backup into a project that has no runs, feedback or jobs; nothing is overwritten."""
-    from coreloop.admin import backup
-
-    workspace = open_workspace(Path.cwd())
-    restored = backup.restore(workspace, folder, environ=os.environ)
-    _show_files(restored, "restored {path}", as_json=as_json)
 
 
 def _tell(
@@ -302,12 +260,6 @@ def _tell(
             settle_left_over(workspace, store, named.run_id)
         state = tell(store, named.run_id, by=by)
     _show_status(state, as_json=as_json)
-
-
-def _show_files(files: "Sequence[Path]", message: str, *, as_json: bool) -> None:
-    names = [encodable(os.fsdecode(file)) for file in files]
-    lines = "\n".join(message.format(path=name) for name in names)
-    emit({"files": names}, as_json=as_json, text=lines, is_compact=True)
 
 
 def _show_status(state: "State", *, as_json: bool) -> None:

@@ -36,10 +36,8 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     """Show where the loop stands, and warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
-    or GH_TOKEN, also the open pull requests. Runs notify.command of coreloop.yaml once for each
-    change since the last run. Exits 0 even if there are alarms.
+    or GH_TOKEN, also the open pull requests. Exits 0 even if there are alarms.
     """
-    from coreloop.admin.status.notify import notify_changes
     from coreloop.admin.status.read_status import read_stability_gates, read_status
 
     now = datetime.now(UTC)
@@ -48,9 +46,6 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
         watch = watched(quiet=True)
         status = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watch)
         emit(status_facts(status), as_json=as_json, text=lambda _: show_status(status))
-        if mining.is_of_agent:  # another log's alarms are not the project's
-            for warning in notify_changes(workspace, status, environ=os.environ):
-                click.echo(warning, err=True)
         return
     stability = read_stability_gates(workspace, now=now)
     facts = fields_of(stability, "holds", "gates", "flaws")
@@ -82,13 +77,7 @@ def status_facts(status: "Status") -> dict[str, object]:
     from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.verdicts.proposal_state import count_states
 
-    standings = {
-        name: {key: value for key, value in asdict(standing).items() if key != "waiting"}
-        for name, standing in (
-            ("candidates", status.candidates),
-            ("counterexamples", status.counterexamples),
-        )
-    }
+    standings = {name: asdict(getattr(status, name)) for name in ("candidates", "counterexamples")}
     names = (field.name for field in fields(status) if field.name not in {"promoted_keys", "states"})
     facts = fields_of(status, *names) | standings
     facts["effects"] = [effect_facts(effect) for effect in status.effects]

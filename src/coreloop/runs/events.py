@@ -365,8 +365,6 @@ def decode_event(data: bytes | str, *, version: int = VERSION) -> Event:
     RunError
         The event is of a newer version or an unknown type, or damaged.
     """
-    if not isinstance(version, int):
-        raise RunError("the run has an event without a version; restore the store from a backup")
     if version > VERSION:
         raise RunError(f"the run has an event of version {version}; upgrade coreloop")
     try:

@@ -32,12 +32,6 @@ def session_folder(root: Path, run_id: str) -> Path:
     return root / FOLDER / "sessions" / run_id
 
 
-def kept_sessions(root: Path) -> list[str]:
-    """List the runs that have a state below a project's folder."""
-    states = (root / FOLDER / "sessions").glob(f"*/{STATE}")
-    return sorted(state.parent.name for state in states if is_ulid(state.parent.name))
-
-
 def reports_file(runs_dir: Path, run_id: str) -> Path:
     """Return the file of what a run's command reported; it exists while that is not booked."""
     return runs_dir / "spending" / f"{run_id}.jsonl"

@@ -3,8 +3,8 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -14,11 +14,13 @@ from typing import Any, Final
 import h11
 import msgspec
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.answer.repair.every_job import plan_gates
 from coreloop.base.errors import UsageError
+from coreloop.base.extras import needs
 from coreloop.base.postgres import VARIABLE as DATABASE
 from coreloop.base.postgres import wait_until_started
 from coreloop.base.project.workspace import Workspace
@@ -34,6 +36,7 @@ _END_S: Final = 10.0
 """How long an end waits for responses under way, and then for the workers' steps."""
 _DATABASE_S: Final = 60.0
 """In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
+_COLLECTORS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -96,6 +99,7 @@ def serve(
         with (
             closing(_listening(address)) as listener,
             open_service(workspace, environ, keys=keys, hosts=hosts) as service,
+            traced(build_app(service), environ) as app,
         ):
             plan_gates(service.deps, now=datetime.now(UTC))
             service.workers.start(workspace.settings.service.workers if workers is None else workers)
@@ -103,10 +107,36 @@ def serve(
             log("listening", address=address.host, port=port)
             tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
             try:
-                _Server(service).run(sockets=[listener])
+                _Server(app, service).run(sockets=[listener])
             finally:
                 service.shutdown.set()
                 log("left", whole=service.workers.join(_END_S))
+
+
+@contextmanager
+def traced(app: ASGIApp, environ: Mapping[str, str]) -> Iterator[ASGIApp]:
+    """Give an app a span for each request, if the environment names an OpenTelemetry collector."""
+    if not (named := next((name for name in _COLLECTORS if environ.get(name, "").strip()), "")):
+        yield app
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        log("spans", error=needs("traces", feature=named))
+        yield app
+        return
+    resource = Resource.create({"service.name": environ.get("OTEL_SERVICE_NAME") or "coreloop"})
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    try:
+        # without a span for each event of a stream
+        yield OpenTelemetryMiddleware(app, tracer_provider=provider, exclude_spans=["receive", "send"])
+    finally:
+        provider.shutdown()
 
 
 def _wait_for_database(environ: Mapping[str, str]) -> None:
@@ -134,10 +164,10 @@ def _listening(address: ListenAddress) -> socket.socket:
 class _Server(uvicorn.Server):
     """A server that says at the first signal that it ends, and closes its address a little later."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service) -> None:
         super().__init__(
             uvicorn.Config(
-                build_app(service),
+                app,
                 http=protocol(),
                 ws="none",
                 lifespan="off",

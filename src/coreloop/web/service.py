@@ -32,7 +32,6 @@ from coreloop.web.problems import Problem
 from coreloop.web.service_log import log
 from coreloop.web.service_tables import open_tables
 from coreloop.web.sign_in import SignIn, read_secret
-from coreloop.web.spans import open_spans
 from coreloop.web.wait_for_events import RunWatch
 from coreloop.web.workers import Backlog, Workers
 
@@ -222,7 +221,6 @@ def open_service(
         open_store(workspace, environ=environ) as store,
         open_deps(workspace, store, environ) as deps,
         open_tables(workspace, environ) as tables,
-        open_spans(store, environ) as spans,
     ):
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
             refresh_index(workspace, now=datetime.now(UTC))
@@ -235,8 +233,6 @@ def open_service(
             if run.state.is_terminal:
                 metrics.ended(run.state)
                 spending.ended(run.state.run_id, run.state.spent.microusd, now=datetime.now(UTC))
-                if spans:
-                    spans.ended(run.state)
             watch.poke()
 
         backlog = Backlog(deps.queue, time.monotonic)

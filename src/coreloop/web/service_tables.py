@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import Final
 
 from coreloop.base import sqlite
-from coreloop.base.database import Database, sqlite_database
+from coreloop.base.database import Database
+from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 
-FILE_NAME: Final = "service.db"
-_CLAIMS: Final = """
+_SCRIPT: Final = """
 -- Requests that had an idempotency key.
 CREATE TABLE claims (
     owner       TEXT NOT NULL,  -- the name of the API key
@@ -19,8 +19,7 @@ CREATE TABLE claims (
     created_at  TEXT NOT NULL,  -- UTC
     PRIMARY KEY (owner, key)
 );
-"""
-_SPENDING: Final = """
+
 -- Runs under way, if there is a limit of what a caller may spend.
 CREATE TABLE owners (
     run_id      TEXT PRIMARY KEY,
@@ -34,8 +33,7 @@ CREATE TABLE spending (
     microusd    BIGINT NOT NULL,
     PRIMARY KEY (owner, day)
 );
-"""
-_SESSIONS: Final = """
+
 -- Sessions of pages that ended before their time.
 CREATE TABLE ended_sessions (
     session     TEXT PRIMARY KEY,
@@ -44,7 +42,7 @@ CREATE TABLE ended_sessions (
 """
 
 
-_SCHEMA: Final = sqlite.Schema("service", (_CLAIMS, _SPENDING, _SESSIONS), sqlite.with_tables({"claims"}))
+_SCHEMA: Final = sqlite.Schema("service", _SCRIPT, sqlite.with_tables({"claims"}), version=3)
 
 
 @contextmanager
@@ -56,13 +54,6 @@ def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Da
     RunStoreError
         The database cannot be used.
     """
-    if address := environ.get("CORELOOP_DATABASE_URL"):
-        from coreloop.base.postgres import postgres_database
-
-        migrations = [_CLAIMS, _SPENDING, _SESSIONS]
-        with postgres_database(address, versions="service_versions", migrations=migrations) as postgres:
-            yield postgres
-        return
     workspace.keep_private(workspace.runs_dir)
-    with sqlite_database(workspace.runs_dir / FILE_NAME, _SCHEMA) as database:
+    with project_database(workspace.runs_dir, _SCHEMA, environ) as database:
         yield database

@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.base.errors import RunStoreError
 from coreloop.base.postgres import wait_until_started
-from coreloop.runs.jobs.sql_queue import postgres_queue
+from coreloop.runs.jobs.queue import postgres_queue
 from coreloop.runs.stores.postgres import postgres_store
 from postgres_servers import PostgresServer, newest, running_server
 from running import new_run

@@ -31,7 +31,7 @@ def make(connection: sqlite3.Connection) -> None:
     sqlite.run_script(connection, SCRIPT)
 
 
-def add_time(connection: sqlite3.Connection) -> None:
+def adopt(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE jobs ADD COLUMN made_at TEXT")
     connection.execute("UPDATE jobs SET made_at = ?", (MADE_AT,))
 
@@ -40,8 +40,8 @@ def is_jobs(connection: sqlite3.Connection) -> bool:
     return "jobs" in sqlite.tables(connection)
 
 
-FIRST = Schema("jobs", (make,), is_jobs)
-SECOND = Schema("jobs", (make, add_time), is_jobs)
+FIRST = Schema("jobs", make, is_jobs)
+SECOND = Schema("jobs", adopt, is_jobs, version=2)
 
 
 @pytest.fixture
@@ -72,37 +72,39 @@ def test_the_caller_chooses_the_journal(wal: bool, mode: str, tmp_path: Path):
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
 
 
-def test_an_older_database_is_migrated_where_it_is_written_and_read_through_a_copy(path: Path):
-    before = path.read_bytes()
+def without_version(path: Path) -> Path:
+    """As a program that knows no versions leaves a database."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    return path
+
+
+def test_a_database_without_a_version_gets_one_where_it_is_written_and_is_read_through_a_copy(path: Path):
+    before = without_version(path).read_bytes()
     with reader(path, SECOND) as connection:
         assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", MADE_AT)]
     assert path.read_bytes() == before
     with writer(path, SECOND) as connection:
         assert sqlite.version(connection) == 2
         assert sqlite.columns(connection, "jobs") == ["name", "made_at"]
-    with reader(path, SECOND) as connection:
-        assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", MADE_AT)]
 
 
-def test_a_migration_that_fails_leaves_the_older_version(path: Path):
+def test_a_script_that_fails_leaves_the_database_as_it_was(path: Path):
     def breaks(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM jobs")
         connection.execute("SELECT * FROM nowhere")
 
-    broken = Schema("jobs", (make, breaks), is_jobs)
     with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(no such table: nowhere\)"):
-        writer(path, broken).__enter__()
-    with reader(path, FIRST) as connection:
+        writer(without_version(path), Schema("jobs", breaks, is_jobs)).__enter__()
+    with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 1
 
 
-def test_a_newer_database_is_refused_and_left_alone(path: Path):
-    with writer(path, SECOND):
-        pass
+def test_a_database_of_another_version_is_refused_and_left_alone(path: Path):
     before = path.read_bytes()
     for opened in (reader, writer):
-        with pytest.raises(WorkspaceError, match=r"x\.db: has schema version 2; upgrade coreloop"):
-            opened(path, FIRST).__enter__()
+        with pytest.raises(WorkspaceError, match=r"x\.db: has schema version 1; this coreloop reads 2"):
+            opened(path, SECOND).__enter__()
     assert path.read_bytes() == before
 
 

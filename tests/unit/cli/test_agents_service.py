@@ -12,7 +12,7 @@ import pytest
 from coreloop.base.errors import UsageError
 from coreloop.runs.manage import create_run, read_run
 from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
-from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import sqlite_store
 from driving import begin, state_at
 from researching import project
 from serving import served

@@ -1,4 +1,4 @@
-"""``look``: traces of any format in, a screen and a page out, and nothing else."""
+"""``look``: traces of any format in, a screen out, and nothing else."""
 
 import json
 import tempfile
@@ -202,21 +202,7 @@ def test_lines_stand_below_what_happens_to_calls_that_do_not_follow_them(run: Ru
     assert lines[heading + 1] == "  cancel: reason: never empty (32 of 32, otherwise 0 of 8)"
 
 
-def test_page_has_the_same_rows_and_runs_nothing_that_a_trace_holds(run: Run, tmp_path: Path) -> None:
-    hostile = {**chat(1), "ts": "2026-04-20T09:00:00Z", "messages": [
-        {"role": "user", "content": "q"}, *call(HOSTILE, {HOSTILE: "x"}, f"Error: {HOSTILE}", "1"),
-    ]}  # fmt: skip
-    write_lines(tmp_path / "traces" / "hostile.jsonl", [hostile])
-    chats(tmp_path / "traces")
-    run(tmp_path / "traces", "--out", "look.html")
-    page = (tmp_path / "here" / "look.html").read_text()
-    assert "get_orders.orders[]" in page
-    assert "<script" not in page
-    assert "\x1b" not in page
-    assert "example.com" not in page
-
-
-def test_no_name_in_an_error_is_on_the_screen_or_the_page(run: Run, tmp_path: Path) -> None:
+def test_no_name_in_an_error_is_on_the_screen(run: Run, tmp_path: Path) -> None:
     people = ["Jane Roe", "Luis Ortega", "김민수", "Anna de la Cruz"]
 
     def lookup(number: int) -> dict[str, Any]:
@@ -225,31 +211,9 @@ def test_no_name_in_an_error_is_on_the_screen_or_the_page(run: Run, tmp_path: Pa
         return {"messages": [{"role": "user", "content": f"Who is {number}?"}, *called], "reward": 0.0}
 
     traces = write_lines(tmp_path / "traces" / "chats.jsonl", map(lookup, range(12)))
-    shown = run(traces, "--out", "look.html").output
+    shown = run(traces).output
     assert "12    12         0  find: no patient called <who>, ask <address>" in shown
-    page = Path("look.html").read_text(encoding="utf-8")
-    assert "no patient called &lt;who&gt;, ask" in page
-    assert not [name for name in people if name in shown + page]
-
-
-def test_page_is_masked_as_sanitize_masks(run: Run, tmp_path: Path) -> None:
-    person = "the desk of Mr. Harold Finch is closed"
-    called = call("find", {"id": 1}, f"Error: {person}", "1")
-    traces = write_lines(
-        tmp_path / "chats.jsonl", [{"messages": [{"role": "user", "content": "?"}, *called]}]
-    )
-    assert person in run(traces, "--out", "look.html").output
-    assert "the desk of Mr. [PERSON-1] is closed" in Path("look.html").read_text(encoding="utf-8")
-
-
-def test_page_is_replaced_but_no_other_file(run: Run, tmp_path: Path) -> None:
-    traces = chats(tmp_path)
-    for _ in range(2):
-        run(traces, "--out", "look.html")
-    (tmp_path / "here" / "mine.html").write_text("my page")
-    done = run(traces, "--out", "mine.html", code=1)
-    assert "not a page of look" in str(done.exception)
-    assert (tmp_path / "here" / "mine.html").read_text() == "my page"
+    assert not [name for name in people if name in shown + run(traces, "--json").output]
 
 
 def test_folder_without_traces_is_refused_with_the_known_formats(run: Run, tmp_path: Path) -> None:

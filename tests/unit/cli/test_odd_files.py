@@ -25,7 +25,6 @@ FILES = {
     "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
     "look PATHS": "look {}",
-    "look --out": "look event.json --out {}",
     "import --times": "import --from openai-chat --times {} log.jsonl",
     "docstring append TARGET": "docstring append --section Guide --line x {}::name",
     "docstring check PATHS": "docstring check {}",
@@ -60,8 +59,6 @@ FILES = {
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }
 FOLDERS = {
-    "runs backup --out": "runs backup --out {}",
-    "runs restore FOLDER": "runs restore {}",
     "runs install --project": "runs install claude-code --project {}",
     "runs uninstall --project": "runs uninstall claude-code --project {}",
     "observe install --project": "observe install claude-code --project {}",
@@ -84,7 +81,6 @@ FOLDERS = {
     "knowledge export --out": "knowledge export --out {}",
     "backfill-blog --blog-root": "backfill-blog --blog-root {}",
 }
-ACCEPT_FOLDERS = ("--in {}", "--check {}", "otlp {}", "check {}", "index {}")
 SPECIAL = ["pipe", "socket", "device", "circle"]
 
 

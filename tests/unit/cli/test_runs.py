@@ -208,15 +208,6 @@ def test_a_question_that_is_a_whole_file_is_cut(args: tuple[str, ...], runs: Com
 
 def test_a_file_name_that_is_not_utf_8_is_shown_in_json(runs: Command, run_id: str):
     assert json.loads(runs("export", "--json", "--out", "\udcff.out").output)["file"] == "?.out"
-    assert json.loads(runs("backup", "--json", "--out", "\udcff.out2").output)["files"] == ["?.out2/runs.db"]
-
-
-def test_a_backup_brings_the_runs_back(runs: Command, run_id: str, project: Path):
-    assert runs("backup", "--out", "copy").output == "wrote copy/runs.db\n"
-    (project / "data" / "runs").rename(project / "lost")
-    assert runs("restore", "copy").output == f"restored {project / 'data' / 'runs' / 'runs.db'}\n"
-    assert run_id in runs("list").output
-    assert "runs.db: exists; stop what works with it" in str(runs("restore", "copy").exception)
 
 
 def test_a_new_run_forgets_those_that_are_too_old(project: Path):

@@ -14,8 +14,7 @@ from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
-from coreloop.runs.stores.sqlite import SqliteStore
-from coreloop.runs.stores.store import Store
+from coreloop.runs.stores.store import SqliteStore, Store
 from running import COST, calls_in, counted_call, new_run, research
 
 
@@ -199,7 +198,7 @@ def test_a_budget_error_of_an_unknown_kind_is_a_bug(store: Store):
 
 
 def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
-    from coreloop.runs.stores.sqlite import sqlite_store
+    from coreloop.runs.stores.store import sqlite_store
 
     calls = tmp_path / "calls"
     with sqlite_store(tmp_path / "runs.db") as store:

@@ -18,7 +18,7 @@ from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
 from coreloop.runs.state import KindState, State, state_json
-from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import sqlite_store
 from happenings import AT, RUN_ID, created
 
 OTHER_ID = "01KQ0000000000000000000001"

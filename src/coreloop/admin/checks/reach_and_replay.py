@@ -1,5 +1,7 @@
 """Check that reach can be measured and that the replay endpoint can be reached."""
 
+import os
+import shutil
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -9,7 +11,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup
-from coreloop.admin.checks.programs import is_program
 from coreloop.base.errors import ReachError
 from coreloop.base.messages import number_of
 from coreloop.base.project.frameworks import find_framework
@@ -27,7 +28,7 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     command = schema_command(settings, root)
     if command is None:
         yield _unmeasured(find_framework(root))
-    elif not is_program(command.words[0], root):
+    elif not _is_program(command.words[0], root):
         message = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
@@ -111,3 +112,8 @@ def _connect(host: str, port: int) -> None:
         done.result(_ANSWER_S)
     except TimeoutError as error:
         raise OSError(f"no answer within {_ANSWER_S:.0f} s") from error
+
+
+def _is_program(word: str, root: Path) -> bool:
+    """Whether a word is a program on the PATH or, with a slash, the path of a program from a folder."""
+    return shutil.which(root / word if os.sep in word else word) is not None

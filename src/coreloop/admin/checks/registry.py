@@ -11,7 +11,6 @@ from coreloop.admin.checks.diagnosis import Alarm, Diagnosis, Setup, SetupCheck
 from coreloop.admin.checks.guard import check_guard
 from coreloop.admin.checks.newest_record import check_log
 from coreloop.admin.checks.privacy import check_ignored, check_private
-from coreloop.admin.checks.programs import check_notify
 from coreloop.admin.checks.reach_and_replay import check_reach, check_replay
 from coreloop.admin.checks.setup import check_extras, check_settings, check_tools
 from coreloop.base.errors import CoreloopError, SettingsError
@@ -59,7 +58,6 @@ CHECKS: Final = (
     SubjectChecks("promotions", None, (alarms.unmerged, alarms.hurts)),
     SubjectChecks("reach", check_reach, (alarms.reach,)),
     SubjectChecks("replay", check_replay),
-    SubjectChecks("notify", check_notify),
     SubjectChecks("guard", check_guard),
     SubjectChecks("extras", check_extras),
     SubjectChecks("stability", None, (alarms.stability,)),

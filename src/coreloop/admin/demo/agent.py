@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import getitem
+from typing import Any, TypeAlias
 
-from coreloop.admin.demo.planned_request import DemoRequest, FromResult, PlannedStep
-from coreloop.admin.demo.prose import Result
-from coreloop.admin.demo.scenario import Scenario
+from coreloop.admin.demo.script import DemoRequest, FromResult, PlannedStep, Prose, read_script
 from coreloop.observe import AuditCollector
 
 Tools = Mapping[str, Callable[..., object]]
+Result: TypeAlias = Any
+"""The result of a tool: an object, or a list of objects."""
 
 # The exceptions in the tools' docstrings, and TypeError for a missing argument. Any other exception is a bug
 # of the demo and is not caught.
@@ -29,15 +30,11 @@ class ScriptedAnswer:
     n_failed_calls: int = 0
 
 
-def answer(
-    scenario: Scenario, request: DemoRequest, tools: Tools, collector: AuditCollector
-) -> ScriptedAnswer:
+def answer(request: DemoRequest, tools: Tools, collector: AuditCollector) -> ScriptedAnswer:
     """Answer a request by really calling the tools of its plan.
 
     Parameters
     ----------
-    scenario : Scenario
-        Words the answer.
     request : DemoRequest
         A request of ``scripted_requests``.
     tools : Mapping
@@ -56,7 +53,7 @@ def answer(
     outcome = (
         ScriptedAnswer("", error=request.outage)
         if request.outage
-        else _write(scenario, request, work, finished=finished)
+        else _write(request, work, finished=finished)
     )
     if outcome.violation:
         collector.observe_violation(outcome.violation)
@@ -64,10 +61,10 @@ def answer(
     return replace(outcome, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
 
 
-def _write(scenario: Scenario, request: DemoRequest, work: "_Work", *, finished: bool) -> ScriptedAnswer:
-    prose, language = scenario.prose, request.language
-    lines = [line for tool, result in work.results for line in prose.result_lines(tool, result, language)]
-    text = prose.compose_answer(lines, language=language, closing=request.closing, gave_up=not finished)
+def _write(request: DemoRequest, work: "_Work", *, finished: bool) -> ScriptedAnswer:
+    prose = read_script(Prose)
+    lines = [line for tool, result in work.results for line in prose.result_lines(tool, result)]
+    text = prose.compose_answer(lines, closing=request.closing, gave_up=not finished)
     return ScriptedAnswer(text=text, violation=prose.find_violation(text, lines))
 
 
@@ -82,21 +79,12 @@ class _Work:
     n_failed_calls: int = 0
 
     def take(self, step: PlannedStep) -> bool:
-        """Make the step's call, then its recovery or override; False if the agent must give up."""
+        """Make the step's call, then its recovery if it fails; False if the agent must give up."""
         args = {name: self._resolve(value) for name, value in step.args.items()}
         result = self._call(step, args)
         if result is None:
             return step.recovery is not None and self.take(step.recovery)
-        flags = _flags(result)
-        if flags and step.override:
-            self._override(step, args, trigger=f"extreme_flag:{flags[0]}")
         return True
-
-    def _override(self, step: PlannedStep, args: dict[str, object], *, trigger: str) -> None:
-        overrides = dict(step.override or {})
-        result = self._call(step, {**args, "overrides": overrides})
-        cleared = result is not None and not _flags(result)
-        self.collector.observe_override(step.tool, sorted(overrides), trigger=trigger, succeeded=cleared)
 
     def _call(self, step: PlannedStep, args: dict[str, object]) -> Result:
         self.n_calls += 1
@@ -111,14 +99,8 @@ class _Work:
         return result
 
     def _observe(
-        self,
-        step: PlannedStep,
-        args: dict[str, object],
-        *,
-        result: Result = None,
-        error: str | None = None,
+        self, step: PlannedStep, args: dict[str, object], *, result: Result = None, error: str | None = None
     ) -> None:
-        overrides = args.get("overrides")
         size_bytes = 0 if result is None else len(json.dumps(result, ensure_ascii=False).encode())
         self.collector.observe_tool_call(
             step.tool,
@@ -127,8 +109,6 @@ class _Work:
             error=error,
             duration_ms=step.duration_ms,
             result_size_bytes=size_bytes,
-            overrides_used=sorted(overrides) if isinstance(overrides, dict) else None,
-            extreme_flags=_flags(result),
             result=result,
         )
 
@@ -136,8 +116,4 @@ class _Work:
         if isinstance(value, FromResult):
             last = [result for tool, result in self.results if tool == value.tool][-1]
             return reduce(getitem, value.path, last)
-        return [self._resolve(item) for item in value] if isinstance(value, list) else value
-
-
-def _flags(result: Result) -> list[str]:
-    return list(result.get("flags", ())) if isinstance(result, dict) else []
+        return value

@@ -32,7 +32,7 @@ class Promoted:
     body: Path
 
 
-def promote_statement(folder: Path, proposals: Path, statement: str, *, message: str) -> Promoted:
+def promote_statement(folder: Path, proposals: Path, statement: str) -> Promoted:
     """Promote a statement of the demo's project after making the project a git repository.
 
     Parameters
@@ -43,10 +43,8 @@ def promote_statement(folder: Path, proposals: Path, statement: str, *, message:
         A file of proposals.
     statement : str
         Id of a statement in the file.
-    message : str
-        Message of the first commit.
     """
-    _make_repository(folder, message)
+    _make_repository(folder)
     workspace = open_workspace(folder)
     proposal = read_proposal(proposals, statement, workspace.settings, is_configured=workspace.is_configured)
     with WritableRepository(folder) as repository:
@@ -68,7 +66,7 @@ def _with_this_python(settings: Settings) -> Settings:
     return replace(settings, reach=replace(settings.reach, python=sys.executable))
 
 
-def _make_repository(folder: Path, message: str) -> None:
+def _make_repository(folder: Path) -> None:
     (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
     # a scratch repository does not use the user's signing key and hooks
-    init_repository(folder, _CONFIG, message=message)
+    init_repository(folder, _CONFIG, message="docs: a small help desk")

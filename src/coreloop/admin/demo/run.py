@@ -1,23 +1,19 @@
-"""A demo from end to end: a scratch project, its requests and records, its proposals and a promotion."""
+"""The demo from end to end: a scratch project, its requests and records, its proposals and a promotion."""
 
-import dataclasses
 import importlib.util
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Final
 
 from coreloop.admin.demo.agent import answer
 from coreloop.admin.demo.effect import SimulatedEffect, simulate_effect
-from coreloop.admin.demo.planned_request import DemoRequest, PlannedStep
 from coreloop.admin.demo.promoting import Promoted, promote_statement
-from coreloop.admin.demo.recipes import Recipe
-from coreloop.admin.demo.scenario import Scenario
+from coreloop.admin.demo.script import PACKAGE, PROJECT, scripted_requests
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
@@ -61,7 +57,6 @@ DemoStage = DemoCounts | PatternResult | RefineResult | Promoted | SimulatedEffe
 
 
 def run_demo(
-    scenario: Scenario,
     folder: Path,
     *,
     seed: int,
@@ -72,8 +67,6 @@ def run_demo(
 
     Parameters
     ----------
-    scenario : Scenario
-        The demo to run.
     folder : Path
         Becomes a small project and, if there is a statement to promote, a git repository.
     seed : int
@@ -88,17 +81,17 @@ def run_demo(
     WorkspaceError
         The folder is not empty, or cannot be written.
     """
-    make_project(scenario, folder)
-    tell(record_requests(scenario, folder, seed=seed, now=now))
+    make_project(folder)
+    tell(record_requests(folder, seed=seed, now=now))
     proposed = propose_candidates(folder, now=now)
     tell(proposed)
     refined = refine_failures(folder, now=now)
     tell(refined)
-    first = _first_with_text(refined)
+    first = next((entry for entry in refined.document.statements if entry.suggested_append), None)
     if first is None:
         return DemoResult(proposed, refined)
     try:
-        promoted = promote_statement(folder, *first, message=f"docs: {scenario.summary}")
+        promoted = promote_statement(folder, refined.paths[0], first.id)
     except GitError as error:
         error.add_note("the proposals are complete, only the promotion was skipped")
         return DemoResult(proposed, refined, failed=error)
@@ -109,15 +102,8 @@ def run_demo(
     return DemoResult(proposed, refined, promoted, effect=effect)
 
 
-def _first_with_text(refined: RefineResult) -> tuple[Path, str] | None:
-    """Return file and id of the statement to promote."""
-    drafted = (entry for entry in refined.document.statements if entry.suggested_append is not None)
-    statement = next(drafted, None)
-    return None if statement is None else (refined.paths[0], statement.id)
-
-
-def make_project(scenario: Scenario, folder: Path) -> None:
-    """Copy a demo's tool package and coreloop.yaml into a new or empty folder.
+def make_project(folder: Path) -> None:
+    """Copy the demo's tool package and coreloop.yaml into a new or empty folder.
 
     Raises
     ------
@@ -127,20 +113,17 @@ def make_project(scenario: Scenario, folder: Path) -> None:
     try:
         if folder.exists() and any(folder.iterdir()):
             raise WorkspaceError("is not empty; name a new folder", path=folder)
-        copy_project(scenario.project, folder)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PROJECT, folder, ignore=ignore, dirs_exist_ok=True)
     except (OSError, shutil.Error) as error:
         raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
 
 
-def record_requests(
-    scenario: Scenario, folder: Path, *, seed: int, now: datetime, count: int = 300
-) -> DemoCounts:
+def record_requests(folder: Path, *, seed: int, now: datetime, count: int = 300) -> DemoCounts:
     """Let the scripted agent answer its questions; every request becomes a line of the audit log.
 
     Parameters
     ----------
-    scenario : Scenario
-        The demo.
     folder : Path
         The demo's project.
     seed : int
@@ -150,21 +133,20 @@ def record_requests(
     count : int
         Number of requests.
     """
-    tools = load_tools(folder, scenario.name)
+    tools = load_tools(folder, PACKAGE)
     start_s = int(datetime.combine(demo_days(now).since, time(), tzinfo=UTC).timestamp())
     n_calls = n_failed = 0
-    for request in scripted_requests(scenario, seed, count):
+    for request in scripted_requests(seed, count):
         moment_ns = (start_s + request.offset_min * 60) * 1_000_000_000
         collector = AuditCollector(
             request.question,
-            stockCode_hint=request.stock_code,
             provider="demo",
             model="scripted",
             session_id=request.session,
             data_dir=folder / "data",
             clock_ns=partial(int, moment_ns),
         )
-        answered = answer(scenario, request, tools, collector)
+        answered = answer(request, tools, collector)
         n_calls += answered.n_calls
         n_failed += answered.n_failed_calls
     return DemoCounts(count, n_calls, n_failed)
@@ -178,95 +160,6 @@ def propose_candidates(folder: Path, *, now: datetime) -> PatternResult:
 def refine_failures(folder: Path, *, now: datetime) -> RefineResult:
     """Run `refine` on a demo's records."""
     return run_refine(open_workspace(folder), RefineRequest(days=demo_days(now), mining=_MINING), now=now)
-
-
-_WINDOW_MIN = 30 * 24 * 60  # minutes of the window that `pattern` and `refine` read by default
-_SESSION_MIN = 60  # after a session's first question
-
-
-def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[DemoRequest]:
-    """Yield questions over thirty days, each with the agent's planned calls.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Provides the recipes and phrases.
-    seed : int
-        The same seed gives the same requests.
-    count : int
-        Number of requests; the recipes keep their proportions.
-
-    Yields
-    ------
-    DemoRequest
-        In the order of ``offset_min``.
-    """
-    rng = Random(seed)
-    dealt = _deal(scenario.recipes.recipes, count)
-    rng.shuffle(dealt)
-    for recipe, (offset_min, session) in zip(dealt, _schedule(count, rng), strict=True):
-        yield _request(scenario, recipe, rng, offset_min=offset_min, session=session)
-
-
-def _deal(recipes: Sequence[Recipe], count: int) -> list[Recipe]:
-    """Distribute the recipes by weight (largest remainder), so that every seed shows every behaviour."""
-    total = sum(recipe.weight for recipe in recipes)
-    exact = [count * recipe.weight / total for recipe in recipes]
-    shares = [int(share) for share in exact]
-    by_remainder = sorted(range(len(recipes)), key=lambda at: shares[at] - exact[at])
-    for at in by_remainder[: count - sum(shares)]:
-        shares[at] += 1
-    return [recipe for recipe, share in zip(recipes, shares, strict=True) for _ in range(share)]
-
-
-def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
-    moments: list[tuple[int, str]] = []
-    while len(moments) < count:
-        session = f"demo-{rng.getrandbits(32):08x}"
-        at = rng.randrange(_WINDOW_MIN - _SESSION_MIN)
-        for _ in range(rng.choice((1, 1, 2, 3, 4))):
-            moments.append((at, session))
-            at += rng.randint(2, 11)
-    return sorted(moments[:count])
-
-
-def _request(
-    scenario: Scenario, recipe: Recipe, rng: Random, *, offset_min: int, session: str
-) -> DemoRequest:
-    subject = scenario.draw_subject(recipe, rng)
-    steps, nouns = scenario.recipes.plan_calls(recipe, subject, rng)
-    plan = tuple(_timed(step, rng) for step in steps)
-    question, language = scenario.phrases.word_question(recipe.topic, rng, nouns=nouns)
-    return DemoRequest(
-        question=question,
-        language=language,
-        session=session,
-        offset_min=offset_min,
-        stock_code=subject.stock_code,
-        plan=plan,
-        closing=recipe.closing,
-        outage=recipe.outage,
-    )
-
-
-def _timed(step: PlannedStep, rng: Random) -> PlannedStep:
-    recovery = _timed(step.recovery, rng) if step.recovery else None
-    return dataclasses.replace(step, duration_ms=rng.randint(40, 2400), recovery=recovery)
-
-
-def copy_project(project: Path, destination: Path) -> None:
-    """Copy a tool package and its coreloop.yaml into a folder, which is created if absent.
-
-    Parameters
-    ----------
-    project : Path
-        The folder that contains both, and a ``script``.
-    destination : Path
-        Files of the same names are overwritten; other files are kept.
-    """
-    shutil.copytree(
-        project, destination, ignore=shutil.ignore_patterns("__pycache__", "script"), dirs_exist_ok=True
-    )
 
 
 def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object]]:

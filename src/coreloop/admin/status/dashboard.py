@@ -1,86 +1,22 @@
-"""The text of the dashboard issue, from the output of ``status --json``: what waits and what is wrong."""
+"""The text of the dashboard issue, and the verdicts under merged pull requests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime
+from secrets import token_hex
+from typing import TYPE_CHECKING
 
-from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.base.files import read_file
+import orjson
+
+from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.base.validation import ShapeError, decode
 
-
-@dataclass(frozen=True, slots=True)
-class StandingFacts:
-    """Candidates or counterexamples in ``status --json``."""
-
-    pending: int
-    oldest: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFacts:
-    """An open promotion in ``status --json``."""
-
-    branch: str
-    since: str
-    url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PromotionFacts:
-    """The promotions in ``status --json``."""
-
-    open: tuple[OpenFacts, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AlarmFacts:
-    """An alarm in ``status --json``."""
-
-    text: str
-    todo: str
-
-
-@dataclass(frozen=True, slots=True)
-class EffectMetrics:
-    """The estimate of a change in ``status --json``."""
-
-    before: float
-    expected: float
-    after: float
-    difference: float
-    low: float
-    high: float
-    n_after: int
-    day: int
-    n_controls: int
-
-
-@dataclass(frozen=True, slots=True)
-class EffectFacts:
-    """A change and its verdict in ``status --json``."""
-
-    tool: str
-    by: str
-    verdict: str
-    todo: str
-    decided_on: str | None = None
-    pull_request: int | None = None
-    figures: EffectMetrics | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StatusFacts:
-    """The fields of ``status --json`` that the dashboard shows."""
-
-    candidates: StandingFacts
-    counterexamples: StandingFacts
-    promotions: PromotionFacts | None
-    notes: tuple[str, ...]
-    alarms: tuple[AlarmFacts, ...]
-    effects: tuple[EffectFacts, ...] = ()
+if TYPE_CHECKING:
+    from coreloop.admin.status.status import Status
+    from coreloop.learn.effect.effect import Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +27,43 @@ class VerdictComment:
     text: str
 
 
-def verdict_comments(facts: StatusFacts) -> tuple[VerdictComment, ...]:
+def job_outputs(workspace: Workspace, proposed: str, *, now: datetime, environ: Mapping[str, str]) -> str:
+    """Return the outputs ``page`` and ``comments`` of a job, as GitHub reads them from a file.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project whose status they tell.
+    proposed : str
+        The night's sanitized proposals as Markdown.
+    now : datetime
+        With a zone.
+    environ : mapping
+        As for `coreloop.admin.status.read_status.read_status`.
+    """
+    from coreloop.admin.status.read_status import read_status
+    from coreloop.learn.mine.run import MiningOptions
+
+    status = read_status(workspace, now=now, environ=environ, mining=MiningOptions())
+    comments = orjson.dumps(verdict_comments(status)).decode()
+    end = f"end-{token_hex(16)}"  # a delimiter that no text can contain on purpose
+    return f"page<<{end}\n{dashboard_page(status, proposed)}\n{end}\ncomments<<{end}\n{comments}\n{end}"
+
+
+def verdict_comments(status: "Status") -> tuple[VerdictComment, ...]:
     """The comments on the promotions that have a verdict; several tools of one pull request share one."""
     texts: dict[int, list[str]] = {}
-    for effect in facts.effects:
-        if effect.pull_request is not None and effect.by == "coreloop" and effect.decided_on is not None:
-            texts.setdefault(effect.pull_request, []).append(_verdict(effect))
+    for effect in status.effects:
+        change = effect.change
+        if change.pull_request is not None and change.is_ours and effect.decided_on is not None:
+            texts.setdefault(change.pull_request, []).append(_verdict(effect))
     return tuple(VerdictComment(number, "\n\n".join(parts)) for number, parts in texts.items())
 
 
-def _verdict(effect: EffectFacts) -> str:
-    lines = [f"**{escape_markdown(effect.tool)}: {effect.verdict}**, since {effect.decided_on}."]
-    if effect.figures is not None:
-        found = effect.figures
+def _verdict(effect: "Effect") -> str:
+    lines = [f"**{escape_markdown(effect.change.tool)}: {effect.verdict}**, since {effect.decided_on}."]
+    if effect.look is not None:
+        look, found = effect.look, effect.look.estimate
         against = (
             f"compared with {number_of(found.n_controls, 'tool')} that did not change"
             if found.n_controls
@@ -111,9 +71,9 @@ def _verdict(effect: EffectFacts) -> str:
         )
         lines.append(
             f"Before {found.before:.1%} of its calls failed, after {found.after:.1%} "
-            f"({found.n_after:,} calls in {number_of(found.day, 'day')}); without this change "
+            f"({found.n_after:,} calls in {number_of(look.day, 'day')}); without this change "
             f"{found.expected:.1%} were expected. The difference is {100 * found.difference:+.1f} points, "
-            f"surely between {100 * found.low:+.1f} and {100 * found.high:+.1f}, {against}."
+            f"surely between {100 * look.low:+.1f} and {100 * look.high:+.1f}, {against}."
         )
     if effect.todo:
         lines.append(f"To do: {escape_markdown(effect.todo)}")
@@ -121,7 +81,7 @@ def _verdict(effect: EffectFacts) -> str:
 
 
 def read_comments(text: str) -> tuple[VerdictComment, ...]:
-    """Read what ``--comments`` printed.
+    """Read the output ``comments`` of an earlier job.
 
     Raises
     ------
@@ -131,34 +91,20 @@ def read_comments(text: str) -> tuple[VerdictComment, ...]:
     try:
         return decode(text.encode(), tuple[VerdictComment, ...]) if text.strip() else ()
     except ShapeError as error:
-        raise UsageError(f"COMMENTS is not the output of --comments ({error})") from error
+        raise UsageError(f"COMMENTS is not the output of --outputs ({error})") from error
 
 
-def read_facts(path: Path) -> StatusFacts:
-    """Read a file with the output of ``status --json``.
-
-    Raises
-    ------
-    WorkspaceError
-        The file is absent or is not such output.
-    """
-    try:
-        return decode(read_file(path), StatusFacts)
-    except ShapeError as error:
-        raise WorkspaceError(f"is not the output of status --json ({error})", path=path) from error
-
-
-def dashboard_page(facts: StatusFacts, proposed: str) -> str:
+def dashboard_page(status: "Status", proposed: str) -> str:
     """The page as Markdown.
 
     Parameters
     ----------
-    facts : StatusFacts
-        The status.
+    status : Status
+        What waits and what is wrong.
     proposed : str
         The night's sanitized proposals as Markdown; may be empty.
     """
-    sections = (_section("Waits", _waits(facts)), _section("Wrong", _wrong(facts)), proposed.strip())
+    sections = (_section("Waits", _waits(status)), _section("Wrong", _wrong(status)), proposed.strip())
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
@@ -174,18 +120,18 @@ def _section(title: str, lines: Iterator[str]) -> str:
     return "\n".join((f"### {title}\n", *(list(lines) or ["- nothing"])))
 
 
-def _waits(facts: StatusFacts) -> Iterator[str]:
-    for origin, standing in (("from pattern", facts.candidates), ("from refine", facts.counterexamples)):
+def _waits(status: "Status") -> Iterator[str]:
+    for origin, standing in (("from pattern", status.candidates), ("from refine", status.counterexamples)):
         if standing.pending:
-            since = f", the oldest since {linked_markdown(standing.oldest)}" if standing.oldest else ""
+            since = f", the oldest since {standing.oldest}" if standing.oldest else ""
             yield f"- {number_of(standing.pending, 'proposal')} {origin} for a promotion or a verdict{since}"
-    for promotion in facts.promotions.open if facts.promotions is not None else ():
+    for promotion in status.promotions.open if status.promotions is not None else ():
         where = linked_markdown(promotion.url or f"branch {promotion.branch}, no pull request known")
-        yield f"- open since {linked_markdown(promotion.since[:10])}: {where}"
+        yield f"- open since {promotion.since:%Y-%m-%d}: {where}"
 
 
-def _wrong(facts: StatusFacts) -> Iterator[str]:
-    for alarm in facts.alarms:
+def _wrong(status: "Status") -> Iterator[str]:
+    for alarm in status.alarms:
         yield f"- **{linked_markdown(alarm.text)}**: {linked_markdown(alarm.todo)}"
-    for note in facts.notes:
+    for note in status.notes:
         yield f"- {linked_markdown(note)}"

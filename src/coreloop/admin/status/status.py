@@ -27,8 +27,6 @@ class Standing:
         Merged and in effect; blocked by a verdict; accepted by a verdict, and not on a branch yet.
     without_text : int
         Listed in the newest file, but no text can be proposed.
-    waiting : mapping of str to str
-        Key -> newest id of each pending proposal.
     """
 
     pending: int
@@ -37,7 +35,6 @@ class Standing:
     rejected: int
     accepted: int = 0
     without_text: int = 0
-    waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,5 +90,4 @@ def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
         rejected=sum(one.state is ProposalState.REJECTED for one in mine),
         accepted=sum(one.state in UNDECIDED and one.is_judged for one in mine),
         without_text=sum(one.is_listed for one in mine if one.state is ProposalState.FOUND),
-        waiting={one.key: one.id for one in waiting},
     )

@@ -26,7 +26,7 @@ def apply_suggestion(
         raise UsageError(
             f"a suggestion {suggestion.action} cannot be applied by this version; upgrade coreloop"
         )
-    link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"])
+    link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"], now)
     status: Status = "applied" if _exists(workspace.index_file, link) else "failed"
     tables.decide(suggestion_id, status, now=now, link=link if status == "applied" else None)
     return tables.suggestion(suggestion_id)

@@ -5,8 +5,9 @@ from datetime import date, datetime
 from typing import Any, Final, Literal
 
 from coreloop.base import sqlite
+from coreloop.base.database import JSON
 
-FIRST: Final = """
+_SCRIPT: Final = """
 -- What people say of answers.
 CREATE TABLE feedback (
     id          TEXT PRIMARY KEY,      -- ULID
@@ -91,8 +92,7 @@ CREATE TABLE answers (
     found        TEXT NOT NULL         -- JSON: sources by where they come from
 );
 CREATE INDEX answers_by_mended ON answers(mends);
-"""
-SECOND: Final = """
+
 -- What a person rejected as an answer to a question, until a person says otherwise.
 CREATE TABLE rejections (
     topic       TEXT NOT NULL,         -- the question
@@ -114,7 +114,7 @@ Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
-REPAIR: Final = sqlite.Schema("repair", (FIRST, SECOND), sqlite.with_tables(_TABLES))
+REPAIR: Final = sqlite.Schema("repair", _SCRIPT, sqlite.with_tables(_TABLES), version=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Feedback:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Gap:
     """A question that repairs could not answer; ``closed_at`` is None while it is open."""
 
@@ -145,7 +145,7 @@ class Gap:
     closed_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Suggestion:
     """What only a person may apply.
 
@@ -162,7 +162,7 @@ class Suggestion:
     id: str
     action: str
     target: str
-    details: dict[str, Any]
+    details: dict[str, Any] = field(metadata=JSON)
     status: Status
     created_at: datetime
     decided_at: datetime | None = None
@@ -174,6 +174,7 @@ class Link:
 
     code_symbol: str
     schema_ref: str
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +230,7 @@ class AnswerRow:
     is_supported: bool
     repairs: int
     mends: str = ""
-    found: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict, metadata=JSON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,19 +103,6 @@ class Gates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotifySettings:
-    """What ``status`` runs for each alarm that is raised or cleared, and for each candidate that newly waits.
-
-    Attributes
-    ----------
-    command : tuple of str
-        A program and its arguments, run once per change with a JSON document on standard input.
-    """
-
-    command: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeSettings:
     """Which score of another system says whether a request succeeded: in importers, and in spans.
 
@@ -299,7 +286,6 @@ class Settings:
     sanitize: SanitizeSettings = SanitizeSettings()
     docstring: DocstringSettings = field(default=DocstringSettings())
     effect: EffectSettings = field(default=EffectSettings())
-    notify: NotifySettings = NotifySettings()
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()
     schemas: tuple[str, ...] = ()

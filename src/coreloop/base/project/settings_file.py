@@ -20,7 +20,7 @@ from coreloop.base.project.frameworks import FRAMEWORKS
 from coreloop.base.project.model_settings import EndpointSettings
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.score_rule import parse_rule
-from coreloop.base.project.settings import NotifySettings, SanitizeSettings, Settings
+from coreloop.base.project.settings import SanitizeSettings, Settings
 from coreloop.base.records import is_category
 
 FILE_NAME: Final = "coreloop.yaml"
@@ -232,7 +232,6 @@ class _Reader:
             child = _child(node, "outcome", "success")
             raise self._error(f"outcome: success must be {form}, not {outcome.success!r}", child)
         self._check_reach(node, settings.reach)
-        self._check_notify(node, settings.notify)
         self._check_sanitize(node, settings.sanitize)
         self._check_endpoints(node, settings.endpoints)
 
@@ -254,13 +253,6 @@ class _Reader:
         for name, limit in reach.caps.items():
             if limit < 1:
                 raise error(f"caps of {name} must be at least 1, not {limit}", "caps", name)
-
-    def _check_notify(self, node: yaml.Node | None, notify: NotifySettings) -> None:
-        command = _child(node, "notify", "command") if notify.command else None
-        if notify.command and not notify.command[0].strip():
-            raise self._error("notify: command must begin with a program", command)
-        if any("\0" in word for word in notify.command):
-            raise self._error("notify: command has a null character", command)
 
     def _check_sanitize(self, node: yaml.Node | None, sanitize: SanitizeSettings) -> None:
         for index, own in enumerate(sanitize.detect):

@@ -146,11 +146,6 @@ class Workspace:
         """Effects that cannot change any more, see `coreloop.learn.effect.kept_effects`. Safe to delete."""
         return self.audit_dir / "effects.json"
 
-    @property
-    def notified_file(self) -> Path:
-        """The status that was last sent to the command of ``notify:``, see `coreloop.admin.status.notify`."""
-        return self.audit_dir / "notified.json"
-
     def keep_private(self, path: Path) -> None:
         """Close one of coreloop's folders or files, which a clone or an older version left open, to others.
 

@@ -17,7 +17,6 @@ from coreloop.learn.effect.named_failure import ALL_FAILURES, NamedFailure, name
 from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import (
     HORIZON_DAYS,
-    TOLD,
     Decision,
     EffectVerdict,
     Look,
@@ -96,15 +95,6 @@ class Effect:
         is_apart = self.lines and self.verdict is not EffectVerdict.HURTS
         worse = (rail for rail in self.guardrails if rail.is_worse)
         return tuple(rail for rail in worse if is_apart or rail.name != self.change.tool)
-
-    @property
-    def news(self) -> str:
-        """The verdict as it is announced, with what became of it since; empty while there is none."""
-        if self.is_stale:
-            return "stale"
-        if self.has_returned:
-            return f"{self.verdict}, and the failure came back"
-        return self.verdict if self.verdict in TOLD else ""
 
     @property
     def why_retire(self) -> str:

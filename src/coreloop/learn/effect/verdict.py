@@ -39,10 +39,6 @@ class EffectVerdict(StrEnum):
     UNKNOWN = "cannot be told"
 
 
-TOLD: Final = frozenset({EffectVerdict.HELPS, EffectVerdict.NO_EFFECT, EffectVerdict.HURTS})
-"""Verdicts that are news."""
-
-
 @dataclass(frozen=True, slots=True)
 class Look:
     """An estimate with the bounds of the interval at that day.

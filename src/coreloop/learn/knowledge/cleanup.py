@@ -17,9 +17,9 @@ from coreloop.base.sqlite import (
     check_schema,
     columns,
     connect,
+    create,
     empty_wal,
     keep_private,
-    migrate,
     quoted_name,
     reason,
     sqlite_errors,
@@ -185,7 +185,7 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
             # No other process can write now, so the snapshot is exactly the state before the rules.
             idle = _is_idle(connection)
             archive = None if idle else snapshot(database, archive_dir, "pre-cleanup", now=now)
-            migrate(connection, schema)
+            create(connection, schema)
             effects = tuple(_apply(connection))
             connection.execute("DELETE FROM clear_questions")
             connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))

@@ -1,15 +1,13 @@
-"""The tables of the knowledge database, and the migrations of older databases."""
+"""The tables of the knowledge database, and how they are filled from a database of dartlab."""
 
 import re
 import sqlite3
-from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from coreloop.base.records import hash_question
-from coreloop.base.sqlite import Schema, columns, run_script, tables
+from coreloop.base.sqlite import Schema, columns, run_script, tables, with_tables
 
 SCHEMA: Final = """
 -- Requests that an agent answered.
@@ -76,25 +74,9 @@ CREATE TABLE unscrubbed (
 );
 """
 TABLES: Final = ("executions", "insights", "playbook")
-# Columns that identify a dartlab database of any version.
-_IDENTIFYING: Final[Mapping[str, frozenset[str]]] = {
-    "executions": frozenset({"stock_code", "created_at"}),
-    "insights": frozenset({"stock_code", "narrative", "source", "created_at"}),
-    "playbook": frozenset({"intent", "bullet", "success_count", "fail_count", "quality"}),
-}
-_FORMER_NAMES: Final = {"duration_s": "duration_sec", "rounds": "code_rounds"}
+_DARTLABS_NAMES: Final = {"duration_s": "duration_sec", "rounds": "code_rounds"}
 _TIMES: Final = frozenset({"created_at", "expires_at", "last_used"})
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{16,64}|keyed:[0-9a-f]{32}")
-
-
-def is_knowledge(connection: sqlite3.Connection) -> bool:
-    """Whether the tables are those of a knowledge database, of this or an older schema."""
-    present = set(tables(connection))
-    return {"executions", "insights"} <= present and all(
-        needed <= set(columns(connection, table))
-        for table, needed in _IDENTIFYING.items()
-        if table in present
-    )
 
 
 def utc_text(moment: datetime) -> str:
@@ -103,7 +85,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
-    """Version 1: create the tables and copy the rows of dartlab's tables."""
+    """Create the tables and copy the rows of dartlab's, if there are any."""
     old = [table for table in TABLES if table in tables(connection)]
     for table in old:
         connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
@@ -121,15 +103,15 @@ def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
 
 
 def knowledge_schema(now: datetime) -> Schema:
-    """Return the schema; rows whose time is not recorded get this one when they are migrated."""
-    return Schema("knowledge", (partial(_create_or_adopt, now=now),), is_knowledge)
+    """Return the schema; rows of dartlab without a valid time get this one."""
+    return Schema("knowledge", partial(_create_or_adopt, now=now), with_tables({"executions", "insights"}))
 
 
 VERSION: Final = knowledge_schema(datetime.max).version
 
 
 def _copy(connection: sqlite3.Connection, table: str) -> str:
-    """Build the statement that copies the rows of an old table, with any columns, into the new table."""
+    """Build the statement that copies the rows of a table of dartlab into the new table."""
     had = columns(connection, f"old_{table}")
     names, values = [], []
     described = connection.execute(f"PRAGMA table_info({table})")
@@ -154,21 +136,17 @@ def _copy(connection: sqlite3.Connection, table: str) -> str:
 def _value(name: str, had: list[str]) -> str:
     if name == "id":
         return "rowid"  # an alias of the id, whatever the old table calls its key
-    old = next((column for column in (name, _FORMER_NAMES.get(name)) if column in had), None)
+    old = next((column for column in (name, _DARTLABS_NAMES.get(name)) if column in had), None)
     if name == "question_hash" and old is None and "question" in had:
         return "hashed(CAST(question AS BLOB))"
     if old is None:
         return "NULL"
-    if name not in _TIMES:
-        return old
-    # A Python function call for each of 100,000 times would double the duration of the migration.
-    seconds = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {old}, 'unixepoch')"
-    return f"CASE typeof({old}) WHEN 'text' THEN utc({old}) ELSE {seconds} END"
+    # A Python function call for each of 100,000 times would double the duration.
+    return f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {old}, 'unixepoch')" if name in _TIMES else old
 
 
 def _add_functions(connection: sqlite3.Connection, now: datetime) -> None:
     connection.create_function("now", 0, lambda: utc_text(now))
-    connection.create_function("utc", 1, _utc, deterministic=True)
     connection.create_function("hashed", 1, hashed, deterministic=True)
 
 
@@ -181,11 +159,3 @@ def hashed(question: bytes | None) -> str | None:
         return None
     text = question.decode("utf-8", "replace")
     return text if _HASH.fullmatch(text) else hash_question(text)
-
-
-def _utc(text: str) -> str | None:
-    """Convert an ISO 8601 time of an older database to UTC, or None if malformed."""
-    with suppress(ValueError, OverflowError):
-        moment = datetime.fromisoformat(text)
-        return utc_text(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-    return None

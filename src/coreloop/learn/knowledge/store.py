@@ -20,12 +20,12 @@ _ABSENT: Final = "does not exist; `backfill-blog --confirm` creates it"
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database for reading, without changing the file.
 
-    A database of an older version is read through a migrated copy in memory.
+    A database of dartlab is read through a converted copy in memory.
 
     Raises
     ------
     WorkspaceError
-        The file does not exist, is not a knowledge database, or has a newer version.
+        The file does not exist, is not a knowledge database, or has another version.
     """
     if not path.exists():
         raise WorkspaceError(_ABSENT, path=path)
@@ -35,14 +35,14 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database for writing; it is created or migrated if necessary.
+    """Open a database for writing; it is created, or converted from dartlab's, if necessary.
 
     Several processes may write at once: each waits for the transactions of the others.
 
     Raises
     ------
     WorkspaceError
-        The file is not a knowledge database, has a newer version or is not writable, or another process has
+        The file is not a knowledge database, has another version or is not writable, or another process has
         been writing for longer than `coreloop.base.sqlite.BUSY_TIMEOUT_S`.
     """
     with sqlite.writer(path, knowledge_schema(datetime.now(UTC))) as connection:

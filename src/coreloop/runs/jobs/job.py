@@ -1,12 +1,12 @@
 """A job, the figures of a queue, and what every queue shares."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
+from coreloop.base.database import JSON, storable
 from coreloop.base.errors import UsageError
-from coreloop.base.records import encodable
 from coreloop.base.text import printable
 
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
@@ -51,7 +51,7 @@ class Job:
 
     id: str
     name: str
-    payload: dict[str, Any]
+    payload: dict[str, Any] = field(metadata=JSON)
     key: str
     priority: int
     status: Status
@@ -61,7 +61,7 @@ class Job:
     run_at: datetime
     finished_at: datetime | None = None
     error: str = ""
-    result: Any = None
+    result: Any = field(default=None, metadata=JSON)
 
     @property
     def is_finished(self) -> bool:
@@ -91,11 +91,6 @@ class QueueMetrics:
     retried: int
 
 
-def storable(text: str) -> str:
-    """Leave out what a database cannot hold: NUL and lone surrogates."""
-    return encodable(text).replace("\0", "")
-
-
 def as_json(value: Any) -> str:
     """Return a value as JSON that every queue can hold.
 
@@ -104,18 +99,7 @@ def as_json(value: Any) -> str:
     TypeError, ValueError
         It is not JSON: an object of a class, NaN or infinity.
     """
-    return json.dumps(_storable(value), allow_nan=False)
-
-
-def _storable(value: Any) -> Any:
-    match value:
-        case str():
-            return storable(value)
-        case list() | tuple():
-            return [_storable(item) for item in value]
-        case dict():
-            return {_storable(key): _storable(item) for key, item in value.items()}
-    return value
+    return json.dumps(storable(value), allow_nan=False)
 
 
 def unknown_job(job_id: str) -> UsageError:

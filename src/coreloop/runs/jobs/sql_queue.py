@@ -1,6 +1,5 @@
 """The queue of jobs in a database: in a SQLite file for one machine, in Postgres for several."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -9,8 +8,7 @@ from secrets import token_bytes
 from typing import Any, Final
 
 from coreloop.base import sqlite
-from coreloop.base.database import Database, sqlite_database, stamp
-from coreloop.base.postgres import postgres_database
+from coreloop.base.database import Database, of_row, sqlite_database, stamp, storable
 from coreloop.runs.jobs.job import (
     LEASE_S,
     MAX_ATTEMPTS,
@@ -21,14 +19,13 @@ from coreloop.runs.jobs.job import (
     as_json,
     cannot_cancel,
     cannot_retry,
-    storable,
     unknown_job,
 )
 from coreloop.runs.ulid import new_ulid
 
 # Chosen: four times the last, at most ten minutes.
 _WAITS_S: Final = (2.0, 8.0, 32.0, 128.0, 512.0, 600.0)
-_FIRST: Final = """
+_SCRIPT: Final = """
 CREATE TABLE jobs (
     id           TEXT PRIMARY KEY,      -- ULID
     name         TEXT NOT NULL,
@@ -48,16 +45,16 @@ CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
 CREATE INDEX jobs_in_turn ON jobs(status, priority DESC);
 CREATE INDEX jobs_by_end ON jobs(finished_at) WHERE finished_at IS NOT NULL;
 """
-_IN_ORDER: Final = """
+IN_ORDER: Final = """
 -- What SQLite has by itself: the order in which rows were added.
 ALTER TABLE jobs ADD COLUMN rowid BIGINT GENERATED ALWAYS AS IDENTITY;
 """
 _COLUMNS: Final = (
-    "id, name, payload, key, priority, status, attempts, max_attempts, created_at, run_at, "
+    "id, name, payload, coalesce(key, ''), priority, status, attempts, max_attempts, created_at, run_at, "
     "finished_at, error, result"
 )
 _PUT: Final = """
-INSERT INTO jobs ({}) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL)
+INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL)
 ON CONFLICT DO NOTHING RETURNING {}
 """
 _RECOVER: Final = """
@@ -74,7 +71,7 @@ UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id
 """Those who take at once skip each other's rows, and none waits."""
 
 
-JOBS: Final = sqlite.Schema("jobs", (_FIRST,), sqlite.with_tables({"jobs"}))
+JOBS: Final = sqlite.Schema("jobs", _SCRIPT, sqlite.with_tables({"jobs"}))
 
 
 class JobQueue:
@@ -110,7 +107,7 @@ class JobQueue:
             *(max_attempts, stamp(now), stamp(run_at or now)),
         )
         with self._database.writing():
-            added = self._rows(_PUT.format(_COLUMNS, _COLUMNS), row)
+            added = self._rows(_PUT, row)
             return (added or self._rows("SELECT {} FROM jobs WHERE key = ?", (key,)))[0]
 
     def get(self, job_id: str) -> Job:
@@ -219,7 +216,9 @@ class JobQueue:
             ended = self._database.rows(
                 "SELECT finished_at, created_at FROM jobs WHERE finished_at >= ? AND status = 'done'", (hour,)
             )
-        durations = sorted(_moment(end) - _moment(start) for end, start in ended)
+        durations = sorted(
+            datetime.fromisoformat(end) - datetime.fromisoformat(start) for end, start in ended
+        )
         return QueueMetrics(
             by_status=dict(counts),
             done_last_hour=len(ended),
@@ -250,41 +249,13 @@ class JobQueue:
             )
 
     def _rows(self, statement: str, parameters: tuple[Any, ...]) -> list[Job]:
-        return [_job(row) for row in self._database.rows(statement.format(_COLUMNS), parameters)]
+        return [of_row(Job, row) for row in self._database.rows(statement.format(_COLUMNS), parameters)]
 
 
 @contextmanager
 def sqlite_queue(path: Path, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
-    """Open a queue in a file; it is created or migrated if necessary.
-
-    Parameters
-    ----------
-    path : Path
-        Created with mode 0600, its folder with 0700.
-    lease_s : float
-        Seconds after which the job of a process that died is due again.
-
-    Raises
-    ------
-    RunStoreError
-        The file is not a queue, has a newer version, or cannot be used.
-    """
+    """Open a queue in a file; it is created if necessary."""
     with sqlite_database(path, JOBS) as database:
-        yield JobQueue(database, lease_s=lease_s)
-
-
-@contextmanager
-def postgres_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
-    """Open a queue in a database; its tables are created if necessary.
-
-    Parameters
-    ----------
-    address : str
-        As for `coreloop.base.postgres.postgres_database`, which raises the errors.
-    lease_s : float
-        As for `sqlite_queue`; by the database's clock.
-    """
-    with postgres_database(address, versions="jobs_version", migrations=(_FIRST + _IN_ORDER,)) as database:
         yield JobQueue(database, lease_s=lease_s)
 
 
@@ -296,40 +267,3 @@ def _among(column: str, values: Collection[str]) -> tuple[str, list[str]]:
 def backoff(attempts: int) -> float:
     """Return the seconds until the next attempt: 2, 8, 32, 128, 512, then always 600."""
     return _WAITS_S[min(attempts, len(_WAITS_S)) - 1]
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def _job(row: Any) -> Job:
-    (
-        job_id,
-        name,
-        payload,
-        key,
-        priority,
-        status,
-        attempts,
-        max_attempts,
-        created,
-        run_at,
-        ended,
-        error,
-        result,
-    ) = row
-    return Job(
-        id=job_id,
-        name=name,
-        payload=json.loads(payload),
-        key=key or "",
-        priority=priority,
-        status=status,
-        attempts=attempts,
-        max_attempts=max_attempts,
-        created_at=_moment(created),
-        run_at=_moment(run_at),
-        finished_at=_moment(ended) if ended else None,
-        error=error,
-        result=json.loads(result) if result is not None else None,
-    )

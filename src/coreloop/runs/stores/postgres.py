@@ -20,7 +20,7 @@ from coreloop.base.postgres import (
 from coreloop.base.waiting import wait_until
 from coreloop.runs.events import Event
 from coreloop.runs.stores.run_lock import busy
-from coreloop.runs.stores.schema import FIRST, SECOND
+from coreloop.runs.stores.schema import RUNS
 from coreloop.runs.stores.sql import Numbered, Store
 
 _HOLDER: Final = """
@@ -159,14 +159,14 @@ def _locked(session: Session, run_id: str) -> bool:
 
 @contextmanager
 def postgres_store(address: str) -> Iterator[PostgresStore]:
-    """Open a store in a database; its tables are created or migrated if necessary.
+    """Open a store in a database; its tables are created if necessary.
 
     Parameters
     ----------
     address : str
         As for `coreloop.base.postgres.postgres_database`, which raises the errors.
     """
-    with postgres_database(address, versions="schema_version", migrations=(FIRST, SECOND)) as database:
+    with postgres_database(address, RUNS) as database:
         holds = _Holds(address)
         try:
             yield PostgresStore(database, holds)

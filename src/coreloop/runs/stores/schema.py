@@ -2,7 +2,9 @@
 
 from typing import Final
 
-FIRST: Final = """
+from coreloop.base import sqlite
+
+_SCRIPT: Final = """
 -- Runs: what a list shows without reading the events.
 CREATE TABLE runs (
     run_id      TEXT PRIMARY KEY,      -- ULID
@@ -13,7 +15,9 @@ CREATE TABLE runs (
     iteration   BIGINT NOT NULL,       -- committed iterations
     microusd    BIGINT NOT NULL,       -- settled, without reservations
     tokens      BIGINT NOT NULL,
-    updated_at  TEXT NOT NULL          -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00: the newest event's
+    updated_at  TEXT NOT NULL,         -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00: the newest event's
+    parent      TEXT NOT NULL DEFAULT '',  -- the run whose command started it, and pays for it
+    origin      TEXT NOT NULL DEFAULT ''   -- the run that it answers again; it goes with both
 );
 
 -- What happened to the runs. Rows are added, never changed, and leave with their run only.
@@ -50,16 +54,7 @@ CREATE TABLE reflexions (
     reflexion   BLOB NOT NULL          -- JSON, opaque to the store
 );
 """
-SECOND: Final = """
--- The run whose command started a run, and pays for it; the run that it answers again. It goes with both.
-ALTER TABLE runs ADD COLUMN parent TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN origin TEXT NOT NULL DEFAULT '';
-
--- CRC-32 of a row's values: the pages of a file have no checksums of their own. NULL in rows from before.
-ALTER TABLE events ADD COLUMN checksum BIGINT;
-ALTER TABLE days ADD COLUMN checksum BIGINT;
-ALTER TABLE reflexions ADD COLUMN checksum BIGINT;
-"""
-TABLES: Final = frozenset({"runs", "events", "reservations", "days", "reflexions"})
+_TABLES: Final = frozenset({"runs", "events", "reservations", "days", "reflexions"})
+RUNS: Final = sqlite.Schema("runs", _SCRIPT, sqlite.with_tables(_TABLES), version=3)
 CLEARED: Final = ("events", "runs", "reservations", "reflexions")
 """Tables that lose rows when a run is forgotten."""

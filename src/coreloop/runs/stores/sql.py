@@ -3,10 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from hashlib import sha256
 from typing import Any, Final, Protocol
-from zlib import crc32
 
 from coreloop.base.database import Database, stamp
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
@@ -31,17 +30,12 @@ from coreloop.runs.events import (
     encode_event,
     spent,
 )
-from coreloop.runs.fold import Folding
 from coreloop.runs.stores.accounts import Progress, RunRow, is_durable, utc_day
 from coreloop.runs.stores.schema import CLEARED
 from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_COMPUTED: Final = (
-    *("kind", "newest", "status", "stop_reason", "iteration", "microusd", "tokens", "updated_at"),
-    *("parent", "origin"),
-)
 _CHANGES_STATUS: Final = (*CONTROL, Ended)
 _PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
 _AT_ONCE: Final = 1000
@@ -56,13 +50,8 @@ SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq
 _ADD_TO_DAY: Final = """
 INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
 SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens
-RETURNING microusd, tokens
+RETURNING microusd
 """
-_CHECKED: Final = (
-    ("event", "SELECT checksum, run_id, seq, version, event FROM events ORDER BY run_id, seq"),
-    ("day", "SELECT checksum, day, microusd, tokens FROM days ORDER BY day"),
-    ("reflexion", "SELECT checksum, kind, reflexion FROM reflexions ORDER BY kind"),
-)
 
 
 class Publish(Protocol):
@@ -245,10 +234,7 @@ class Store(ABC):
                 f"SELECT reflexion FROM reflexions WHERE kind = ?{self._database.lock_row}", (kind,)
             )
             changed = change(bytes(before) or None)
-            self._database.rows(
-                "UPDATE reflexions SET reflexion = ?, checksum = ? WHERE kind = ?",
-                (changed, checksum(kind, changed), kind),
-            )
+            self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
         return changed
 
     def _tell(self, run_id: str, events: Sequence[Event]) -> None:
@@ -259,65 +245,6 @@ class Store(ABC):
         drives_itself = isinstance(created, Created) and created.drives_itself
         if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], new=len(events))
-
-    def damage(self) -> Iterator[str]:
-        """Yield what is wrong with the rows, a line each; nothing if all is as it was written."""
-        for what, statement in _CHECKED:
-            with self._database.reading():
-                rows = self._database.rows(statement)
-            for kept, *values in rows:
-                read = [bytes(value) if isinstance(value, memoryview) else value for value in values]
-                if kept is not None and kept != checksum(*read):
-                    row = " ".join(map(str, read[:-1]))
-                    yield printable(f"{what} {row}: its row was changed")
-        with self._database.reading():
-            rows = self._database.rows(f"SELECT run_id, {', '.join(_COMPUTED)} FROM runs ORDER BY run_id")
-        for run_id, *values in rows:
-            try:
-                computed = self._computed(run_id)
-            except RunError as error:
-                yield printable(str(error))
-                continue
-            except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of changed values
-                yield printable(f"run {run_id}: its events cannot be read one after the other ({error})")
-                continue
-            computed["reservations"] = computed["reservations"] == self._reservations(run_id)
-            values.append(True)
-            wrong = [name for name, value in zip(computed, values, strict=True) if value != computed[name]]
-            if wrong:
-                yield printable(f"run {run_id}: {', '.join(wrong)} in its row contradict its events")
-
-    def _computed(self, run_id: str) -> dict[str, Any]:
-        """Compute a run's row from its events."""
-        folding, newest, at, days = Folding(), 0, None, dict[str, str]()
-        for newest, event in self.read(run_id):  # noqa: B007
-            folding.add(event)
-            at = event.at
-            if isinstance(event, Reserved):
-                days[event.reservation] = utc_day(event.at)
-        if at is None:
-            raise RunError(f"run {run_id}: it has no events")
-        state = folding.state
-        return {
-            "kind": state.kind,
-            "newest": newest,
-            "status": state.status,
-            "stop_reason": state.stop_reason,
-            "iteration": state.iteration,
-            "microusd": state.spent.microusd,
-            "tokens": state.spent.tokens,
-            "updated_at": stamp(at),
-            "parent": state.parent,
-            "origin": state.origin,
-            "reservations": {(name, days.get(name), rest) for name, rest in state.reservations.items()},
-        }
-
-    def _reservations(self, run_id: str) -> set[tuple[str, str, Amount]]:
-        with self._database.reading():
-            rows = self._database.rows(
-                "SELECT reservation, day, microusd, tokens FROM reservations WHERE run_id = ?", (run_id,)
-            )
-        return {(name, day, Amount(*rest)) for name, day, *rest in rows}
 
     def _newest(self, run_id: str, lock: str = "") -> int:
         statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"
@@ -330,8 +257,8 @@ class Store(ABC):
         for seq, event in enumerate(events, start=after + 1):
             step = _digest(event.key) if isinstance(event, StepCommitted) else None
             data = encode_event(event)
-            row = (run_id, seq, VERSION, data, step, checksum(run_id, seq, VERSION, data))
-            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+            row = (run_id, seq, VERSION, data, step)
+            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
         self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
             (after + len(events), stamp(events[-1].at), run_id),
@@ -354,10 +281,7 @@ class Store(ABC):
             self._charge_parent(run_id, charged, events[-1].at)
         limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
-            ((today, tokens),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
-            self._database.rows(
-                "UPDATE days SET checksum = ? WHERE day = ?", (checksum(day, today, tokens), day)
-            )
+            ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
                 raise _day_is_spent(today - change.microusd, change.microusd, per_day)
 
@@ -423,14 +347,6 @@ class Store(ABC):
             self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
 
-def checksum(*values: Any) -> int:
-    """Return the checksum of a row's values."""
-    whole = 0
-    for value in values:
-        whole = crc32(value if isinstance(value, bytes) else f"{value} ".encode(), whole)
-    return whole
-
-
 def _digest(key: str) -> bytes:
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
@@ -453,10 +369,7 @@ def _run_row(
     version: int,
     data: bytes,
 ) -> RunRow:
-    try:
-        changed = datetime.fromisoformat(updated_at)
-    except ValueError:  # `damage` says so; it must not hide the other runs
-        changed = datetime.fromtimestamp(0, UTC)
+    changed = datetime.fromisoformat(updated_at)
     try:
         created = _decoded(run_id, version, data)
         problem = "it does not begin with its creation"

@@ -1,23 +1,19 @@
-"""Where runs are kept: the store of a workspace."""
+"""Where runs are kept: the store of a workspace, in a SQLite file or in Postgres."""
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
 
-from coreloop.base.errors import RunStoreError
-from coreloop.base.messages import number_of
+from coreloop.base.database import SqliteDatabase, sqlite_database
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.folder import FOLDER, kept_sessions
 from coreloop.runs.person_or_agent import driving_run
+from coreloop.runs.stores.run_lock import held_file
+from coreloop.runs.stores.schema import RUNS
 from coreloop.runs.stores.sql import Store
-from coreloop.runs.stores.sqlite import sqlite_store
 
-__all__ = ["FILE_NAME", "Store", "is_written", "open_store", "require_none_lost"]
-
-FILE_NAME: Final = "runs.db"
+__all__ = ["SqliteStore", "Store", "open_store", "sqlite_store"]
 
 
 @contextmanager
@@ -47,36 +43,41 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
             postgres.address = address
             yield postgres
         return
-    path = workspace.runs_dir / FILE_NAME
-    if not is_written(path):
-        require_none_lost(workspace)
     workspace.keep_private(workspace.runs_dir)
-    with sqlite_store(path) as store:
-        if not store.runs(limit=1):
-            require_none_lost(workspace)
+    with sqlite_store(workspace.runs_dir / "runs.db") as store:
         store.parent, store.publish = driving_run(environ), partial(publish, workspace.root)
         yield store
 
 
-def is_written(path: Path) -> bool:
-    """Whether the file of a store exists and is not empty, as something that truncated it leaves it."""
-    return path.exists() and path.stat().st_size > 0
+class SqliteStore(Store):
+    """A store in a file, see `sqlite_store`."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        super().__init__(database)
+        self._file = database
+
+    @contextmanager
+    def hold(self, run_id: str) -> Iterator[None]:
+        """Hold a run by a file in ``held/`` beside the database."""
+        with self._database.reading():
+            self._newest(run_id)
+        with held_file(self._file.path.parent / "held" / f"{run_id}.lock", run_id):
+            yield
 
 
-def require_none_lost(workspace: Workspace) -> None:
-    """Refuse a file without runs where a run has left its state, which goes before its run does.
+@contextmanager
+def sqlite_store(path: Path) -> Iterator[SqliteStore]:
+    """Open a store in a file; it is created if necessary.
+
+    Parameters
+    ----------
+    path : Path
+        Created with mode 0600, its folder with 0700.
 
     Raises
     ------
     RunStoreError
-        The message says what to restore.
+        The file is not a store of runs, has another version, or cannot be used.
     """
-    if lost := kept_sessions(workspace.root):
-        path, folder = workspace.runs_dir / FILE_NAME, workspace.root / FOLDER / "sessions"
-        raise RunStoreError(
-            f"{path}: was removed or emptied: {folder} has the state of "
-            f"{number_of(len(lost), 'run')}, and the store has none. Restore a backup: move "
-            "data/runs away, then dartlab-coreloop runs restore BACKUP. Set "
-            "CORELOOP_DATABASE_URL if the runs are in Postgres; to begin without them, move that "
-            "folder away"
-        )
+    with sqlite_database(path, RUNS) as database:
+        yield SqliteStore(database)

@@ -227,13 +227,6 @@ def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, leve
     assert checked(folder)["reach"].level == level
 
 
-@pytest.mark.parametrize(("setting", "level"), [("[sh, -c, x]", "ok"), ("[./no-such-program]", "fault")])
-def test_the_command_of_notify_must_be_a_program(folder: Path, setting: str, level: str):
-    assert "notify" not in checked(folder)
-    (folder / "coreloop.yaml").write_text(f"notify: {{command: {setting}}}\n")
-    assert checked(folder)["notify"].level == level
-
-
 @pytest.fixture
 def port() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as server:

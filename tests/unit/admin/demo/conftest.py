@@ -1,27 +1,11 @@
-"""Both demos, worked through with some seeds."""
-
-from itertools import product
+"""The demo, worked through with some seeds."""
 
 import pytest
 
 from rows import slow_after
-from scripted import SCENARIOS, work
-
-SEEDS = [0, 7, 20260425]
+from scripted import work
 
 
-@pytest.fixture(params=slow_after(1, SCENARIOS.values()), ids=SCENARIOS)
-def scenario(request):
-    return request.param
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param((name, seed), id=f"{name}-{seed}", marks=[pytest.mark.slow] * (seed != SEEDS[0]))
-        for name, seed in product(SCENARIOS, SEEDS)
-    ],
-)
+@pytest.fixture(scope="module", params=slow_after(1, [0, 7, 20260425]))
 def worked(request, tmp_path_factory):
-    name, seed = request.param
-    return work(SCENARIOS[name], seed, tmp_path_factory.mktemp("worked"))
+    return work(request.param, tmp_path_factory.mktemp("worked"))

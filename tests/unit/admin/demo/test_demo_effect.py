@@ -8,15 +8,14 @@ from click.testing import CliRunner
 
 from coreloop.admin.demo.effect import simulate_effect
 from coreloop.admin.demo.run import make_project, record_requests
-from coreloop.admin.demo.scenario import HELPDESK
 from coreloop.cli.main import main
 from coreloop.learn.effect.verdict import EffectVerdict
 from scripted import NOW
 
 
 def test_the_share_before_is_that_of_the_records(tmp_path: Path):
-    make_project(HELPDESK, tmp_path)
-    record_requests(HELPDESK, tmp_path, seed=7, now=NOW)
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=7, now=NOW)
     effect = simulate_effect(tmp_path, "update_ticket", ["- priority: one of high, low, normal"], seed=7)
     again = simulate_effect(tmp_path, "update_ticket", ["- priority: one of high, low, normal"], seed=7)
     assert effect == again

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from coreloop.admin.demo.scenario import HELPDESK
+from coreloop.admin.demo.script import customers
 from rows import each_row
-from scripted import rows_of, tools_of
+from scripted import tools_of_the_demo
 
-TOOLS = tools_of(HELPDESK)
-CUSTOMERS = [row["name"] for row in rows_of(HELPDESK)]
+TOOLS = tools_of_the_demo()
+CUSTOMERS = customers()
 
 
 def _order(customer, *, above):

@@ -1,4 +1,4 @@
-"""Every line that a demo proposes is true of its tools, and none is in the docstring already."""
+"""Every line that the demo proposes is true of its tools, and none is in the docstring already."""
 
 import inspect
 import re
@@ -6,12 +6,11 @@ import re
 import pytest
 
 from coreloop.admin.demo.run import make_project, propose_candidates, record_requests, refine_failures
-from coreloop.admin.demo.scenario import FINLAB, HELPDESK
+from coreloop.admin.demo.script import customers
 from rows import each_row, slow_after
-from scripted import NOW, rows_of, tools_of
+from scripted import NOW, tools_of_the_demo
 
-TOOLS = tools_of(HELPDESK)
-FINANCE = tools_of(FINLAB)
+TOOLS = tools_of_the_demo()
 
 
 def _order(*, above):
@@ -53,10 +52,10 @@ def _check_reason():
 
 
 def _check_ticket_id():
-    for customer in rows_of(HELPDESK):
-        for ticket in TOOLS["list_tickets"](customer["name"]):
+    for customer in customers():
+        for ticket in TOOLS["list_tickets"](customer):
             assert TOOLS["update_ticket"](ticket["id"])["id"] == ticket["id"]
-        for order in TOOLS["list_orders"](customer["name"]):
+        for order in TOOLS["list_orders"](customer):
             _fails(LookupError, "update_ticket", ticket_id=order["id"])
 
 
@@ -70,39 +69,11 @@ TRUE_LINES = {
 """Every line that the help desk may propose, with a check against the tools."""
 
 
-def _young():
-    return {"company": "두레칩스", "metric": "sales"}
-
-
-def _check_axis():
-    axes = ("배당", "성장성", "수익성", "안정성", "현금흐름")
-    assert all(FINANCE["analysis"]("나린반도체", axis)["axis"] == axis for axis in axes)
-    with pytest.raises(ValueError, match="known axes"):
-        FINANCE["analysis"]("나린반도체", "가치평가")
-
-
-def _check_years():
-    assert FINANCE["trend"](**_young(), years=3)
-    with pytest.raises(ValueError, match="too few years"):
-        FINANCE["trend"](**_young(), years=4)
-
-
-TRUE_KOREAN_LINES = {
-    ("analysis", "- axis: 다음 중 하나 배당, 성장성, 수익성, 안정성, 현금흐름"): _check_axis,
-    ("trend", "- years: 최대 3"): _check_years,
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_after(1, [7, 8, 9]))
-@pytest.mark.parametrize(
-    ("scenario", "lines", "least"),
-    [(HELPDESK, TRUE_LINES, 5), (FINLAB, TRUE_KOREAN_LINES, 2)],
-    ids=["helpdesk", "finlab"],
-)
-def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, tmp_path):
-    make_project(scenario, tmp_path)
-    record_requests(scenario, tmp_path, seed=seed, now=NOW)
+def test_every_proposed_line_is_true_of_the_code(seed, tmp_path):
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=seed, now=NOW)
     documents = (propose_candidates(tmp_path, now=NOW).document, refine_failures(tmp_path, now=NOW).document)
     proposed = {
         (statement.tool, statement.suggested_append.body)
@@ -110,10 +81,9 @@ def test_every_proposed_line_is_true_of_the_code(scenario, lines, least, seed, t
         for statement in document.statements
         if statement.suggested_append is not None
     }
-    assert proposed <= lines.keys()
-    assert len(proposed) >= least
+    assert proposed == TRUE_LINES.keys()
     for line in proposed:
-        lines[line]()
+        TRUE_LINES[line]()
 
 
 @each_row(("tool", "line"), TRUE_LINES)

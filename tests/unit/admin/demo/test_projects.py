@@ -1,4 +1,4 @@
-"""The demos' tool packages: what coreloop.yaml says of them, their docstrings, and how they are loaded."""
+"""The demo's tool package: what coreloop.yaml says of them, their docstrings, and how it is loaded."""
 
 import doctest
 import inspect
@@ -8,29 +8,28 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coreloop.admin.demo.run import copy_project, load_tools
+from coreloop.admin.demo.run import load_tools, make_project
+from coreloop.admin.demo.script import PACKAGE, PROJECT
 from rows import each_row
-from scripted import SCENARIOS, tools_of
+from scripted import tools_of_the_demo
 
 HEADED = ["Parameters", "Returns", "Raises", "Examples", "Notes", "Guide", "See Also"]
-EVERY_TOOL = [(scenario, tool) for scenario in SCENARIOS.values() for tool in tools_of(scenario)]
+TOOLS = tools_of_the_demo()
 
 
-@pytest.fixture(params=EVERY_TOOL, ids=lambda param: f"{param[0].name}-{param[1]}")
+@pytest.fixture(params=TOOLS)
 def tool(request):
-    scenario, name = request.param
-    return tools_of(scenario)[name]
+    return TOOLS[request.param]
 
 
-def test_the_tools_are_those_of_the_configuration(scenario):
-    tools = tools_of(scenario)
-    configured = yaml.safe_load((scenario.project / "coreloop.yaml").read_text(encoding="utf-8"))["tools"]
-    assert configured.keys() == tools.keys()
+def test_the_tools_are_those_of_the_configuration():
+    configured = yaml.safe_load((PROJECT / "coreloop.yaml").read_text(encoding="utf-8"))["tools"]
+    assert configured.keys() == TOOLS.keys()
     for name, entry in configured.items():
         path, symbol = entry["target"].split("::")
-        assert symbol == tools[name].__name__
-        assert Path(inspect.getfile(tools[name])) == scenario.project / path
-        assert set(entry.get("selectors", [])) <= set(inspect.signature(tools[name]).parameters)
+        assert symbol == TOOLS[name].__name__
+        assert Path(inspect.getfile(TOOLS[name])) == PROJECT / path
+        assert set(entry.get("selectors", [])) <= set(inspect.signature(TOOLS[name]).parameters)
 
 
 def test_examples_in_the_docstring_are_true(tool):
@@ -58,26 +57,25 @@ def test_docstring_names_every_parameter(tool):
     ] == list(inspect.signature(tool).parameters)
 
 
-@each_row(("scenario", "name"), EVERY_TOOL, ids=lambda part: getattr(part, "name", part))
-def test_no_guide_names_another_tool(scenario, name):
+@each_row("name", TOOLS)
+def test_no_guide_names_another_tool(name):
     """Which calls go well together is what the demo's mining must find."""
-    tools = tools_of(scenario)
-    guide = inspect.getdoc(tools[name]).split("Guide\n")[1].split("See Also\n")[0]
-    assert not [other for other in tools if f"{other}(" in guide or f"`{other}`" in guide]
+    guide = inspect.getdoc(TOOLS[name]).split("Guide\n")[1].split("See Also\n")[0]
+    assert not [other for other in TOOLS if f"{other}(" in guide or f"`{other}`" in guide]
 
 
-def test_a_copied_project_loads_from_where_it_was_copied(scenario, tmp_path):
-    copy_project(scenario.project, tmp_path)
-    tools = load_tools(tmp_path, scenario.name)
-    assert {Path(inspect.getfile(tool)).parent for tool in tools.values()} == {tmp_path / scenario.name}
+def test_a_copied_project_loads_from_where_it_was_copied(tmp_path):
+    make_project(tmp_path)
+    tools = load_tools(tmp_path, PACKAGE)
+    assert {Path(inspect.getfile(tool)).parent for tool in tools.values()} == {tmp_path / PACKAGE}
 
 
-def test_a_folder_without_tools_is_an_import_error(scenario, tmp_path):
-    with pytest.raises(ImportError, match=scenario.name):
-        load_tools(tmp_path, scenario.name)
+def test_a_folder_without_tools_is_an_import_error(tmp_path):
+    with pytest.raises(ImportError, match=PACKAGE):
+        load_tools(tmp_path, PACKAGE)
 
 
-def test_every_file_of_a_demo_is_named_by_its_kind(scenario):
+def test_every_file_of_the_demo_is_named_by_its_kind():
     """The wheel takes every file below the package: a stray one would be copied to users."""
-    kinds = {path.suffix for path in scenario.project.rglob("*") if path.is_file()} - {".pyc"}
-    assert kinds == {".py", ".csv", ".yaml", ".toml"}
+    kinds = {path.suffix for path in PROJECT.rglob("*") if path.is_file()} - {".pyc"}
+    assert kinds == {".py", ".csv", ".yaml"}

@@ -18,7 +18,6 @@ from coreloop.admin.demo.run import (
     refine_failures,
     run_demo,
 )
-from coreloop.admin.demo.scenario import FINLAB, HELPDESK, Scenario
 from coreloop.base.errors import WorkspaceError
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import LogOddities
@@ -28,22 +27,22 @@ from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.candidates import CandidatesFile
 from coreloop.learn.refine.run import RefineResult
 from coreloop.observe import dropped
-from scripted import NOW, SCENARIOS
+from scripted import NOW
 
 BY_RUN = ("request_id", "duration_total_ms", "case")
 
 
-def _demo(scenario: Scenario, folder: Path, seed: int = 7):
-    make_project(scenario, folder)
-    recorded = record_requests(scenario, folder, seed=seed, now=NOW)
+def _demo(folder: Path, seed: int = 7):
+    make_project(folder)
+    recorded = record_requests(folder, seed=seed, now=NOW)
     proposed = propose_candidates(folder, now=NOW)
     return recorded, proposed.proposals, proposed.document, proposed.paths
 
 
-@pytest.fixture(scope="module", params=SCENARIOS)
-def demo(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    return folder, *_demo(SCENARIOS[request.param], folder)
+    return folder, *_demo(folder)
 
 
 def _records(folder: Path):
@@ -73,17 +72,17 @@ def test_every_record_is_mined(demo):
     assert sum(sum(file.days.values()) for file in files) == 300
 
 
-def test_nothing_is_dropped_while_recording(scenario, tmp_path):
+def test_nothing_is_dropped_while_recording(tmp_path):
     before = dropped()
-    make_project(scenario, tmp_path)
-    record_requests(scenario, tmp_path, seed=3, count=50, now=NOW)
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=3, count=50, now=NOW)
     assert dropped() == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 11])
-def test_a_seed_gives_the_same_records_and_candidates(scenario, seed, tmp_path):
-    runs = [_demo(scenario, tmp_path / name, seed) for name in ("a", "b")]
+def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
+    runs = [_demo(tmp_path / name, seed) for name in ("a", "b")]
     assert runs[0][2].candidates == runs[1][2].candidates
     records = [
         [{**record, **dict.fromkeys(BY_RUN)} for record in _records(tmp_path / name)] for name in ("a", "b")
@@ -91,25 +90,25 @@ def test_a_seed_gives_the_same_records_and_candidates(scenario, seed, tmp_path):
     assert records[0] == records[1]
 
 
-def test_another_seed_gives_other_records(scenario, tmp_path):
+def test_another_seed_gives_other_records(tmp_path):
     folders = [tmp_path / seed for seed in ("7", "8")]
     for folder in folders:
-        make_project(scenario, folder)
-        record_requests(scenario, folder, seed=int(folder.name), count=50, now=NOW)
+        make_project(folder)
+        record_requests(folder, seed=int(folder.name), count=50, now=NOW)
     asked = [[record["question"] for record in _records(folder)] for folder in folders]
     assert asked[0] != asked[1]
 
 
 @pytest.mark.slow
-def test_a_demo_takes_less_than_ten_seconds_of_processor_time(scenario, tmp_path):
+def test_a_demo_takes_less_than_ten_seconds_of_processor_time(tmp_path):
     with bounded(10):
-        _demo(scenario, tmp_path)
+        _demo(tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
-    _, proposals, document, paths = _demo(scenario, tmp_path, seed)
+def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
+    _, proposals, document, paths = _demo(tmp_path, seed)
     assert 3 <= len(document.candidates) < proposals.candidate_search.n_groups
     texts = [entry for entry in document.entries if entry.refused is None]
     assert texts
@@ -125,37 +124,16 @@ def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 8])
-@pytest.mark.parametrize(
-    ("scenario", "expected"),
-    [
-        pytest.param(
-            HELPDESK,
-            {
-                ("update_ticket", "- priority: one of high, low, normal, urgent"),
-                ("search_articles", "- limit: at most 20"),
-                ("refund_order", "- amount: at most 100"),
-                ("refund_order", "- Always pass reason"),
-            },
-            id="helpdesk",
-        ),
-        pytest.param(
-            FINLAB,
-            {
-                ("analysis", "- axis: 다음 중 하나 배당, 성장성, 수익성, 안정성, 현금흐름"),
-                ("show", "- 항상 전달: topic"),
-                ("compare", "- 항상 전달: metric"),
-            },
-            id="finlab",
-        ),
-    ],
-)
-def test_the_mistakes_of_the_script_become_statements_on_the_tool_that_failed(
-    scenario, expected, seed, tmp_path
-):
-    make_project(scenario, tmp_path)
-    record_requests(scenario, tmp_path, seed=seed, now=NOW)
+def test_the_mistakes_of_the_script_become_statements_on_the_tool_that_failed(seed, tmp_path):
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=seed, now=NOW)
     statements = refine_failures(tmp_path, now=NOW).document.statements
-    assert expected <= {(statement.tool, statement.line) for statement in statements}
+    assert {
+        ("update_ticket", "- priority: one of high, low, normal, urgent"),
+        ("search_articles", "- limit: at most 20"),
+        ("refund_order", "- amount: at most 100"),
+        ("refund_order", "- Always pass reason"),
+    } <= {(statement.tool, statement.line) for statement in statements}
 
 
 def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
@@ -179,14 +157,14 @@ def test_questions_of_most_records_have_a_category(demo):
 def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(WorkspaceError, match="is not empty"):
-        make_project(HELPDESK, tmp_path)
+        make_project(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 @pytest.mark.slow
-def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
+def test_the_stages_are_reported_in_order_and_returned(tmp_path, capsys):
     stages = []
-    result = run_demo(scenario, tmp_path, seed=7, now=NOW, tell=stages.append)
+    result = run_demo(tmp_path, seed=7, now=NOW, tell=stages.append)
     assert [type(stage) for stage in stages] == [
         DemoCounts,
         PatternResult,
@@ -202,7 +180,7 @@ def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsy
 @pytest.mark.slow
 def test_without_git_only_the_promotion_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    result = run_demo(HELPDESK, tmp_path / "demo", seed=7, now=NOW)
+    result = run_demo(tmp_path / "demo", seed=7, now=NOW)
     assert result.promoted is None
     assert "git is not installed" in str(result.failed)
     assert all(path.exists() for path in result.proposed.paths)

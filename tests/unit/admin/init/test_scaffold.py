@@ -190,7 +190,7 @@ def test_the_template_is_neutral_and_valid_without_the_hashes(tmp_path: Path):
     text = read_template("coreloop.yaml").decode("ascii")
     assert "dartlab" not in text
     bare = "\n".join(re.sub(r"^#(?=  -|  \w+: \{)|^# (?=\w+: \{)", "", line) for line in text.splitlines())
-    assert bare.count("#") == 7
+    assert bare.count("#") == 6
     (tmp_path / "coreloop.yaml").write_text(bare)
     settings = load_settings(tmp_path, check_paths=False)
     assert [rule.label for rule in settings.categories] == ["ORDER-refund", "ACCOUNT-login"]

@@ -1,55 +1,49 @@
-"""The dashboard's text, from the JSON that ``status`` prints."""
+"""The dashboard's text: what waits, what is wrong, and how the night ended."""
 
-import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from coreloop.admin.checks.diagnosis import Alarm
-from coreloop.admin.status.dashboard import (
-    AlarmFacts,
-    OpenFacts,
-    PromotionFacts,
-    StandingFacts,
-    StatusFacts,
-    dashboard_body,
-    dashboard_page,
-    read_facts,
-)
+from coreloop.admin.status.dashboard import dashboard_body, dashboard_page
+from coreloop.admin.status.promotions import OpenPromotion, Promotions
+from coreloop.admin.status.stability import Stability
 from coreloop.admin.status.status import Standing, Status
-from coreloop.base.errors import WorkspaceError
 from coreloop.cli.dashboard import main
-from coreloop.cli.emit import json_of
-from coreloop.cli.status import status_facts
 from promoting import counterexample, write_candidates, write_counterexamples
 
-EMPTY = StatusFacts(StandingFacts(0), StandingFacts(0), None, (), ())
-
-
-def full(**changes: Any) -> StatusFacts:
-    facts = {
-        "candidates": StandingFacts(1, "2026-04-01"),
-        "counterexamples": StandingFacts(2, None),
-        "promotions": PromotionFacts(
-            (
-                OpenFacts(
-                    "skill/docstring-a",
-                    "2026-04-02T03:00:00+00:00",
-                    "https://github.example/octo/tools/pull/1",
-                ),
-                OpenFacts("skill/docstring-b", "2026-04-03T03:00:00+00:00"),
-            )
-        ),
-        "notes": ("no history: ask @octo",),
-        "alarms": (AlarmFacts("no record for 8 days", "check [the server](x)"),),
-    }
-    return StatusFacts(**{**facts, **changes})
+NOTHING = Standing(pending=0, oldest=None, promoted=0, rejected=0)
+EMPTY = Status(
+    generated_at=datetime(2026, 4, 25, tzinfo=UTC),
+    log=None,
+    sieved=None,
+    candidates=NOTHING,
+    counterexamples=NOTHING,
+    promotions=None,
+)
+OPEN = (
+    OpenPromotion(
+        "skill/docstring-a", datetime(2026, 4, 2, 3, tzinfo=UTC), "https://github.example/octo/tools/pull/1"
+    ),
+    OpenPromotion("skill/docstring-b", datetime(2026, 4, 3, 3, tzinfo=UTC)),
+)
 
 
 def test_what_waits_and_what_is_wrong_is_listed():
-    lines = dashboard_page(full(), "### 1 proposal\n").splitlines()
+    promotions = Promotions(
+        base="main", merged=0, by_phase={}, reverted=0, newest=None, open=OPEN, stability=Stability((), ())
+    )
+    status = replace(
+        EMPTY,
+        candidates=replace(NOTHING, pending=1, oldest=date(2026, 4, 1)),
+        counterexamples=replace(NOTHING, pending=2),
+        promotions=promotions,
+        notes=("no history: ask @octo",),
+        alarms=(Alarm("no_record", "no record for 8 days", "check [the server](x)"),),
+    )
+    lines = dashboard_page(status, "### 1 proposal\n").splitlines()
     assert lines == [
         "### Waits",
         "",
@@ -77,43 +71,25 @@ def test_body_says_how_the_run_ended():
     assert "It wrote no status" in body
 
 
-def test_page_is_read_from_what_status_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    standing = Standing(pending=3, oldest=datetime(2026, 4, 1, tzinfo=UTC).date(), promoted=0, rejected=0)
-    alarm = Alarm("no_record", "no record for 8 days", "check the server")
-    status = Status(
-        generated_at=datetime(2026, 4, 25, tzinfo=UTC),
-        log=None,
-        sieved=None,
-        candidates=standing,
-        counterexamples=standing,
-        promotions=None,
-        alarms=(alarm,),
-    )
-    path = tmp_path / "status.json"
-    path.write_bytes(json_of(status_facts(status)))
-    facts = read_facts(path)
-    assert facts.candidates == StandingFacts(3, "2026-04-01")
-    assert facts.alarms == (AlarmFacts("no record for 8 days", "check the server"),)
-    write_candidates(tmp_path / "candidates/2026-04-25-candidates.json")
-    write_counterexamples(tmp_path / "counterexamples/2026-04-25-counterexamples.json", counterexample())
-    assert main(["--render", str(path), str(tmp_path)], {}) == 0
-    page = capsys.readouterr().out
-    assert "- 3 proposals from pattern for a promotion" in page
-    assert "### 1 proposal\n" in page
-    assert "### 1 failing group, 1 without text\n" in page
-
-
-@pytest.mark.parametrize("content", ["", "[]", json.dumps({"alarms": []})])
-def test_file_that_is_not_a_status_is_an_error(tmp_path: Path, content: str):
-    path = tmp_path / "status.json"
-    path.write_text(content)
-    with pytest.raises(WorkspaceError, match="is not the output of status --json"):
-        read_facts(path)
-    assert main(["--render", str(path), str(tmp_path)], {}) == 2
+def test_the_outputs_of_a_job_are_the_page_and_the_comments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    shared = tmp_path / "shared"
+    write_candidates(shared / "candidates/2026-04-25-candidates.json")
+    write_counterexamples(shared / "counterexamples/2026-04-25-counterexamples.json", counterexample())
+    assert main(["--outputs", str(shared)], {}) == 0
+    first, *page, last = capsys.readouterr().out.splitlines()
+    end = first.removeprefix("page<<")
+    assert page[:3] == ["### Waits", "", "- nothing"]
+    assert "### 1 proposal" in page
+    assert "### 1 failing group, 1 without text" in page
+    assert page[-3:] == [end, f"comments<<{end}", "[]"]
+    assert last == end
 
 
 def test_usage_errors_are_one_line(capsys: pytest.CaptureFixture[str]):
-    assert main(["--render"], {}) == 2
+    assert main(["--outputs"], {}) == 2
     capsys.readouterr()
     assert main([], {"GITHUB_REPOSITORY": "octo/tools"}) == 2
     assert capsys.readouterr().err == (

@@ -27,11 +27,6 @@ PROPOSED = [
 ]
 
 
-def test_those_that_wait_are_named_by_their_newest_id() -> None:
-    found = count_standing(read_states(PROPOSED, HumanVerdicts(), GitPromotions(known=BB)), prefix="cand-")
-    assert found.waiting == {"aa": "cand-2026-03-02-001"}
-
-
 @pytest.mark.parametrize(
     ("prefix", "known", "judgments", "expected"),
     [

@@ -93,7 +93,7 @@ def test_a_suggestion_is_made_once_and_decided_once(store: RepairStore):
         store.suggest(action="schema.link.suggest", target="t", details=details, now=MOMENT) for _ in "ab"
     ]
     assert made[0] == made[1]
-    link = Link("a.py::total", "b.yaml#/total")
+    link = Link("a.py::total", "b.yaml#/total", MOMENT)
     store.decide(made[0].id, "applied", now=MOMENT, link=link)
     assert store.links() == [link]
     with pytest.raises(UsageError, match="is applied already"):

@@ -130,12 +130,6 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
             "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
         ),
         pytest.param("reach:\n  caps:\n    openai: 0\n", 3, ["openai", "at least 1"], id="cap of nothing"),
-        pytest.param("notify: {command: ./tell}\n", 1, ["command", "list"], id="notify as a string"),
-        pytest.param("notify: {comand: [x]}\n", 1, ["'comand'", "'command'"], id="notify, mistyped"),
-        pytest.param(
-            "notify:\n  command: ['', x]\n", 2, ["notify", "begin with a program"], id="notify nothing"
-        ),
-        pytest.param('notify:\n  command: [x, "\\0"]\n', 2, ["notify", "null character"], id="notify a null"),
         pytest.param("categories:\n  - {label: A, any: [x]}\n  - {label: B}\n", 3, ["any"], id="half a rule"),
         pytest.param("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"], id="label"),
         pytest.param("gates: {min_repeat: 0}\n", 1, ["min_repeat", "at least 1"], id="below"),

@@ -63,12 +63,7 @@ def _sqlite(path: Path, statements: str) -> Path:
 FOREIGN = {
     "other tables": "CREATE TABLE urls (x)",
     "a version and no table": "PRAGMA user_version = 3",
-    "tables of the same names": "CREATE TABLE executions (x); CREATE TABLE insights (y)",
     "one of the tables": "CREATE TABLE insights (stock_code, narrative, source, created_at)",
-    "another playbook": """
-        CREATE TABLE executions (stock_code, created_at);
-        CREATE TABLE insights (stock_code, narrative, source, created_at);
-        CREATE TABLE playbook (name)""",
 }
 
 
@@ -92,13 +87,13 @@ def test_a_file_that_is_not_a_database_is_refused_unchanged(content: bytes, tmp_
     assert path.read_bytes() == content
 
 
-def test_a_database_of_a_newer_version_is_refused_unchanged(tmp_path: Path):
+def test_a_database_of_another_version_is_refused_unchanged(tmp_path: Path):
     path = tmp_path / "x.db"
     with writing(path) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     before = path.read_bytes()
     for opened in (reading, writing):
-        with pytest.raises(WorkspaceError, match=f"has schema version {VERSION + 1}; upgrade"), opened(path):
+        with pytest.raises(WorkspaceError, match=f"has schema version {VERSION + 1}; "), opened(path):
             pass
     assert path.read_bytes() == before
 
@@ -128,13 +123,6 @@ def test_a_file_name_with_special_characters_works(tmp_path: Path):
     with reading(path) as connection:
         assert connection.execute("SELECT count(*) FROM insights").fetchone()[0] == 0
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-def test_an_emptied_file_is_an_error_and_stays(tmp_path: Path):
-    (tmp_path / "x.db").touch()
-    with pytest.raises(WorkspaceError, match="is empty: something truncated it"), writing(tmp_path / "x.db"):
-        pass
-    assert (tmp_path / "x.db").stat().st_size == 0
 
 
 def test_a_failed_transaction_changes_nothing(tmp_path: Path):

@@ -11,7 +11,7 @@ from coreloop.runs.clock import SystemClock
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.events import IterationCommitted
 from coreloop.runs.manage import create_run
-from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import sqlite_store
 
 
 def test_a_report_that_differs_only_in_blanks_is_not_new(tmp_path: Path):

@@ -7,7 +7,8 @@ import psycopg
 import pytest
 
 from coreloop.base.errors import MissingExtraError, RunStoreError
-from coreloop.runs.jobs.sql_queue import JobQueue, postgres_queue
+from coreloop.runs.jobs.queue import postgres_queue
+from coreloop.runs.jobs.sql_queue import JobQueue
 from queueing import queue_at
 
 

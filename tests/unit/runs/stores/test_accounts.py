@@ -15,7 +15,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.events import Event
 from coreloop.runs.fold import Folding
 from coreloop.runs.stores.accounts import Progress
-from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import sqlite_store
 from running import MOMENT, new_run
 
 CREATED = happened.Created(at=MOMENT, run_id="01ARZ3NDEKTSV4RRFFQ69G5FAV", kind="research", question="why?")

@@ -14,8 +14,7 @@ from coreloop.base.errors import RunStoreError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
-from coreloop.runs.stores.sqlite import SqliteStore, sqlite_store
-from coreloop.runs.stores.store import open_store
+from coreloop.runs.stores.store import SqliteStore, open_store, sqlite_store
 from running import MOMENT, new_run, python
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs file modes")
@@ -93,12 +92,12 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path):
         sqlite_store(tmp_path / "folder").__enter__()
 
 
-def test_a_newer_store_is_refused(path: Path):
+def test_a_store_of_another_version_is_refused(path: Path):
     with sqlite_store(path):
         pass
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(RunStoreError, match=r"runs\.db: has schema version 99; upgrade coreloop"):
+    with pytest.raises(RunStoreError, match=r"runs\.db: has schema version 99; this coreloop reads 3"):
         sqlite_store(path).__enter__()
 
 
@@ -145,7 +144,7 @@ import sys
 from pathlib import Path
 from coreloop.base.errors import RunStoreError
 from coreloop.runs import events as happened
-from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import sqlite_store
 from running import MOMENT
 with sqlite_store(Path(sys.argv[1])) as store:
     seq = 1

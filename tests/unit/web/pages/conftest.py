@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from coreloop.admin.demo.run import run_demo
-from coreloop.admin.demo.scenario import HELPDESK
 from coreloop.base.project.workspace import open_workspace
 from coreloop.web.pages.page_data import PageSource, open_source
 from scripted import NOW
@@ -16,7 +15,7 @@ from scripted import NOW
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(HELPDESK, folder, seed=7, now=NOW, tell=lambda _stage: None)
+    run_demo(folder, seed=7, now=NOW, tell=lambda _stage: None)
     return folder
 
 

@@ -13,12 +13,84 @@ from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.index.entries import add_entries, remove_entries
-from coreloop.answer.search.index.schema import INDEX
 from coreloop.answer.search.index.terms import passage_words
 from coreloop.base import sqlite
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
+_SCRIPT: Final = """
+-- A file. Its id stays when the file changes or moves.
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,      -- relative to the project with /, or absolute outside of it
+    type TEXT NOT NULL,             -- markdown, text, html, python, pdf
+    title TEXT NOT NULL,            -- empty if the file states none
+    hash TEXT NOT NULL,             -- SHA-256 of the bytes
+    size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,      -- with the size, decides whether the file is read again
+    indexed_at TEXT NOT NULL,       -- ISO 8601, UTC
+    published TEXT NOT NULL DEFAULT ''  -- ISO date by its front matter, first heading or name, or ""
+);
+CREATE INDEX documents_by_hash ON documents (hash);
+
+-- start and end count characters of the file's text, which has neither control nor invisible characters.
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    line INTEGER NOT NULL,          -- of the file, from 1; of a PDF the page
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL,
+    published TEXT NOT NULL DEFAULT ''  -- ISO date by its heading, or ""
+);
+CREATE INDEX passages_by_document ON passages (document_id);
+
+-- Words of passages, rowid = passages.id. It keeps no text of its own: FTS5's 'delete' command removes a row
+-- when it is given the same words, so a change of how words are made needs a new version.
+-- The trigram tokenizer finds no Korean word of two characters, and says nothing; bigrams find it.
+CREATE VIRTUAL TABLE passage_words USING fts5(
+    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+
+-- What files declare: symbols of code, and parts of schemas.
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,             -- class, function, schema
+    name TEXT NOT NULL,             -- qualified in its module; of a schema # and where it stands
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL,             -- signature, parameters, fields: a line each
+    is_public INTEGER NOT NULL,
+    is_documented INTEGER NOT NULL
+);
+CREATE INDEX entries_by_document ON entries (document_id);
+CREATE INDEX entries_by_name ON entries (name);
+
+-- As passage_words; rowid = entries.id.
+CREATE VIRTUAL TABLE entry_words USING fts5(
+    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+
+-- Modules that a file imports; relative ones begin with dots.
+CREATE TABLE imports (
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    module TEXT NOT NULL,
+    PRIMARY KEY (document_id, module)
+) WITHOUT ROWID;
+
+-- Files that had no text when they were last read: they are not read again before they change.
+CREATE TABLE unread_files (
+    path TEXT PRIMARY KEY,
+    size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    reason TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+_TABLES: Final = frozenset({"documents", "passages", "passage_words"})
+
+
+INDEX: Final = sqlite.Schema("index", _SCRIPT, sqlite.with_tables(_TABLES), version=4)
 _PUT: Final = """
     INSERT INTO documents (id, path, type, title, hash, size_bytes, mtime_ns, indexed_at, published)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -76,7 +148,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     Raises
     ------
     WorkspaceError
-        There is no index, it has a newer version, or it cannot be read.
+        There is no index, it has another version, or it cannot be read.
     """
     if not path.exists():
         raise WorkspaceError(NO_INDEX, path=path)
@@ -98,12 +170,12 @@ def require_index(path: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open an index for changes; it is created or migrated if necessary. Searches go on.
+    """Open an index for changes; it is created if necessary. Searches go on.
 
     Raises
     ------
     WorkspaceError
-        The file is not an index, has a newer version, or cannot be written.
+        The file is not an index, has another version, or cannot be written.
     """
     with _with_remedy(path), sqlite.writer(path, INDEX) as connection:
         connection.execute(

@@ -1,7 +1,5 @@
 """What files declare, found in the index: symbols, parts of schemas, imports, and files that are missing."""
 
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -116,15 +114,3 @@ def test_what_a_file_declared_goes_with_it(workspace: Workspace):
     index_paths(workspace, [workspace.root], now=datetime.now(UTC))
     assert not {"add_tax", "round_money"} & set(symbols(workspace, "add_tax round_money"))
     assert symbols(workspace, "other") == ["other"]
-
-
-def test_an_index_of_the_first_version_gets_its_symbols(workspace: Workspace):
-    with closing(sqlite3.connect(workspace.index_file)) as connection:
-        for table in ("entries", "entry_words", "imports", "unread_files"):
-            connection.execute(f"DROP TABLE {table}")
-        for table in ("documents", "passages"):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN published")
-        connection.execute("PRAGMA user_version = 1")
-        connection.commit()
-    index_paths(workspace, [workspace.root], now=datetime.now(UTC))
-    assert symbols(workspace, "add_tax")[0] == "add_tax"

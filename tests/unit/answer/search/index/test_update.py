@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.answer.search.index import changes, tree
 from coreloop.answer.search.index.index_provider import IndexProvider
-from coreloop.answer.search.index.schema import INDEX
+from coreloop.answer.search.index.store import INDEX
 from coreloop.answer.search.provider import Failed, SearchLimits
 from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
@@ -177,15 +177,15 @@ def test_a_file_outside_of_the_project_has_its_whole_path(
     assert project.locations("aardvark") == [other.resolve().as_posix()]
 
 
-def test_a_newer_schema_is_refused(filled: Indexed):
+def test_another_schema_is_refused(filled: Indexed):
     connection = sqlite3.connect(filled.file)
     connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
     connection.close()
-    with pytest.raises(WorkspaceError, match="schema version 5; upgrade coreloop"):
+    with pytest.raises(WorkspaceError, match="schema version 5; this coreloop reads 4"):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 5; upgrade coreloop" in answer.reason
+    assert "schema version 5; this coreloop reads 4" in answer.reason
 
 
 def test_the_files_of_the_index_are_private(filled: Indexed):

@@ -1,9 +1,7 @@
-"""A change of a verdict is announced once, and status shows each change before and after."""
+"""Status shows each change of a description before and after."""
 
-from dataclasses import replace
 from datetime import UTC, date, datetime
 
-from coreloop.admin.status.notify import Notified, find_changes
 from coreloop.admin.status.status import Standing, Status
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.status import show_status
@@ -37,28 +35,6 @@ def _status(effect: Effect) -> Status:
         promotions=None,
         effects=(effect,),
     )
-
-
-def _said(effect: Effect, notified: Notified) -> list[str]:
-    changes = list(find_changes(_status(effect), notified))
-    for change in changes:
-        notified.note(change, NOW)
-    return [change.message for change in changes]
-
-
-def test_each_change_of_a_verdict_is_said_once():
-    notified = Notified()
-    assert _said(replace(HELPS, verdict=EffectVerdict.TOO_EARLY), notified) == []
-    assert _said(HELPS, notified) == ["refund_order: the change ce-2026-04-01-001: helps, since 2026-04-24"]
-    assert _said(HELPS, notified) == []
-    assert _said(replace(HELPS, has_returned=True), notified) == [
-        "refund_order: the change ce-2026-04-01-001: helps, and the failure came back"
-    ]
-    assert _said(replace(HELPS, is_stale=True), notified) == [
-        "refund_order: the change ce-2026-04-01-001: stale"
-    ]
-    (hurts,) = _said(replace(HELPS, verdict=EffectVerdict.HURTS), notified)
-    assert "hurts" in hurts
 
 
 def test_the_chart_has_the_expected_share_and_the_interval_of_the_share_after():
