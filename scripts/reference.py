@@ -81,8 +81,10 @@ def _command_section(
     arguments = [piece for piece in command.collect_usage_pieces(context) if "OPTIONS" not in piece]
     if arguments and not isinstance(command, click.Group):
         lines.append(f"`{context.command_path} {' '.join(arguments)}`\n")
-    help_text = cleandoc(command.help or COMMANDS[path[0]]).replace("\b\n", "")
+    help_text, _, example = cleandoc(command.help or COMMANDS[path[0]]).partition("Example: ")
     lines.append(_escaped(" ".join(help_text.split())) + "\n")
+    if example:
+        lines.append(f"Example: `dartlab-coreloop {example.strip()}`\n")
     rows = _option_rows(command, context)
     own = [row for row in rows if row not in shared]
     if own:

@@ -24,7 +24,7 @@ assert not dropped(), dropped()
 PYTHON
 )
 grep -q '"add"' recorded/data/audit/ai-ask/*.jsonl
-server/bin/dartlab-coreloop mine 2>errors && exit 1
+server/bin/dartlab-coreloop pattern 2>errors && exit 1
 grep -qF "pip install '$wheel[cli]'" errors
 echo "server: $installed, $(du -sm server/lib | cut -f1) MB"
 

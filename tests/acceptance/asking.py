@@ -81,7 +81,7 @@ class Asked:
 
 def research(folder: Path, *words: str, question: str = QUESTION, **environ: str) -> Asked:
     """Run ``research`` with ``--json``."""
-    return Asked(command(folder, "research", "ask", question, *words, "--json", **environ), folder)
+    return Asked(command(folder, "research", question, *words, "--json", **environ), folder)
 
 
 def research_with(

@@ -321,6 +321,6 @@ def _research(project: Project, *queries: str) -> Done:
         "SynthesisResponse": synthesis("모른다."),
     }
     with modelled(project, **replies):
-        done = project.run("research", QUESTION, "--max-iters", "2")
+        done = project.run("research", QUESTION, "--max-iterations", "2")
     assert done.code in {0, 1}, done.err  # 1: nothing said so
     return done

@@ -143,7 +143,7 @@ def test_06_completed_is_computed_from_the_answered_sub_questions(project: Proje
     assert state["status"] == "completed"
     assert state["sub_questions"]
     assert all(any(one["source"] for one in part["findings"]) for part in state["sub_questions"])
-    project.run("research", "Who painted the Mona Lisa?", "--max-iters", "1")
+    project.run("research", "Who painted the Mona Lisa?", "--max-iterations", "1")
     assert project.shown()["status"] == "stopped"
 
 

@@ -154,7 +154,7 @@ def test_09_a_person_chooses_among_exact_and_similar_researches(paused: tuple[Pr
         assert done.code in {0, 1}, done.err  # 1: nothing said so, which is not the subject
         assert run_id in done.err
         assert likeness in done.err
-    done = project.run("research", QUESTION, "--max-iters", "2", stdin="1\n", is_terminal=True)
+    done = project.run("research", QUESTION, "--max-iterations", "2", stdin="1\n", is_terminal=True)
     assert f"run {run_id}" in done.out
 
 
@@ -186,7 +186,7 @@ def test_10_a_choice_shows_iterations_similarity_and_what_is_recommended(paused:
 @pytest.mark.promise("001-11")
 def test_11_a_question_that_is_like_no_other_begins_a_research_at_once(paused: tuple[Project, str]):
     project, run_id = paused
-    done = project.run("research", "국제 유가 전망", "--max-iters", "1", is_terminal=True)
+    done = project.run("research", "국제 유가 전망", "--max-iterations", "1", is_terminal=True)
     assert done.code in {0, 1}, done.err  # likewise
     assert run_id not in done.err + done.out
     assert project.shown()["question"]["original"] == "국제 유가 전망"
@@ -260,7 +260,7 @@ def test_18_each_iteration_has_an_archive_from_the_first_on(project: Project):
 @pytest.mark.promise("001-19")
 def test_19_the_sources_of_an_iteration_are_retrieved(project: Project):
     assert project.run("research", QUESTION).code == 0
-    shown = project.run("research", "show", "--iteration", "1")
+    shown = project.run("runs", "show", "--iteration", "1")
     assert "docs/han.md" in shown.out
     assert "한강의 길이는 494 km이다" in shown.out
 
@@ -325,7 +325,7 @@ def test_47_the_same_search_and_the_same_action_force_another_strategy(project: 
 
 @pytest.mark.promise("001-48")
 def test_48_a_research_can_say_that_it_does_not_know(project: Project):
-    done = project.run("research", "국제 유가 전망", "--max-iters", "1")
+    done = project.run("research", "국제 유가 전망", "--max-iterations", "1")
     assert (done.code, done.lines[0]) == (1, "그렇게 나와 있는 자료가 없습니다")
 
 
@@ -333,7 +333,7 @@ def test_48_a_research_can_say_that_it_does_not_know(project: Project):
 def test_49_a_new_and_a_continued_session_are_announced(paused: tuple[Project, str]):
     project, run_id = paused
     assert f"→ 세션 재개: {run_id}" in project.run("research", QUESTION, "--session", "last").err
-    done = project.run("research", "국제 유가 전망", "--max-iters", "1")
+    done = project.run("research", "국제 유가 전망", "--max-iterations", "1")
     assert f"→ 새 세션 시작: {project.shown()['run_id']}" in done.err
 
 
@@ -383,7 +383,7 @@ def _research(project: Project, *, parts: tuple[str, ...] = (QUESTION,), pauses:
         "SynthesisResponse": synthesis("모른다."),
     }
     with modelled(project, **replies):
-        done = project.run("research", QUESTION, "--max-iters", "2", "--session", "new")
+        done = project.run("research", QUESTION, "--max-iterations", "2", "--session", "new")
     (project.folder / "coreloop.yaml").unlink()
     return done
 

@@ -119,7 +119,7 @@ def _rated(project: Project, settings: str = "") -> tuple[int, float, str]:
         "SynthesisResponse": synthesis(f"{FACT} [1]"),
     }
     with modelled(project, settings, **replies):
-        done = project.run("research", QUESTION, "--max-iters", "1")
+        done = project.run("research", QUESTION, "--max-iterations", "1")
     assert done.code == 0, done.err
     (kept,) = project.view("current/state.json")["findings"]
     return len(kept["sources"]), kept["confidence"], kept["tag"]

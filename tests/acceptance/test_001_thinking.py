@@ -79,7 +79,7 @@ def deep(tmp_path_factory: pytest.TempPathFactory) -> Deep:
     with modelled(project, **replies) as model:
         done = project.run("research", QUESTION)
     assert done.code in {0, 1}, done.err  # 1: nothing said so
-    assert project.run("research", "export", "--out", "report.md").code == 0
+    assert project.run("runs", "report", "--out", "report.md").code == 0
     report = (project.folder / "report.md").read_text(encoding="utf-8")
     return Deep(project, done, model, project.view("current/state.json"), report)
 
@@ -100,7 +100,7 @@ def exhaustive(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "SynthesisResponse": synthesis(f"{OPENED} [1]"),
     }
     with modelled(project, **replies):
-        done = project.run("research", QUESTION, "--exhaust", "--max-iters", "3")
+        done = project.run("research", QUESTION, "--exhaust", "--max-iterations", "3")
     assert done.code in {0, 1}, done.err  # 1: nothing said so
     state: dict[str, Any] = project.view("current/state.json")
     return state
@@ -180,7 +180,7 @@ def test_22_a_tool_of_thought_is_chosen_by_the_situation(
         "SynthesisResponse": synthesis("모른다."),
     }
     with modelled(project, **replies) as model:
-        assert project.run("research", question, "--max-iters", "1").code in {0, 1}
+        assert project.run("research", question, "--max-iterations", "1").code in {0, 1}
     (challenge,) = (asked for asked in model.asked if asked.is_challenge)
     assert [note for note in challenge.material["notes"] if note.startswith("tool: ")] == [f"tool: {tool}"]
     tools = ("first principles", "Occam's razor", "falsification", "SCAMPER", "Bayes", "TRIZ")
@@ -240,7 +240,7 @@ def test_31_up_to_five_searches_are_executed_at_once(project: Project):
     with _searxng() as (url, most):
         settings = f"search: {{providers: [searxng], searxng_url: '{url}'}}\n"
         with modelled(project, settings, **replies):
-            done = project.run("research", QUESTION, "--max-iters", "1")
+            done = project.run("research", QUESTION, "--max-iterations", "1")
     assert done.code in {0, 1}, done.err  # 1: nothing said so
     assert max(most) == 5
 
@@ -475,7 +475,7 @@ def _research_of(project: Project, findings: list[dict[str, Any]], *options: str
         "SynthesisResponse": synthesis(f"{findings[0]['text']} [1]"),
     }
     with modelled(project, **replies):
-        done = project.run("research", QUESTION, "--max-iters", "1", *options)
+        done = project.run("research", QUESTION, "--max-iterations", "1", *options)
     assert done.code in {0, 1}, done.err  # 1: nothing said so
     return done
 

@@ -162,7 +162,7 @@ def test_08_a_query_with_fewer_than_three_results_is_reworded(project: Path) -> 
 
 @pytest.mark.promise("002-9")
 def test_09_max_iters_1_ends_after_one_iteration(project: Path) -> None:
-    asked = research(project, "--max-iters", "1", question=UNKNOWN)
+    asked = research(project, "--max-iterations", "1", question=UNKNOWN)
     assert asked.done.assert_code(1).errors.count("Iteration #") == 1
     assert asked.answer["iterations"] == 1
 
@@ -173,14 +173,14 @@ def test_09_a_search_that_hangs_is_left_at_the_limit_of_time(tmp_path: Path) -> 
     indexed(tmp_path)
     with search_service(is_hanging=True) as search:
         settle(tmp_path, **searching(search))
-        asked = research(tmp_path, "--max-time", "5s")
+        asked = research(tmp_path, "--deadline", "5s")
     assert search.requests
     assert (asked.answer["insufficient_termination"], asked.answer["degraded"]) == (True, True)
 
 
 @pytest.mark.promise("002-10")
 def test_10_an_end_by_a_limit_is_an_insufficient_termination(project: Path, offline: Asked) -> None:
-    limited = research(project, "--max-iters", "1", question=UNKNOWN)
+    limited = research(project, "--max-iterations", "1", question=UNKNOWN)
     assert limited.answer["insufficient_termination"] is True
     assert offline.answer["insufficient_termination"] is False
 
@@ -239,7 +239,7 @@ def test_13_five_variables_are_defaults_and_an_option_has_precedence(project: Pa
     asked = research(project, "--tier", "standard", **environ)
     assert limits_of(asked) == (2, 4, 6)
     assert (asked.state["limits"]["deadline_s"], asked.state["limits"]["tokens"]) == (70, 9000)
-    assert limits_of(research(project, "--max-iters", "1", **environ)) == (1, 4, 6)
+    assert limits_of(research(project, "--max-iterations", "1", **environ)) == (1, 4, 6)
     wrong = research(project, RESEARCH_MAX_ITERS="many").done.assert_code(2)
     assert "RESEARCH_MAX_ITERS" in wrong.errors
     assert wrong.errors.count("\n") == 1
@@ -257,7 +257,7 @@ def compacted(tmp_path_factory: pytest.TempPathFactory) -> Asked:
         streams(plan("Han river length", sub_questions=(QUESTION,)), usage=(40_000, 4_500)),
         reflection(finding()),
         synthesis(f"{RIVER} [1]"),
-        words=("--token-budget", "80000"),
+        words=("--max-tokens", "80000"),
         pages=pages,
     )
 

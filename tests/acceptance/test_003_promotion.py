@@ -29,6 +29,7 @@ from acceptance.core_loop import (
     script_module,
 )
 from acceptance.walk import REPO, Done, command, public_name
+from coreloop.descriptions.edit import Edited, append_to_section
 from github_stand_in import GithubStandIn
 from logs import call, failed, override, record, repeated, rest, word
 from promoting import (
@@ -375,8 +376,10 @@ def merge(project: Project, number: int, *, phase: str, days_ago: int) -> None:
     """Merge a promotion of the axis 수익성, as it looks in the history some days ago."""
     section = {"R": "Guide", "F": "Caveats"}[phase]
     line = f'- Call: analysis(company, axis="수익성") -> show(company{number}).'
-    words = ("docstring", "append", f"{FILE}::analysis", "--section", section, "--line", line, "--write")
-    command(project.root, *words).assert_code()
+    path = project.root / FILE
+    edited = append_to_section(path.read_bytes(), "analysis", section, [line])
+    assert isinstance(edited, Edited)
+    path.write_bytes(edited.source)
     trailers = (
         f"Phase: {phase}\nCandidate-Id: cand-2026-04-25-00{number}\n"
         f"Candidate-Key: {number:016x}\nTarget: {FILE}::analysis"

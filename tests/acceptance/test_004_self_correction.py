@@ -47,8 +47,12 @@ def listed(folder: Path, *words: str, **environ: str) -> list[dict[str, Any]]:
     return json.loads(command(folder, *words, "--json", **environ).assert_code().out)
 
 
+def shown(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    return json.loads(command(folder, "repair", "show", "--json").assert_code().out)
+
+
 def jobs(folder: Path, **environ: str) -> dict[str, dict[str, Any]]:
-    return {job["name"]: job for job in listed(folder, "jobs", "list", **environ)}
+    return {job["name"]: job for job in listed(folder, "jobs", "show", **environ)}
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
@@ -181,7 +185,7 @@ def test_03_a_gate_that_fell_since_yesterday_is_a_signal(tmp_path: Path) -> None
         "io": "io_gate_drop",
     }
     assert {signal["payload"]["source"] for signal in signals(tmp_path)} == {"gate"}
-    queued = {(job["name"], job["payload"]["recursive"]) for job in listed(tmp_path, "jobs", "list")}
+    queued = {(job["name"], job["payload"]["recursive"]) for job in listed(tmp_path, "jobs", "show")}
     assert queued == {("index.module", True)}
 
 
@@ -279,7 +283,7 @@ def suggestions(folder: Path, name: str, docstring: str, question: str) -> list[
     settle(folder, schemas=["tables.sql"])
     command(folder, "index", "tables.sql", "code.py").assert_code()
     ask(folder, question)
-    return listed(folder, "repair", "suggestions")
+    return shown(folder)["suggestions"]
 
 
 @pytest.mark.promise("004-8")
@@ -462,9 +466,9 @@ def test_16_a_rejected_answer_does_not_close_its_gap(tmp_path: Path) -> None:
     folder = indexed(tmp_path, {"returns.md": RETURNS})
     ask(folder, RETURN)
     command(folder, "feedback", "last", "down").assert_code()
-    (gap,) = listed(folder, "repair", "gaps")
+    (gap,) = shown(folder)["gaps"]
     ask(folder, RETURN)
-    assert [left["id"] for left in listed(folder, "repair", "gaps")] == [gap["id"]]
+    assert [left["id"] for left in shown(folder)["gaps"]] == [gap["id"]]
 
 
 # --- Metrics ----------------------------------------------------------------------------------------

@@ -51,13 +51,11 @@ READING = (
     "refine --sanitize --out shared/counterexamples",
     "pattern --sanitize --out shared/candidates",
     "status",
-    "mine",
     "judge",
     "doctor",
-    "repair gaps",
-    "repair suggestions",
-    "jobs list",
-    "research list",
+    "repair show",
+    "jobs show",
+    "runs list --kind research",
     "runs list",
 )
 
@@ -105,8 +103,7 @@ def test_the_job_summary_and_the_dashboard_have_none(project: Path):
     command(project, "pattern", "--sanitize", "--out", "shared/candidates").assert_code()
     summary = program(project, "python", "-m", "coreloop.cli.job_summary", "shared").assert_code()
     assert "failing group" in summary.out
-    (project / "status.json").write_text(command(project, "status", "--json").out, encoding="utf-8")
-    page = program(project, "python", "-m", "coreloop.cli.dashboard", "--render", "status.json", "shared")
+    page = program(project, "python", "-m", "coreloop.cli.dashboard", "--outputs", "shared")
     assert CANARY not in summary.out + page.assert_code().out
 
 
@@ -194,9 +191,9 @@ def test_what_was_asked_and_found_is_data(tmp_path: Path):
         assert {leak.partition(":")[0] for leak in leaks(json.loads(answer.out))} <= PRESCRIBED
     shown = json.loads(command(tmp_path, "runs", "show", "--json").assert_code().out)
     assert {leak.partition(":")[0] for leak in leaks(shown)} <= PRESCRIBED
-    gaps = facts_of(command(tmp_path, "repair", "gaps", "--json").assert_code())
+    gaps = facts_of(command(tmp_path, "repair", "show", "--json").assert_code())["gaps"]
     assert any(CANARY in gap["untrusted_topic"] for gap in gaps)
-    for words in ("repair gaps", "jobs list", "runs list", "search tests", "refine --own", "pattern --own"):
+    for words in ("repair show", "jobs show", "runs list", "search tests", "refine --own", "pattern --own"):
         assert leaks(facts_of(command(tmp_path, *words.split(), "--json").assert_code())) == []
 
 

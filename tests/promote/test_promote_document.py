@@ -30,7 +30,7 @@ def options(*path: str) -> list[str]:
     return [name for name in named if name not in _SHARED]
 
 
-@each_row("path", [("promote",), ("verify",), ("docstring", "append"), ("docstring", "check")], ids=" ".join)
+@each_row("path", [("promote",), ("verify",), ("docstring", "check")], ids=" ".join)
 def test_every_option_is_on_the_page(path: tuple[str, ...]) -> None:
     found = options(*path)
     assert found

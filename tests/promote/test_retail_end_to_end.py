@@ -11,6 +11,7 @@ import pytest
 
 from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import Tool, resolve_tools
+from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.descriptions.lost_sections import SECTIONS, docstring_sections
 from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from retail_shop import SHOP, Shop, descriptions, git, output
@@ -277,17 +278,10 @@ def test_real_statement_that_was_changed_in_its_file_is_refused(
 def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) -> None:
     line, tool = STATEMENTS["presence"]
     file = shop.folder / shop.statement(line, tool)["suggested_append"]["target_file"]
-    written = [
-        "docstring",
-        "append",
-        f"{file}::{tool}",
-        "--section",
-        "Caveats",
-        "--line",
-        f"- {line}",
-        "--write",
-    ]
-    assert shop.coreloop(*written).returncode == 0
+    path = shop.folder / file
+    edited = append_to_section(path.read_bytes(), tool, "Caveats", [f"- {line}"])
+    assert isinstance(edited, Edited)
+    path.write_bytes(edited.source)
     git(shop.folder, "commit", "--quiet", "--all", "--message=somebody wrote it")
     git(shop.folder, "push", "--quiet")
 

@@ -1,55 +1,131 @@
-"""``dartlab-coreloop ask``."""
+"""``dartlab-coreloop ask``, ``search``, ``index`` and ``feedback``."""
 
 import re
-import sys
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from coreloop.base.messages import in_language_of, number_of
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, model_error_as_json
+from coreloop.base.untrusted import with_untrusted
+from coreloop.base.validation import fields_of
 from coreloop.cli.excerpt import LINES, dense, excerpt, lines_of, marked_lines
 from coreloop.cli.open_runs import project_deps
-from coreloop.cli.options import json_option, verbose_option
-from coreloop.cli.search import show_sources
+from coreloop.cli.options import FILE_OR_FOLDER, verbose_option
+from coreloop.cli.output import Command, Output, is_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from coreloop.answer.repair.feedback import Notice
+    from coreloop.answer.repair.tables import Feedback
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
+    from coreloop.answer.search.index.changes import IndexReport
+    from coreloop.answer.search.index.snippet import Snippet
     from coreloop.answer.search.source import Source
     from coreloop.base.project.workspace import Workspace
     from coreloop.runs.active_run import Run
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("question")
 @click.option("--session", default="", metavar="ID", help="The conversation that the question belongs to.")
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
-@json_option
-def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_json: bool) -> None:
+def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
     """Answer a question from the project's files, and repair a failed answer.
 
     New and changed files are read first. If no source says the answer, files that the settings do not name
     are searched, and the question is asked again, at most twice. `research` takes longer and searches wider.
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
+
+    Example: ask "What does list_orders return?"
     """
     from coreloop.answer.research.answer_outcome import EXIT_CODES
     from coreloop.answer.research.run import answer
 
-    with project_deps() as deps, model_error_as_json(as_json):
-        found = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
-        nearby = [] if as_json else _find_nearby(deps.workspace, question, found)
-    emit(
-        found, as_json=as_json, text=partial(_show_near, nearby=nearby, question=question, is_verbose=verbose)
-    )
-    sys.exit(EXIT_CODES[found.end])
+    with project_deps() as deps:
+        given = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
+        nearby = [] if is_json() else _find_nearby(deps.workspace, question, given)
+    shown = partial(_show_near, given, nearby=nearby, question=question, is_verbose=verbose)
+    return Output(given, shown, code=EXIT_CODES[given.end])
 
 
+@click.command(cls=Command)
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most results.")
+def search(query: str, limit: int) -> Output:
+    """Search the project's files, as they are now.
+
+    Example: search "refund window"
+    """
+    from coreloop.answer.search.index.refresh import search_files
+    from coreloop.answer.search.provider import SearchLimits
+
+    limits = SearchLimits(max_results=limit)
+    results = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
+    facts = [_source_facts(source, query) for source in results.sources]
+    notes = [results.note] if results.note else []
+    return Output(facts, lambda: show_sources(results.sources, query), notes)
+
+
+@click.command(cls=Command)
+@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
+def index(paths: tuple[Path, ...]) -> Output:
+    """Read files for search: Markdown, text, HTML, Python and PDF.
+
+    PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
+    Run this again after changes: only new, changed, moved and removed files are read.
+
+    Example: index docs src
+    """
+    from coreloop.answer.search.index.run import index_paths
+
+    workspace = open_workspace(Path.cwd())
+    starts = [path.absolute() for path in paths] or workspace.search_paths
+    report = index_paths(workspace, starts, now=datetime.now(UTC))
+    counts = {kind: report.counts[kind] for kind in _KINDS}
+    skipped = [
+        {"reason": reason, "files": count, "first": report.first_skipped[reason]}
+        for reason, count in report.skipped.most_common()
+    ]
+    return Output({**counts, "skipped": skipped}, _index_lines(report, counts))
+
+
+@click.command(cls=Command)
+@click.argument("answer_id", metavar="ID")
+@click.argument("value", metavar="up|down|0..1")
+@click.option("--reason", default="", help="Why, for people; it is never part of a prompt.")
+@click.option("--later", is_flag=True, help="Leave another answer to `jobs work`.")
+def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
+    """Say whether an answer was good; a bad one is repaired and answered again.
+
+    ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
+
+    Example: feedback last down --reason "the file is out of date"
+    """
+    from coreloop.answer.repair.every_job import all_handlers
+    from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
+    from coreloop.runs.jobs.work import work_on_jobs
+    from coreloop.runs.load import load_run
+
+    with project_deps() as deps:
+        answer_id = newest_answer(deps) if answer_id == "last" else answer_id
+        given = give_feedback(deps, answer_id, _value(value), reason=reason)
+        if given.mended_by and not later:
+            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
+        notice = wait_for_notice(deps, answer_id, 0) if given.mended_by else None
+        question = load_run(deps.store, answer_id)[0].state.question if given.mended_by else ""
+    facts = {"feedback": given, "notice": notice}
+    return Output(facts, lambda: _show_feedback(given, notice, question))
+
+
+_KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
 _SOURCES: Final = 4  # chosen: the screen has 24 lines
 _NEARBY: Final = 4
 """Places that are listed below passages of which none says so, two lines each."""
@@ -180,3 +256,82 @@ def _show_passage(passage: "AnswerPassage", n_lines: int | None) -> bool:
         click.echo(click.style(indented, bold=True) if is_marked else indented)
         is_marked = is_marked and "«" not in line
     return len(shown) < len(lines)
+
+
+_SPACES: Final = re.compile(r"\s+")
+_NOTHING: Final = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
+
+
+def show_sources(sources: "Sequence[Source]", query: str) -> None:
+    """Print sources with their snippets, best first."""
+    from coreloop.answer.search.index.snippet import cut_snippet
+
+    for source in sources:
+        title = source.title if source.title != source.location else ""
+        day = f"  ({source.published})" if source.published else ""
+        click.echo(f"{place(source)}  {printable(title)}{day}".rstrip())
+        click.echo(f"  {_marked(cut_snippet(source, query))}")
+    if not sources:
+        click.echo(_NOTHING, err=True)
+
+
+def place(source: "Source") -> str:
+    """Return ``docs/index.md:12``, or ``report.pdf, page 3``."""
+    location = printable(source.location)
+    if source.line is None:
+        return location
+    return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
+
+
+def _marked(snippet: "Snippet") -> str:
+    """The snippet on one line; its marks are bold on a terminal."""
+    parts, done = [], 0
+    for start, end in snippet.marks:
+        parts += [
+            _one_line(snippet.text[done:start]),
+            click.style(_one_line(snippet.text[start:end]), bold=True),
+        ]
+        done = end
+    return "".join([*parts, _one_line(snippet.text[done:])])
+
+
+def _one_line(text: str) -> str:
+    return printable(_SPACES.sub(" ", text))
+
+
+def _source_facts(source: "Source", query: str) -> dict[str, object]:
+    from coreloop.answer.search.index.snippet import cut_snippet
+
+    names = ("title", "location", "line", "type", "published", "start", "text", "hash")
+    return with_untrusted(
+        {
+            **fields_of(source, *names),
+            "indexed_at": source.retrieved_at,
+            "snippet": cut_snippet(source, query),
+        },
+        *("title", "text", "snippet"),
+        max_chars=len(source.text) + 1,
+    )
+
+
+def _index_lines(report: "IndexReport", counts: dict[str, int]) -> "Iterator[str]":
+    yield ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    for reason, count in report.skipped.most_common():
+        first = printable(report.first_skipped[reason])
+        yield f"  {number_of(count, 'file')} skipped: {reason}, first {first}"
+
+
+def _show_feedback(given: "Feedback", notice: "Notice | None", question: str) -> None:
+    click.echo(f"{given.kind}: noted for {printable(given.message_id)}")
+    if notice:
+        click.echo(in_language_of(question)(notice.text))
+        if notice.answer and notice.answer.supported:
+            click.echo()
+            show_answer(notice.answer, question)
+
+
+def _value(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.base.messages import number_of
-from coreloop.cli.emit import emit
-from coreloop.cli.options import FOLDER, json_option
+from coreloop.cli.options import FOLDER
+from coreloop.cli.output import Command, Output, is_json, show
 
 if TYPE_CHECKING:
     from coreloop.admin.demo.effect import SimulatedEffect
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coreloop.admin.demo.run import DemoCounts, DemoResult, DemoStage
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--seed", default=7, show_default=True, help="The same seed gives the same questions and proposals."
 )
@@ -31,25 +31,28 @@ if TYPE_CHECKING:
     type=FOLDER,
     help="A new or empty folder.  [default: a temporary folder]",
 )
-@json_option
-def command(seed: int, out: Path | None, as_json: bool) -> None:
+def demo(seed: int, out: Path | None) -> Output:
     """Run the whole loop on a scratch project, without an API key or a network.
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes the mistakes that
     agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
     statement to a branch of a scratch repository. Last, it simulates the days after a merge.
+
+    Example: demo --out scratch
     """
     from coreloop.admin.demo.run import run_demo
 
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
-    tell = partial(_show, folder=folder, as_json=as_json)
+    tell = partial(_show, folder=folder)
     result = run_demo(folder, seed=seed, now=datetime.now(UTC), tell=tell)
-    emit(_facts(result), as_json=as_json, text=lambda _: _show_what_to_try(folder, result))
-    if result.failed is not None:
-        raise result.failed
+    output = Output(_facts(result), lambda: _show_what_to_try(folder, result))
+    if result.failed is None:
+        return output
+    show(output)
+    raise result.failed
 
 
-def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
+def _show(stage: "DemoStage", *, folder: Path) -> None:
     from coreloop.admin.demo.effect import SimulatedEffect
     from coreloop.admin.demo.run import DemoCounts
     from coreloop.cli.pattern import show_proposals
@@ -58,8 +61,8 @@ def _show(stage: "DemoStage", *, folder: Path, as_json: bool) -> None:
     from coreloop.learn.refine.run import RefineResult
 
     if isinstance(stage, DemoCounts):
-        _show_recorded(stage, folder, err=as_json)
-    elif as_json:
+        _show_recorded(stage, folder, err=is_json())
+    elif is_json():
         return
     elif isinstance(stage, PatternResult):
         click.echo("pattern  what successful requests have in common\n")

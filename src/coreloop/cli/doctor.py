@@ -12,30 +12,31 @@ import click
 
 from coreloop.base.messages import number_of
 from coreloop.base.text import padded, wrapped
-from coreloop.cli.emit import emit
-from coreloop.cli.options import json_option, verbose_option
+from coreloop.cli.options import verbose_option
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.admin.checks.diagnosis import Diagnosis
 
 
-@click.command()
+@click.command(cls=Command)
 @verbose_option
-@json_option
-def command(verbose: bool, as_json: bool) -> None:
+def doctor(verbose: bool) -> Output:
     """Check the set-up, and say what to do about each problem.
 
     Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, the replay endpoint, the
     guard and what is installed, and runs what reach: names, which imports the tools; with a token in
     GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
     Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
+
+    Example: doctor -v
     """
     from coreloop.admin.checks.registry import check_setup
 
     diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
-    emit(diagnoses, as_json=as_json, text=partial(show_diagnoses, is_verbose=verbose))
     is_broken = any(diagnosis.level == "fault" for diagnosis in diagnoses)
-    click.get_current_context().exit(1 if is_broken else 0)
+    shown = partial(show_diagnoses, diagnoses, is_verbose=verbose)
+    return Output(diagnoses, shown, code=int(is_broken))
 
 
 _COLOURS: Final = {"ok": "green", "warning": "yellow", "fault": "red"}

@@ -2,14 +2,14 @@
 
 import os
 import shlex
-import sys
 
 import click
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit, fields_of
+from coreloop.base.validation import fields_of
+from coreloop.cli.output import Output
 from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driven_run import plan_of
 from coreloop.runs.driver.driver import drive_run
@@ -21,8 +21,8 @@ from coreloop.runs.stores.store import Store
 _AT_GOAL = frozenset({"until", "sufficient"})
 
 
-def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: bool) -> None:
-    """Drive a run to its end; exits with 1 if its goal is not reached, and with 130 after Ctrl-C."""
+def drive_here(workspace: Workspace, store: Store, state: State) -> Output:
+    """Drive a run to its end; its code is 1 if its goal is not reached, and 130 after Ctrl-C."""
     plan, ctrl_c = plan_of(state), CtrlC()
     adopt_what_commands_leave()
     _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
@@ -36,9 +36,8 @@ def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: boo
         raise RunError(
             f"{error}. The run goes on with dartlab-coreloop runs resume {state.run_id}"
         ) from error
-    emit(_facts(state), as_json=as_json, text=reason_line(state), is_compact=True)
-    if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):
-        sys.exit(code)
+    code = _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0)
+    return Output(_facts(state), reason_line(state), code=code)
 
 
 def _say(line: str) -> None:

@@ -13,8 +13,8 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable, wrapped
 from coreloop.base.untrusted import untrusted
-from coreloop.cli.emit import emit
-from coreloop.cli.options import json_option, verbose_option
+from coreloop.cli.options import verbose_option
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from coreloop.learn.effect.verdict import Look
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--tool", help="Only the changes of this tool.")
 @click.option("--id", "wanted", help="Only this change: a proposal's id, or a commit.")
 @verbose_option
-@json_option
-def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) -> None:
+def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
     """Show whether changes of descriptions helped.
 
     Every change of a tool's description in the base branch, a promotion or a human's, is compared with the
     days before it and with tools that did not change. Writes only what can be remade: facts and effects.json.
+
+    Example: effect --tool list_orders
     """
     from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.effect.run import run_effect
@@ -41,7 +42,7 @@ def command(tool: str | None, wanted: str | None, verbose: bool, as_json: bool) 
     changes = [effect_facts(effect) for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
-    emit(facts, as_json=as_json, text=lambda _: show_effects(effects, is_verbose=is_verbose))
+    return Output(facts, lambda: show_effects(effects, is_verbose=is_verbose))
 
 
 _MAX_SHOWN = 3

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.options import FILE, FOLDER, json_option
+from coreloop.cli.options import FILE, FOLDER
+from coreloop.cli.output import Group, Output, is_json
 
 if TYPE_CHECKING:
     from coreloop.guard.report import GuardReport
@@ -54,102 +54,105 @@ def _answer_options(command: _Command) -> _Command:
     return command
 
 
-@click.group(cls=SuggestingGroup)
-def command() -> None:
+@click.group(cls=Group)
+def guard() -> None:
     """Stop promotions from merging without a human."""
 
 
-@command.command()
+@guard.command()
 @_event_options
 @_answer_options
-@json_option
-def check(as_json: bool, **options: Any) -> None:
+def check(**options: Any) -> Output:
     """Decide whether a pull request may merge, as far as coreloop is concerned.
 
     Exits 1 if it waits for an approval or must not merge, 2 if something cannot be read. Contacts no server
     and runs no code of the pull request.
+
+    Example: guard check --event event.json --event-name pull_request
     """
     from coreloop.guard.check import check_event
     from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_check
 
-    _show(report_check(check_event(CheckInputs(**options))), as_json=as_json)
+    return _output(report_check(check_event(CheckInputs(**options))))
 
 
-@command.command()
+@guard.command()
 @_event_options
 @click.option(
     "--out", type=FOLDER, required=True, help="Folder for reviews.json, pulls.json and commits.json."
 )
-@json_option
-def gather(out: Path, as_json: bool, **options: Any) -> None:
+def gather(out: Path, **options: Any) -> Output:
     """Read the pull request that check decides on, its reviews and commits, and the base's rules.
 
     All but the pull request are read only where something may be a promotion. Rules that the token may not
     read are no error. Read-only. The token comes from GITHUB_TOKEN or GH_TOKEN.
+
+    Example: guard gather --event event.json --event-name pull_request --out answers
     """
     from coreloop.guard.github import gather_to
     from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_gathered
 
-    _show(report_gathered(gather_to(out, CheckInputs(**options), os.environ)), as_json=as_json)
+    return _output(report_gathered(gather_to(out, CheckInputs(**options), os.environ)))
 
 
-@command.command()
+@guard.command()
 @_event_options
 @_answer_options
 @click.option("--confirm", is_flag=True, help="Carry it out; without it, only show what would be done.")
-@json_option
-def act(confirm: bool, as_json: bool, **options: Any) -> None:
+def act(confirm: bool, **options: Any) -> Output:
     """Remove labels that ask a machine to merge, and disable auto-merge.
 
     Decides as check does and undoes what blocks the pull request, as far as the token allows. Without the
     files of gather, it decides from the event. Exits 1 if an action failed.
+
+    Example: guard act --event event.json --event-name pull_request --confirm
     """
     from coreloop.guard.github import act
     from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_acted
 
-    _show(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)), as_json=as_json)
+    return _output(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)))
 
 
-@command.command()
+@guard.command()
 @_event_options
 @_pulls_option
 @click.option("--decision", type=FILE, required=True, help="The output of check --json.")
-@json_option
-def publish(decision: Path, as_json: bool, **options: Any) -> None:
+def publish(decision: Path, **options: Any) -> Output:
     """Write check's decision as a status of the head commit.
 
     Every event writes the same status, so the last one counts. A fork's pull request gets none, since its
     token only reads: the exit code is then 1 unless the decision is green.
+
+    Example: guard publish --event event.json --event-name pull_request --decision decision.json
     """
     from coreloop.guard.commit_status import publish
     from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_published
 
     published = publish(CheckInputs(**options), decision, os.environ)
-    _show(report_published(published), as_json=as_json)
+    return _output(report_published(published))
 
 
-@command.command()
+@guard.command()
 @click.option("--confirm", is_flag=True, help="Apply the rules; without it, only show the difference.")
-@json_option
-def protect(confirm: bool, as_json: bool) -> None:
+def protect(confirm: bool) -> Output:
     """Compare the branch rules on GitHub with .github/branch_protection.yml, and apply them.
 
     Rules that the file does not name stay, and so do stricter rules. Refuses until the guard's check was
     green once, shows the errors that GitHub finds in CODEOWNERS, and what the rules mean for a lone
     maintainer. The token in GITHUB_TOKEN or GH_TOKEN needs administration rights.
+
+    Example: guard protect --confirm
     """
     from coreloop.guard.protection import protect
     from coreloop.guard.report import report_protected
 
-    _show(report_protected(protect(Path.cwd(), os.environ, confirm=confirm)), as_json=as_json)
+    return _output(report_protected(protect(Path.cwd(), os.environ, confirm=confirm)))
 
 
-def _show(report: "GuardReport", *, as_json: bool) -> None:
-    click.echo(report.output(as_json=as_json))
-    for line in report.complaints(as_json=as_json):
-        click.echo(line, err=True)
-    click.get_current_context().exit(report.code)
+def _output(report: "GuardReport") -> Output:
+    lines = report.output(as_json=is_json())
+    return Output(lines, lines, report.complaints(as_json=is_json()), report.code)

@@ -15,9 +15,9 @@ from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
+from coreloop.base.validation import fields_of
 from coreloop.cli.doctor import show_diagnoses
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.options import json_option
+from coreloop.cli.output import Command, Output, is_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--owner",
     metavar="@LOGIN",
@@ -46,10 +46,7 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": 
     help="Most drafts that may be open at once.  [default: asked on a terminal, else 3]",
 )
 @click.option("--confirm", is_flag=True, help="Write the files; without it, only list them.")
-@json_option
-def command(
-    owner: str | None, source: str | None, max_open: int | None, confirm: bool, as_json: bool
-) -> None:
+def init(owner: str | None, source: str | None, max_open: int | None, confirm: bool) -> Output:
     """Add the files that coreloop needs to a repository.
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
@@ -57,12 +54,14 @@ def command(
     version. An organization cannot review, so it needs --owner. With --confirm, ends with the checks of
     doctor, which do not change the exit code. Last comes what the first drafts would be, from the records
     that there are, and how many new ones the last week brought.
+
+    Example: init --owner @alex --confirm
     """
     from coreloop.admin.checks.registry import check_setup
     from coreloop.admin.init.first_drafts import preview_drafts
     from coreloop.admin.init.run import initialise
 
-    request = _request(owner, source, max_open, confirm=confirm, may_ask=not as_json)
+    request = _request(owner, source, max_open, confirm=confirm, may_ask=not is_json())
     root, now = request.repository, datetime.now(UTC)
     done = initialise(open_workspace(Path.cwd()), request)
     checks = check_setup(root, now=now, environ=os.environ) if confirm else ()
@@ -75,7 +74,7 @@ def command(
         "checks": checks,
         "preview": with_untrusted(preview, "undefined") if preview is not None else None,
     }
-    emit(facts, as_json=as_json, text=lambda _: _show(request, done, checks, preview))
+    return Output(facts, lambda: _show(request, done, checks, preview))
 
 
 def _request(

@@ -1,9 +1,8 @@
 """``dartlab-coreloop jobs``."""
 
 import os
-import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,37 +15,36 @@ import orjson
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable
 from coreloop.base.untrusted import with_untrusted
-from coreloop.cli.emit import emit
-from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.options import json_option
+from coreloop.base.validation import fields_of
+from coreloop.cli.output import Group, Output, table
 from coreloop.cli.runs_output import of
 from coreloop.runs.jobs.job import STATUSES, Job, Status
 
 if TYPE_CHECKING:
     from coreloop.runs.jobs.queue import JobQueue
-    from coreloop.runs.jobs.work import WorkReport
 
 
 _job_argument = click.argument("job_id", metavar="ID")
 
 
-@click.group(cls=SuggestingGroup)
-def command() -> None:
+@click.group(cls=Group)
+def jobs() -> None:
     """Do the jobs that repairs leave behind, and show, retry and cancel jobs."""
 
 
-@command.command()
+@jobs.command()
 @click.option("--once", is_flag=True, help="Return after one job of each worker.")
 @click.option("--until-idle", is_flag=True, help="Return when no job is due.")
 @click.option(
     "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Jobs that are done at once."
 )
-@json_option
-def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
+def work(*, once: bool, until_idle: bool, workers: int) -> Output:
     """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
 
     Several processes may work at once. What a killed one was doing is done again half a minute later. A
     worker that goes on measures the gates once a day (UTC), see repair gates.
+
+    Example: jobs work --until-idle
     """
     from coreloop.answer.repair.every_job import all_handlers, plan_gates
     from coreloop.cli.open_runs import project_deps
@@ -66,57 +64,58 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
             limit=1 if once else None,
             show=show_outcome,
         )
-    emit(report, as_json=as_json, text=show_report)
+    lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
+    return Output(report, f"{report.done:,} done, {report.failed:,} failed{lost}")
 
 
-@command.command("list")
-@click.option("--status", type=click.Choice(STATUSES), help="Show the jobs of one status.")
+@jobs.command()
+@click.argument("job_id", metavar="[ID]", required=False)
+@click.option("--status", type=click.Choice(STATUSES), help="Only jobs of one status.")
 @click.option(
     "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N jobs."
 )
-@json_option
-def list_(status: Status | None, limit: int, as_json: bool) -> None:
-    """List jobs, the newest first."""
+def show(job_id: str | None, status: Status | None, limit: int) -> Output:
+    """List jobs, the newest first; with ID, show what that job is about, its attempts, its result or error.
+
+    Example: jobs show --status dead
+    """
     with _project_queue() as queue:
+        if job_id is not None:
+            job = queue.get(job_id)
+            return Output(_job_facts(job), _job_lines(job))
         listed = queue.jobs(status=status, limit=limit)
-    emit([_job_facts(job) for job in listed], as_json=as_json, text=lambda _: show_jobs(listed))
+    columns = ("job", "status", ">attempts", "created (UTC)", "name", "about")
+    return Output(list(map(_job_facts, listed)), table("no jobs", columns, map(_cells, listed)))
 
 
-@command.command()
+@jobs.command()
 @_job_argument
-@json_option
-def show(job_id: str, as_json: bool) -> None:
-    """Show a job: what it is about, its attempts, its result or error."""
-    with _project_queue() as queue:
-        job = queue.get(job_id)
-    emit(_job_facts(job), as_json=as_json, text=lambda _: show_job(job))
+def retry(job_id: str) -> Output:
+    """Queue a dead or cancelled job again.
+
+    Example: jobs retry 01JQZ2T9V3M8K4XWB6C5D7E8F9
+    """
+    return _tell(lambda queue: queue.retry(job_id))
 
 
-@command.command()
+@jobs.command()
 @_job_argument
-@json_option
-def retry(job_id: str, as_json: bool) -> None:
-    """Queue a dead or cancelled job again."""
-    _tell(lambda queue: queue.retry(job_id), as_json=as_json)
+def cancel(job_id: str) -> Output:
+    """Cancel a job that waits. One that is being done cannot be cancelled.
 
-
-@command.command()
-@_job_argument
-@json_option
-def cancel(job_id: str, as_json: bool) -> None:
-    """Cancel a job that waits. One that is being done cannot be cancelled."""
-    _tell(lambda queue: queue.cancel(job_id), as_json=as_json)
+    Example: jobs cancel 01JQZ2T9V3M8K4XWB6C5D7E8F9
+    """
+    return _tell(lambda queue: queue.cancel(job_id))
 
 
 def _job_facts(job: "Job") -> dict[str, object]:
     return with_untrusted(job, "error", "result")
 
 
-def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
+def _tell(change: "Callable[[JobQueue], Job]") -> Output:
     with _project_queue() as queue:
         job = change(queue)
-    facts = {"id": job.id, "name": job.name, "status": job.status}
-    emit(facts, as_json=as_json, text=lambda _: show_status(job))
+    return Output(fields_of(job, "id", "name", "status"), _status_line(job))
 
 
 @contextmanager
@@ -150,48 +149,28 @@ def _stopped_by_signals() -> Iterator[Event]:
         restore()
 
 
-_HEADING = "job                         status     attempts  created (UTC)     name                  about"
 _TEXT_COLUMNS = 1000
 
 
-def show_jobs(jobs: Sequence[Job]) -> None:
-    """Print a list of jobs."""
-    if not jobs:
-        click.echo("no jobs")
-        return
-    columns = max(shutil.get_terminal_size().columns, len(_HEADING) + 20)
-    click.echo(_HEADING)
-    for job in jobs:
-        attempts = of(f"{job.attempts}", f"{job.max_attempts}")
-        line = (
-            f"{job.id}  {job.status:<9}  {attempts:>8}  {job.created_at:%Y-%m-%d %H:%M}  "
-            f"{printable(job.name):<20}  {_text(job.error or job.payload)}"
-        )
-        click.echo(fitted(line, columns))
+def _cells(job: Job) -> tuple[str, ...]:
+    attempts, created = of(f"{job.attempts}", f"{job.max_attempts}"), f"{job.created_at:%Y-%m-%d %H:%M}"
+    return job.id, job.status, attempts, created, printable(job.name), _text(job.error or job.payload)
 
 
-def show_job(job: Job) -> None:
-    """Print a job."""
-    show_status(job)
+def _job_lines(job: Job) -> Iterator[str]:
+    yield _status_line(job)
     for name, value in _facts(job):
-        click.echo(f"{padded(name, 9)} {value}")
+        yield f"{padded(name, 9)} {value}"
 
 
-def show_status(job: Job) -> None:
-    """Print a job's name and status."""
-    click.echo(f"{job.id}  {printable(job.name)}  {job.status}")
+def _status_line(job: Job) -> str:
+    return f"{job.id}  {printable(job.name)}  {job.status}"
 
 
 def show_outcome(job: Job) -> None:
     """Print on stderr how an attempt ended."""
     error = f": {_text(job.error)}" if job.error else ""
-    click.echo(f"{job.id}  {printable(job.name)}  {job.status}{error}", err=True)
-
-
-def show_report(report: "WorkReport") -> None:
-    """Print how many attempts ended well, failed, or came too late."""
-    lost = f", {report.lost:,} done by another worker meanwhile" if report.lost else ""
-    click.echo(f"{report.done:,} done, {report.failed:,} failed{lost}")
+    click.echo(f"{_status_line(job)}{error}", err=True)
 
 
 def _facts(job: Job) -> list[tuple[str, str]]:

@@ -17,9 +17,8 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.effect import effect_text
-from coreloop.cli.emit import emit
-from coreloop.cli.mining_options import warn_of_skipped, watched
-from coreloop.cli.options import json_option
+from coreloop.cli.mining_options import skipped_lines, watched
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +38,7 @@ _FEWEST: Final = 3
 """Items in all, and of each kind: each has two lines of one screen."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--id", "wanted", metavar="ID", help="A proposal or a request.")
 @click.option(
     "--verdict",
@@ -48,10 +47,7 @@ _FEWEST: Final = 3
 )
 @click.option("--cause", metavar="TEXT", help="The reason.")
 @click.option("--by", metavar="NAME", help="Your name.  [default: git's user.name, or the login name]")
-@json_option
-def command(
-    wanted: str | None, verdict: str | None, cause: str | None, by: str | None, as_json: bool
-) -> None:
+def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | None) -> Output:
     """Record a verdict or, without options, list what most needs one.
 
     With --id alone, shows that proposal or request, and what can be said next.
@@ -59,41 +55,32 @@ def command(
     A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
     not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
     30 days, and proposals.
+
+    Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
     """
     from coreloop.learn.effect.kept_effects import read_kept
-    from coreloop.learn.verdicts.judge import judge, judge_name
+    from coreloop.learn.verdicts import judge as verdicts
     from coreloop.learn.verdicts.judged_item import read_item
     from coreloop.learn.verdicts.queue import read_queue
     from coreloop.observe.judgments import VerdictLetter
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
-    if wanted is None and verdict is None:
-        if cause is not None or by is not None:
-            raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
-        _show_queue(read_queue(workspace, now=now, watch=watched()), as_json=as_json)
-        return
+    if verdict is None and (cause is not None or by is not None):
+        raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
     if wanted is None:
-        raise UsageError("a verdict needs --id too; without options, the queue is shown")
+        if verdict is not None:
+            raise UsageError("a verdict needs --id too; without options, the queue is shown")
+        return _queue(read_queue(workspace, now=now, watch=watched()))
     if verdict is None:
-        if cause is not None or by is not None:
-            raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
         item, effects = read_item(workspace, wanted), read_kept(workspace).newest
         facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
-        emit(facts, as_json=as_json, text=lambda _: show_item(item, _measured(workspace), effects))
-        return
-    name = judge_name(by or "", workspace.root)
-    judgment, path = judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
-    _show_judgment(judgment, path, as_json=as_json)
-
-
-def _show_judgment(judgment: "HumanVerdict", path: Path, *, as_json: bool) -> None:
-    shown = (
-        f"{printable(judgment.id)}: {judgment.verdict} ({_VERDICTS[judgment.verdict]}), by "
-        f"{printable(judgment.judged_by)}; {_effect(judgment)}"
-    )
-    emit(judgment, as_json=as_json, text=shown)
-    click.echo(f"appended to {path}", err=True)
+        return Output(facts, lambda: show_item(item, _measured(workspace), effects))
+    name = verdicts.judge_name(by or "", workspace.root)
+    judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
+    letter = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]})"
+    line = f"{judgment.id}: {letter}, by {judgment.judged_by}; {_effect(judgment)}"
+    return Output(judgment, printable(line), [f"appended to {path}"])
 
 
 def _effect(judgment: "HumanVerdict") -> str:
@@ -103,24 +90,21 @@ def _effect(judgment: "HumanVerdict") -> str:
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _show_queue(queue: "Queue", *, as_json: bool) -> None:
+def _queue(queue: "Queue") -> Output:
     waiting, judgments = queue.waiting, queue.mined.judgments
     if queue.missing is not None:
         click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
-    warn_of_skipped(judgments.skipped, "judgments")
+    for line in skipped_lines(judgments.skipped, "judgments"):
+        click.echo(line, err=True)
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
     facts = {
-        "queue": [_waiting_facts(one) for one in waiting],
+        "queue": [with_untrusted(item, *_texts(item.id)) for item in waiting],
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
     measured = _measured(queue.mined.workspace)
-    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, measured))
-
-
-def _waiting_facts(item: "Waiting") -> dict[str, object]:
-    return with_untrusted(item, *_texts(item.id))
+    return Output(facts, lambda: _show_waiting(waiting, measured))
 
 
 def _texts(id: str) -> tuple[str, ...]:

@@ -1,44 +1,48 @@
-"""``dartlab-coreloop knowledge show|export|prune|cleanup|restore``."""
+"""``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
-import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.options import FILE, FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
+from coreloop.base.validation import fields_of
+from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
+from coreloop.cli.output import Command, Group, Output, spelled_path
 
 if TYPE_CHECKING:
-    from coreloop.learn.knowledge.cleanup import Cleaned, CleanupEffect, PlannedCleanup
+    from coreloop.learn.knowledge.blog import Backfill, Post
+    from coreloop.learn.knowledge.cleanup import Cleaned, PlannedCleanup
     from coreloop.learn.knowledge.insights import Insight
     from coreloop.learn.knowledge.playbook import Bullet
 
-
-@click.group(cls=SuggestingGroup)
-def command() -> None:
-    """Show, export and clean the knowledge database."""
+_TEXTS: Final = ("narrative", "strengths", "weaknesses", "key_metrics")
 
 
-@command.command()
+@click.group(cls=Group)
+def knowledge() -> None:
+    """Show and clean the knowledge database."""
+
+
+@knowledge.command()
 @click.argument("stock", required=False)
 @click.option("--sector", metavar="NAME", help="Show the companies whose sector contains NAME.")
 @click.option("--playbook", "intent", metavar="INTENT", help="Show the playbook for a kind of question.")
 @db_option
-@json_option
-def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None, as_json: bool) -> None:
-    """Show the insights on STOCK: blog first, then audit, then live. Expired insights are left out."""
+def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None) -> Output:
+    """Show the insights on STOCK: blog first, then audit, then live. Expired insights are left out.
+
+    Example: knowledge show 005930
+    """
     from coreloop.learn.knowledge.run import look_up_bullets, look_up_insights, project_database
 
     if sum(choice is not None for choice in (stock, sector, intent)) != 1:
@@ -46,56 +50,44 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
     database = project_database(open_workspace(Path.cwd()), db)
     if intent is not None:
         bullets = look_up_bullets(database, intent)
-        facts = [with_untrusted(one, "bullet") for one in bullets]
-        emit(facts, as_json=as_json, text=lambda _: show_bullets(bullets))
-        return
-    insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
-    facts = [with_untrusted(one, "narrative", "strengths", "weaknesses", "key_metrics") for one in insights]
-    emit(facts, as_json=as_json, text=lambda _: show_insights(insights))
+        facts = [with_untrusted(bullet, "bullet") for bullet in bullets]
+        lines = list(map(_bullet_line, bullets))
+    else:
+        insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
+        facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
+        lines = [line for insight in insights for line in _insight_lines(insight)]
+    return Output(facts, map(_fit, lines), [] if lines else ["nothing on record"])
 
 
-@command.command()
-@click.option("--out", type=FOLDER, required=True, help="Folder for insights.json and playbook.json.")
-@db_option
-@json_option
-def export(out: Path, db: Path | None, as_json: bool) -> None:
-    """Write insights and playbook as JSON to share; executions are left out."""
-    from coreloop.learn.knowledge.run import export_knowledge, project_database
-
-    written = export_knowledge(project_database(open_workspace(Path.cwd()), db), out)
-    emit({printable_path(path): rows for path, rows in written.items()}, as_json=as_json, text=_show_written)
-
-
-def _show_written(written: dict[str, int]) -> None:
-    for path, rows in written.items():
-        click.echo(f"wrote {path}: {number_of(rows, 'row')}")
-
-
-@command.command()
+@knowledge.command()
 @confirm_option
 @db_option
-@json_option
-def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
-    """Remove playbook bullets that fail more often than they help (run monthly)."""
+def prune(db: Path | None, confirm: bool) -> Output:
+    """Remove playbook bullets that fail more often than they help (run monthly).
+
+    Example: knowledge prune --confirm
+    """
     from coreloop.learn.knowledge.run import project_database, prune_playbook
 
     database = project_database(open_workspace(Path.cwd()), db)
     weak = prune_playbook(database, confirm=confirm)
-    facts = {"confirmed": confirm, "bullets": [with_untrusted(one, "bullet") for one in weak]}
-    emit(facts, as_json=as_json, text=lambda _: show_pruned(weak, confirm=confirm))
-    if confirm and weak:
-        warn_of_readers(database)
+    facts = {"confirmed": confirm, "bullets": [with_untrusted(bullet, "bullet") for bullet in weak]}
+    if not weak:
+        return Output(facts, "no bullet has a quality below 0.5")
+    notes = [f"removed: {len(weak):,}", *_readers(database)] if confirm else [NOT_CONFIRMED]
+    return Output(facts, [_fit(_bullet_line(bullet)) for bullet in weak], notes)
 
 
-@command.command()
+@knowledge.command()
 @confirm_option
 @db_option
-@json_option
-def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
+def cleanup(db: Path | None, confirm: bool) -> Output:
     """Remove unverified insights and replace questions with hashes.
 
     Without --confirm, counts what each rule would change. With it, first writes a snapshot to
     data/ai/knowledge/_archive. Exits 1 if removed text may remain in the file's free space.
+
+    Example: knowledge cleanup --confirm
     """
     from coreloop.learn.knowledge.cleanup import PlannedCleanup
     from coreloop.learn.knowledge.run import clean_up, project_database, project_notes
@@ -109,122 +101,147 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     facts = {"database": database, "confirmed": confirm, "effects": outcome.effects}
     if isinstance(outcome, PlannedCleanup):
         facts["unscrubbed"] = outcome.is_unscrubbed
-        emit(facts, as_json=as_json, text=lambda _: show_planned(outcome))
-        return
+        return Output(facts, _effects(outcome, "would go", "would change"), _planned_notes(outcome))
     facts |= fields_of(outcome, "archive", "residue")
-    emit(facts, as_json=as_json, text=lambda _: show_cleaned(outcome))
-    _show_archive(outcome)
-    warn_of_readers(database)
-    if outcome.residue is not None:
-        click.get_current_context().exit(1)
+    done = [*_cleaned_notes(outcome), *_readers(database)]
+    return Output(facts, _effects(outcome, "removed", "changed"), done, int(outcome.residue is not None))
 
 
-@command.command()
-@click.argument("archive", type=FILE)
+@click.command(cls=Command)
+@click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
+@click.option(
+    "--glob", "pattern", default="**/index.md", show_default=True, help="Pattern of the posts' files."
+)
+@confirm_option
 @db_option
-@json_option
-def restore(archive: Path, db: Path | None, as_json: bool) -> None:
-    """Restore the database from ARCHIVE; the current state is archived first."""
-    from coreloop.learn.knowledge.archive import restore as restore_archive
-    from coreloop.learn.knowledge.run import project_database
+def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool) -> Output:
+    """Import the ai blocks of blog posts as insights.
+
+    Without --confirm, lists what would change and why posts are skipped. Exits 1 if the front matter of a
+    post is unreadable; the other posts are still imported.
+
+    Example: backfill-blog --blog-root blog/ --confirm
+    """
+    from coreloop.learn.knowledge import run
 
     workspace = open_workspace(Path.cwd())
-    database = project_database(workspace, db)
-    before = restore_archive(archive, database, workspace.archive_dir, now=datetime.now(UTC))
-    warn_of_readers(database)
-    restored = f"{printable_path(database)} restored from {printable_path(archive)}"
-    facts = {"database": database, "archive": archive, "before": before}
-    emit(facts, as_json=as_json, text=restored, is_compact=True)
-    if before is not None and not as_json:
-        previous = f"the previous state is in {printable_path(before)}"
-        click.echo(previous, err=True)
+    request = run.BackfillRequest(
+        blog_root=blog_root,
+        pattern=pattern,
+        project=workspace.root,
+        database=run.project_database(workspace, db),
+        confirm=confirm,
+    )
+    backfill = run.backfill_blog(request, now=datetime.now(UTC))
+    notes = [printable(_reason(post)) for post in backfill.malformed]
+    notes += _readers(request.database) if confirm else [NOT_CONFIRMED]
+    return Output(
+        _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill.malformed))
+    )
 
 
-def show_insights(insights: "Sequence[Insight]") -> None:
-    """Print insights in the given order."""
-    for insight in insights:
-        as_of = insight.data_as_of and f"as of {insight.data_as_of}"
-        head = " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
-        lines = [head, f"    {insight.narrative}"]
-        lines += [f"    + {text}" for text in insight.strengths]
-        lines += [f"    - {text}" for text in insight.weaknesses]
-        metrics = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
-        lines += [f"    {metrics}"] if metrics else []
-        gate = insight.quality_gate or "not verified"
-        lines.append(f"    {insight.evidence_ref or 'no evidence'} ({gate})")
-        _show_lines(lines)
-    if not insights:
-        click.echo("nothing on record", err=True)
+def _insight_lines(insight: "Insight") -> Iterator[str]:
+    as_of = insight.data_as_of and f"as of {insight.data_as_of}"
+    yield " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
+    yield f"    {insight.narrative}"
+    yield from (f"    + {text}" for text in insight.strengths)
+    yield from (f"    - {text}" for text in insight.weaknesses)
+    if insight.key_metrics:
+        yield f"    {', '.join(f'{name} {value}' for name, value in insight.key_metrics.items())}"
+    yield f"    {insight.evidence_ref or 'no evidence'} ({insight.quality_gate or 'not verified'})"
 
 
-def show_bullets(bullets: "Sequence[Bullet]") -> None:
-    """Print bullets in the given order."""
-    for bullet in bullets:
-        counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
-        sector = f"[{bullet.sector}] " if bullet.sector else ""
-        _show_lines([f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"])
-    if not bullets:
-        click.echo("nothing on record", err=True)
+def _bullet_line(bullet: "Bullet") -> str:
+    counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
+    sector = f"[{bullet.sector}] " if bullet.sector else ""
+    return f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"
 
 
-def _show_lines(lines: Iterable[str]) -> None:
-    """Print lines: wrapped at their own indent on a terminal, unwrapped otherwise."""
+def _fit(line: str) -> str:
+    """Wrap a line at its own indent on a terminal."""
+    line = printable(line)
+    indent = " " * (len(line) - len(line.lstrip()))
     columns = shutil.get_terminal_size().columns
-    for line in map(printable, lines):
-        indent = " " * (len(line) - len(line.lstrip()))
-        click.echo(wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line)
+    return wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line
 
 
-def show_pruned(weak: "Sequence[Bullet]", *, confirm: bool) -> None:
-    """Print the bullets that are removed, or would be."""
-    if not weak:
-        click.echo("no bullet has a quality below 0.5")
-        return
-    show_bullets(weak)
-    click.echo(f"removed: {len(weak):,}" if confirm else NOT_CONFIRMED, err=True)
-
-
-def show_planned(planned: "PlannedCleanup") -> None:
-    """Print what a cleanup would do."""
-    _show_effects(planned.effects, "would go", "would change")
-    if planned.is_unscrubbed:
-        click.echo("the last cleanup was interrupted: removed text may still be in the file", err=True)
-    click.echo("nothing to do" if planned.is_idle else NOT_CONFIRMED, err=True)
-
-
-def show_cleaned(cleaned: "Cleaned") -> None:
-    """Print what a cleanup did."""
-    _show_effects(cleaned.effects, "removed", "changed")
-
-
-def _show_archive(cleaned: "Cleaned") -> None:
-    """Print on stderr which files still hold clear text."""
-    if cleaned.archive is None:
-        click.echo("nothing to remove or change, so no snapshot was made", err=True)
-    else:
-        click.echo(
-            f"{printable_path(cleaned.archive)} still holds all of it in clear text, for you "
-            "alone (mode 0600); delete it when you no longer need it",
-            err=True,
-        )
-    if cleaned.residue is not None:
-        warning = f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
-        click.echo(warning, err=True)
-
-
-def warn_of_readers(database: Path) -> None:
-    """Warn if the database belongs to another user, so that its mode cannot be restricted."""
-    if database.exists() and not keep_private(database):
-        click.echo(f"{printable_path(database)} is not yours, and other users may read it", err=True)
-
-
-def _show_effects(effects: "Sequence[CleanupEffect]", removed: str, changed: str) -> None:
-    for effect in effects:
+def _effects(outcome: "Cleaned | PlannedCleanup", removed: str, changed: str) -> Iterator[str]:
+    for effect in outcome.effects:
         verb = removed if effect.removes else changed
         table = printable(effect.table)
-        click.echo(f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(effect.rule)}")
+        yield f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(effect.rule)}"
 
 
-def printable_path(path: Path) -> str:
-    """Return a path as text for the screen or JSON; bytes that are not UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
+def _planned_notes(planned: "PlannedCleanup") -> Iterator[str]:
+    if planned.is_unscrubbed:
+        yield "the last cleanup was interrupted: removed text may still be in the file"
+    yield "nothing to do" if planned.is_idle else NOT_CONFIRMED
+
+
+def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
+    """Say which files still hold clear text."""
+    if cleaned.archive is None:
+        yield "nothing to remove or change, so no snapshot was made"
+    else:
+        yield (
+            f"{spelled_path(cleaned.archive)} still holds all of it in clear text, for you "
+            "alone (mode 0600); delete it when you no longer need it"
+        )
+    if cleaned.residue is not None:
+        yield f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
+
+
+def _readers(database: Path) -> list[str]:
+    """Warn if the database belongs to another user, so that its mode cannot be restricted."""
+    is_open = database.exists() and not keep_private(database)
+    return [f"{spelled_path(database)} is not yours, and other users may read it"] if is_open else []
+
+
+def _blog_lines(backfill: "Backfill") -> Iterator[str]:
+    """Yield a table of posts: new, edited, skipped with the reason, or gone."""
+    for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
+        for post in posts:
+            yield printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}")
+    for post in backfill.skipped:
+        yield printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}")
+    for insight in backfill.gone:
+        remains = f"{insight.evidence_ref}: its insight remains"
+        yield printable(f"{padded('gone', 9)}  {insight.stock_code:<8}  {remains}")
+    yield _summary(backfill)
+
+
+def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
+    imported = {"new": backfill.new, "edited": backfill.edited, "same": backfill.same}
+    refused = {"skipped": backfill.skipped, "malformed": backfill.malformed}
+    return {
+        "confirmed": confirm,
+        **{
+            name: [{"path": post.path, "stock_code": _code(post)} for post in posts]
+            for name, posts in imported.items()
+        },
+        **{
+            name: [{"path": post.path, "reason": _reason(post)} for post in posts]
+            for name, posts in refused.items()
+        },
+        "gone": [fields_of(insight, "evidence_ref", "stock_code") for insight in backfill.gone],
+    }
+
+
+def _summary(backfill: "Backfill") -> str:
+    counts = {field.name: len(getattr(backfill, field.name)) for field in fields(backfill)}
+    return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
+
+
+def _code(post: "Post") -> str:
+    from coreloop.learn.knowledge.insights import Insight
+
+    return post.content.stock_code if isinstance(post.content, Insight) else ""
+
+
+def _reason(post: "Post") -> str:
+    from coreloop.learn.knowledge.front_matter import Malformed
+    from coreloop.learn.knowledge.insights import Insight
+
+    if isinstance(post.content, Malformed):
+        return f"{spelled_path(post.path)}:{post.content.line}: {post.content.reason}"
+    return "" if isinstance(post.content, Insight) else post.content.reason

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -15,7 +15,7 @@ from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
 from coreloop.base.streams import outlive_readers
-from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.output import Group, Output, is_json, json_of, show
 
 GROUPS: Final = {
     "Start": {
@@ -28,10 +28,8 @@ GROUPS: Final = {
         "observe": "Record the sessions of a coding agent in this project.",
         "import": "Convert traces of other tools into records.",
         "status": "Show where the loop stands, and warn when a stage produces no output.",
-        "report": "Write the pages of `serve` as files.",
     },
     "Learn": {
-        "mine": "Read the records into the facts that the other commands use.",
         "pattern": "Find where arguments come from, and sequences that keep succeeding.",
         "refine": "Find what distinguishes failed calls from successful calls.",
         "judge": "Record a verdict or, without options, list what most needs one.",
@@ -60,16 +58,22 @@ GROUPS: Final = {
     },
     "Admin": {
         "guard": "Stop promotions from merging without a human.",
-        "docstring": "Edit or check docstrings the way promotion does.",
-        "serve": "Serve the project over HTTP.",
-        "serve-key": "Make an API key for `serve`.",
-        "knowledge": "Show, export and clean the knowledge database.",
+        "docstring": "List the docstring sections of public functions.",
+        "serve": "Serve the project over HTTP, or write its pages as files.",
+        "knowledge": "Show and clean the knowledge database.",
         "backfill-blog": "Import the ai blocks of blog posts as insights.",
     },
 }
 """The commands as ``--help`` lists them: groups in the order of a day."""
 COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 _WIDEST: Final = max(map(len, COMMANDS))
+_HOMES: Final = {
+    **dict.fromkeys(("search", "index", "feedback"), "ask"),
+    "backfill-blog": "knowledge",
+    "verify": "promote",
+    "look": "import",
+}
+"""The modules of commands that share one."""
 _CODES: Final = {RefusedError: 1, ModelError: 5}
 """The exit codes of errors for which it is not 2."""
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -79,7 +83,7 @@ _ENVIRONMENT_ERRNOS: Final = frozenset(
 """Errors that any file operation can meet: reported as a known error, not as a bug."""
 
 
-class _LazyGroup(SuggestingGroup):
+class _LazyGroup(Group):
     """Imports a command's module only when the command runs, so that ``--help`` stays fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -88,15 +92,35 @@ class _LazyGroup(SuggestingGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_") + ("_" if keyword.iskeyword(cmd_name) else "")
-        module = importlib.import_module(f"coreloop.cli.{name}")
-        command: click.Command = module.command
+        home = _HOMES.get(cmd_name, cmd_name)
+        module = importlib.import_module(f"coreloop.cli.{_python_name(home)}")
+        command: click.Command = getattr(module, _python_name(cmd_name))
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModelError as error:
+            if is_json():
+                click.echo(json_of(_response(error)))
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(_WIDEST), summary) for name, summary in group.items()])
+
+
+def _python_name(name: str) -> str:
+    return name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
+
+
+def _response(error: ModelError) -> object:
+    import msgspec
+
+    from coreloop.answer.models.ladder import error_response
+
+    return msgspec.to_builtins(error_response(error))
 
 
 def command_paths() -> Iterator[tuple[str, ...]]:
@@ -116,6 +140,14 @@ def main() -> None:
     Settings come from the nearest coreloop.yaml at or above the current folder. Without one, the current
     folder is the project and the defaults apply.
     """
+
+
+@main.result_callback()
+def finish(output: Output | None) -> None:
+    """Print what a command returned, and exit with its code."""
+    if output is not None:
+        show(output)
+        click.get_current_context().exit(output.code)
 
 
 def run() -> None:

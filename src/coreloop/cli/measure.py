@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,8 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.emit import emit
-from coreloop.cli.options import FILE, json_option
+from coreloop.cli.options import FILE
+from coreloop.cli.output import Command, Output, show
 
 if TYPE_CHECKING:
     from coreloop.promote.measure.measurement import Measurement
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from coreloop.promote.measure.run import MeasureOutcome
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--tool", help="Measure all statements about this tool together.")
 @click.option("--candidate", type=FILE, help="A …-candidates.json or …-counterexamples.json.")
 @click.option("--id", "wanted", help="An id in the file.")
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
 @click.option("--agent", metavar="COMMAND", help="Ask the project's own agent instead of a model.")
 @click.option("--confirm", is_flag=True, help="Allow running the agent, or a model on another machine.")
 @click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
-@json_option
-def command(
+def measure(
     tool: str | None,
     candidate: Path | None,
     wanted: str | None,
@@ -47,13 +47,14 @@ def command(
     agent: str | None,
     confirm: bool,
     is_all: bool,
-    as_json: bool,
 ) -> None:
     """Measure whether a line makes a model call a tool right, before it is merged.
 
     Asks CORELOOP_MODEL for the next call on recorded requests, with the description as it is and with the
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
     that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
+
+    Example: measure --tool list_orders --budget-usd 1
     """
     from coreloop.promote.measure.measured_lines import edits_to_measure
     from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
@@ -81,7 +82,7 @@ def command(
                 outcome = measure_and_keep(
                     workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
                 )
-        emit(outcome.measured, as_json=as_json, text=show_measured)
+        show(Output(outcome.measured, partial(show_measured, outcome.measured)))
         _show_fall(outcome)
         is_harm |= outcome.is_harm
     click.get_current_context().exit(int(is_harm))

@@ -23,37 +23,31 @@ if TYPE_CHECKING:
 _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
 
 
-def mining_options(command: Callable[..., None]) -> Callable[..., None]:
+def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which records to read and how; the command gets the options as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
     @click.option("--own", is_flag=True, help="Read what coreloop itself was asked: data/audit/own.")
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @wraps(command)
-    def with_mining(
-        *args: Any,
-        in_dir: "Path | None",
-        own: bool,
-        no_cache: bool,
-        **options: Any,
-    ) -> None:
+    def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
         from coreloop.learn.mine.run import MiningOptions
 
         if own and in_dir is not None:
             raise click.UsageError("--own and --in-dir both name the records; give one of them")
         mining = MiningOptions(in_dir=in_dir, own=own, no_cache=no_cache)
-        command(*args, mining=mining, **options)
+        return command(*args, mining=mining, **options)
 
     return with_mining
 
 
-def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
+def min_chunk_len_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--min-chunk-len``: the shortest answer that counts as complete."""
     text = "Shortest complete answer, in characters.  [default: 1]"
     return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
 
 
-def sanitize_option(command: Callable[..., None]) -> Callable[..., None]:
+def sanitize_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--sanitize``: write files that can be shared."""
     text = "Write files to share: no questions, no groups of fewer than 5 requests."
     return click.option("--sanitize", "sanitized", is_flag=True, help=text)(command)
@@ -119,7 +113,7 @@ def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
         yield f"{number_of(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent"
 
 
-def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
-    """Print on stderr how many lines were skipped, by reason."""
+def skipped_lines(skipped: Mapping[str, int], noun: str) -> Iterator[str]:
+    """Yield how many lines were skipped, by reason."""
     for reason, count in sorted(skipped.items()):
-        click.echo(f"{number_of(count, 'line')} of {noun} skipped: {reason}", err=True)
+        yield f"{number_of(count, 'line')} of {noun} skipped: {reason}"

@@ -1,39 +1,62 @@
 """What commands open, the project's runs and what answers need, and how a run is named."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.cli.options import DurationType, UsdType
 
 if TYPE_CHECKING:
     from coreloop.answer.deps import Deps
     from coreloop.runs.stores.store import Store
 
 run_argument = click.argument("run_id", metavar="[RUN]", required=False)
+run_option = click.option(
+    "--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]"
+)
 session_option = click.option(
     "--session",
     default="",
     metavar="ID",
     help="The agent's session, whose run is meant without RUN.  [default: $CLAUDE_CODE_SESSION_ID]",
 )
-format_option = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "html", "json"]),
-    default="markdown",
-    show_default=True,
-    help="Of the report.",
-)
+_LIMITS: Final = {
+    "max_iterations": (click.IntRange(1), "End it after N iterations."),
+    "budget_usd": (UsdType(), "End it when this is spent.  [default: 10.00]"),
+    "max_tokens": (click.IntRange(1), "End it after N tokens."),
+    "deadline": (DurationType(), "End it after 90s, 30m or 8h of work."),
+    "usd_per_iteration": (UsdType(), "What an iteration costs at least, if its command does not say."),
+}
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _SESSION_CHARS: Final = 200
 """Of an id; those of Claude Code have 36."""
 _LOOK_BACK: Final = 20
 """Runs of a project in which a session without its file finds its own."""
+
+
+def limit_options(*names: str) -> Callable[[_Command], _Command]:
+    """Options for limits of a run, None where not given."""
+
+    def with_limits(command: _Command) -> _Command:
+        for name in reversed(names):
+            kind, text = _LIMITS[name]
+            command = click.option(f"--{name.replace('_', '-')}", type=kind, help=text)(command)
+        return command
+
+    return with_limits
+
+
+def mode_option(command: _Command) -> _Command:
+    """``--mode``: who may end a run."""
+    text = "Whether the model's opinion may end the run (bounded) or not."
+    choice = click.Choice(["bounded", "exhaust"])
+    return click.option("--mode", type=choice, default="bounded", show_default=True, help=text)(command)
 
 
 def session_id(session: str = "") -> str:

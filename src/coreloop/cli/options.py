@@ -146,11 +146,6 @@ class FolderType(click.ParamType["Path"]):
         return named_folder(value)
 
 
-def json_option(command: _Command) -> _Command:
-    """``--json``: the result as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
-
-
 def verbose_option(command: _Command) -> _Command:
     """``-v``: what is left out of one screen."""
     text = "Show also what is left out of one screen."

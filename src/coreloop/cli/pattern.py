@@ -1,8 +1,10 @@
 """``dartlab-coreloop pattern``."""
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.base.untrusted import untrusted
-from coreloop.cli.emit import emit, fields_of
+from coreloop.base.validation import fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
@@ -22,10 +24,11 @@ from coreloop.cli.mining_options import (
     show_files,
     show_more,
     show_oddities,
-    warn_of_skipped,
+    skipped_lines,
     watched,
 )
-from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
+from coreloop.cli.options import FOLDER, ShareType, days_between, window_options
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from coreloop.learn.proposals.statements import Statement
 
 
-@click.command()
+@click.command(cls=Command)
 @window_options
 @click.option("--min-repeat", type=click.IntRange(1), help="Fewest requests of a pattern.  [default: 3]")
 @click.option(
@@ -63,18 +66,15 @@ if TYPE_CHECKING:
     help="No effect (for compatibility): pattern never opens a pull request; retention_days still applies.",
 )
 @mining_options
-@json_option
-def command(
-    since: date | timedelta,
-    until: date | timedelta,
-    mining: "MiningOptions",
-    as_json: bool,
-    **options: Any,
-) -> None:
+def pattern(
+    since: date | timedelta, until: date | timedelta, mining: "MiningOptions", **options: Any
+) -> Output:
     """Find where arguments come from, and sequences that keep succeeding.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.
+
+    Example: pattern --since 7d --min-repeat 5
     """
     from coreloop.base.date_range import Days
     from coreloop.learn.pattern.run import PatternRequest, run_pattern
@@ -86,9 +86,11 @@ def command(
     result = run_pattern(workspace, request, now=now, watch=watched())
     _show_notes(result)
     written = (result.proposals, result.document, result.paths, result.kept)
-    emit(proposals_facts(*written), as_json=as_json, text=lambda _: show_proposals(*written))
-    warn_of_skipped(result.mined.judgments.skipped, "judgments")
-    _show_removed(result, workspace, mining, with_notes=options["with_notes"])
+    notes = [
+        *skipped_lines(result.mined.judgments.skipped, "judgments"),
+        *_removed(result, workspace, with_notes=options["with_notes"]),
+    ]
+    return Output(proposals_facts(*written), partial(show_proposals, *written), notes)
 
 
 def _show_notes(result: "PatternResult") -> None:
@@ -98,15 +100,12 @@ def _show_notes(result: "PatternResult") -> None:
         click.echo(f"skipped {printable(name)}: {reason}", err=True)
 
 
-def _show_removed(
-    result: "PatternResult", workspace: Workspace, mining: "MiningOptions", *, with_notes: bool
-) -> None:
-    keep_days = workspace.settings.retention_days
+def _removed(result: "PatternResult", workspace: Workspace, *, with_notes: bool) -> Iterator[str]:
     if with_notes:
-        message = "dry run: with audit notes nothing is removed, and no text is proposed from them"
-        click.echo(message, err=True)
+        yield "dry run: with audit notes nothing is removed, and no text is proposed from them"
     for path in result.removed:
-        click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
+        days = workspace.settings.retention_days
+        yield f"removed {path}: all of it is older than retention_days ({days})"
 
 
 _GATES = {

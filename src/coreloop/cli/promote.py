@@ -1,8 +1,8 @@
-"""``dartlab-coreloop promote``."""
+"""``dartlab-coreloop promote`` and ``verify``."""
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,19 +14,21 @@ from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.options import FILE, json_option
+from coreloop.base.validation import fields_of
+from coreloop.cli.options import FILE, candidate_options
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
     from coreloop.promote.proposal_entry import Proposal
     from coreloop.promote.reach import Reach
+    from coreloop.promote.replay import Replay
     from coreloop.promote.revert import Revert, RevertDone
     from coreloop.promote.run import PromoteRequest, PromoteResult
 
 
-class _Promote(click.Command):
+class _Promote(Command):
     """Names --tool where a tool stands alone: ``promote refund_order``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -65,8 +67,7 @@ class _Promote(click.Command):
 @click.option("--allow-harm", is_flag=True, help="Continue if a measurement says that the lines hurt.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all texts of a dry run.")
 @click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
-@json_option
-def command(
+def promote(
     tool: str | None,
     candidate: Path | None,
     wanted: str | None,
@@ -79,14 +80,15 @@ def command(
     allow_unverified: bool,
     allow_harm: bool,
     allow_unprotected: bool,
-    as_json: bool,
-) -> None:
+) -> Output:
     """Open a draft pull request that adds proposals to a docstring.
 
     Choose with --tool, or with --candidate and --id; --revert removes the lines of a change instead.
     Without --confirm, prints the plan and changes nothing.
     The pull request, which only a human can merge, lists each failed check that an --allow option overrode.
     The token comes from GITHUB_TOKEN or GH_TOKEN.
+
+    Example: promote --tool list_orders --confirm
     """
     from coreloop.promote.plan import Overrides
     from coreloop.promote.run import PromoteRequest, plan_promotion
@@ -94,8 +96,7 @@ def command(
     if revert is not None:
         if tool is not None or wanted is not None or candidate is not None:
             raise UsageError("--revert stands alone, with --confirm or --json at most")
-        _revert(revert, confirm=confirm, as_json=as_json)
-        return
+        return _revert(revert, confirm=confirm)
     if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
         raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
@@ -109,18 +110,45 @@ def command(
         path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask
     )
     if confirm:
-        _confirm(workspace, request, as_json=as_json)
-        return
+        return _confirm(workspace, request)
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
         requests = number_of(planned.n_replayed, "replayed request")
         click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
     show_left_out(planned.left_out, verbose=verbose)
-    emit(_facts(planned.plan), as_json=as_json, text=lambda _: show_plan(planned.plan, verbose=verbose))
-    click.get_current_context().exit(1 if planned.plan.obstacles else 0)
+    plan = planned.plan
+    return Output(_facts(plan), partial(show_plan, plan, verbose=verbose), code=int(bool(plan.obstacles)))
 
 
-def _confirm(workspace: Workspace, request: "PromoteRequest", *, as_json: bool) -> None:
+@click.command(cls=Command)
+@candidate_options
+@click.option("--runs", type=click.IntRange(1), help="Number of replays.  [default: 3]")
+@click.option("--confirm", is_flag=True, help="Allow sending the questions to another machine.")
+def verify(candidate: Path, wanted: str, runs: int | None, confirm: bool) -> Output:
+    """Replay a proposal's questions and compare.
+
+    Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
+    --confirm. Exits 0 only if the result is reproduced.
+
+    Example: verify --candidate 2026-04-25-candidates.json --id cand-2026-04-25-1
+    """
+    from coreloop.promote.replay import ReplayVerdict
+    from coreloop.promote.replay_proposal import verify as replay
+
+    replayed = replay(open_workspace(Path.cwd()), candidate, wanted, runs=runs, confirmed=confirm)
+    facts = {"id": wanted, **fields_of(replayed, "verdict", "runs")}
+    is_reproduced = replayed.verdict is ReplayVerdict.REPRODUCED
+    return Output(facts, _replay_lines(replayed, wanted), code=0 if is_reproduced else 1)
+
+
+def _replay_lines(replayed: "Replay", wanted: str) -> Iterator[str]:
+    for number, run in enumerate(replayed.runs, start=1):
+        outcome = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
+        yield f"run {number}: {outcome}" + (f" ({run.reason})" if run.reason else "")
+    yield f"{wanted}: {replayed.verdict}"
+
+
+def _confirm(workspace: Workspace, request: "PromoteRequest") -> Output:
     from coreloop.promote.run import confirm_promotion
 
     warn, now = partial(click.echo, err=True), datetime.now(UTC)
@@ -128,10 +156,10 @@ def _confirm(workspace: Workspace, request: "PromoteRequest", *, as_json: bool) 
     done = result.done
     show_left_out(result.left_out)
     facts = {"branch": done.branch, "pull_request": _url(done), "fresh": done.fresh, "body": result.body}
-    emit(facts, as_json=as_json, text=lambda _: show_done(result))
+    return Output(facts, partial(show_done, result))
 
 
-def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
+def _revert(wanted: str, *, confirm: bool) -> Output:
     from coreloop.learn.effect.run import run_effect
     from coreloop.promote.revert import confirm_revert, plan_revert
 
@@ -142,11 +170,9 @@ def _revert(wanted: str, *, confirm: bool, as_json: bool) -> None:
     if confirm:
         done = confirm_revert(workspace, effects[-1], environ=os.environ)
         facts = {"branch": done.branch, "url": _url(done), "fresh": done.fresh}
-        emit(facts, as_json=as_json, text=lambda _: show_reverted(done), is_compact=True)
-    else:
-        plan = plan_revert(workspace, effects[-1])
-        planned = fields_of(plan, "branch", "path", "message", "lines")
-        emit(planned, as_json=as_json, text=lambda _: show_revert(plan))
+        return Output(facts, partial(show_reverted, done))
+    plan = plan_revert(workspace, effects[-1])
+    return Output(fields_of(plan, "branch", "path", "message", "lines"), partial(show_revert, plan))
 
 
 def _url(done: "Done | RevertDone") -> str | None:

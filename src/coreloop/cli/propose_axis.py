@@ -1,5 +1,6 @@
 """``dartlab-coreloop propose-axis``."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,15 +9,15 @@ import click
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.options import json_option
+from coreloop.base.validation import fields_of
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.promote.axis.axis_gates import AxisCase, AxisGate
     from coreloop.promote.axis.run import AxisResult
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
 @click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole tool]")
 @click.option(
@@ -40,20 +41,20 @@ if TYPE_CHECKING:
     show_default=True,
     help="Fewest days since the first merged promotion.",
 )
-@json_option
-def command(
+def propose_axis(
     engine: str,
     axis: str | None,
     min_phase_r_merges: int,
     min_phase_f_caveats: int,
     min_age_days: int,
-    as_json: bool,
-) -> None:
+) -> Output:
     """Gather the evidence that a tool needs a new axis.
 
     An axis is a value of a selector, such as kind="refund". Reads the merged promotions of the base branch.
     If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
     a gate fails.
+
+    Example: propose-axis --engine refund_order --axis kind=refund
     """
     from coreloop.promote.axis.axis_gates import AxisRequest, Thresholds
     from coreloop.promote.axis.run import run_propose_axis
@@ -66,28 +67,22 @@ def command(
     result = run_propose_axis(
         workspace, AxisRequest(engine=engine, axis=axis, thresholds=thresholds), now=now
     )
-    emit(_facts(result), as_json=as_json, text=lambda _: _show(result, now))
-    click.get_current_context().exit(0 if result.case.passed else 1)
-
-
-def _show(result: "AxisResult", now: datetime) -> None:
-    _show_case(result.case, now)
+    notes = []
     if result.path is not None:
         did = "wrote" if result.written else "has the section of today already:"
-        click.echo(f"{did} {result.path}", err=True)
+        notes = [f"{did} {result.path}"]
+    return Output(_facts(result), _lines(result.case, now), notes, 0 if result.case.passed else 1)
 
 
-def _show_case(case: "AxisCase", now: datetime) -> None:
+def _lines(case: "AxisCase", now: datetime) -> Iterator[str]:
     axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
-    click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
+    yield f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}"
     for gate in case.gates:
-        figure = f"{gate.figure:>4} of {gate.needed:<4}"
-        click.echo(f"  {padded(gate.name, 27)} {figure} {_verdict(gate)}")
+        yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}"
     for note in _notes(case, now):
-        click.echo(f"  {note}")
-    failed = sum(not gate.passed for gate in case.gates)
-    if failed:
-        click.echo(f"No proposal: {failed} of {len(case.gates)} gates fail.")
+        yield f"  {note}"
+    if failed := sum(not gate.passed for gate in case.gates):
+        yield f"No proposal: {failed} of {len(case.gates)} gates fail."
 
 
 def _verdict(gate: "AxisGate") -> str:
@@ -119,14 +114,10 @@ def _facts(result: "AxisResult") -> dict[str, object]:
     return {
         "engine": case.engine,
         "axis": None if case.axis is None else printable(case.axis),
-        "base": case.base,
-        "base_sha": case.base_sha,
-        "passed": case.passed,
+        **fields_of(case, "base", "base_sha", "passed"),
         "gates": [fields_of(gate, "name", "figure", "needed", "passed") for gate in case.gates],
-        "first_merge": case.first_merge,
         "evidence": [evidence.promotion for evidence in case.evidence],
-        "axes": case.axes,
-        "n_without_axis": case.n_without_axis,
+        **fields_of(case, "first_merge", "axes", "n_without_axis"),
         "file": result.path,
         "written": result.written,
     }

@@ -15,7 +15,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import aligned, fitted, padded, printable, wrapped
 from coreloop.base.untrusted import untrusted
-from coreloop.cli.emit import emit, fields_of
+from coreloop.base.validation import fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
     min_chunk_len_option,
@@ -25,10 +25,11 @@ from coreloop.cli.mining_options import (
     show_files,
     show_more,
     show_oddities,
-    warn_of_skipped,
+    skipped_lines,
     watched,
 )
-from coreloop.cli.options import FOLDER, days_between, json_option, verbose_option, window_options
+from coreloop.cli.options import FOLDER, days_between, verbose_option, window_options
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from coreloop.learn.refine.propose import Refined
 
 
-@click.command()
+@click.command(cls=Command)
 @window_options
 @click.option("--min-failures", type=click.IntRange(1), help="Fewest failures of a group.  [default: 2]")
 @min_chunk_len_option
@@ -58,19 +59,19 @@ if TYPE_CHECKING:
 )
 @mining_options
 @verbose_option
-@json_option
-def command(
+def refine(
     since: date | timedelta,
     until: date | timedelta,
     exclude_types: str,
     mining: "MiningOptions",
     verbose: bool,
-    as_json: bool,
     **options: Any,
-) -> None:
+) -> Output:
     """Find what distinguishes failed calls from successful calls.
 
     Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else.
+
+    Example: refine --since 30d --exclude-types timeout,rate_limit
     """
     from coreloop.base.date_range import Days
     from coreloop.learn.refine.run import RefineRequest, run_refine
@@ -82,9 +83,9 @@ def command(
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
     refined, document, paths = result.refined, result.document, result.paths
     facts = refined_facts(refined, document, paths, result.gaps, result.kept)
-    show = partial(show_refined, refined, document, paths, kept=result.kept, gaps=result.gaps)
-    emit(facts, as_json=as_json, text=lambda _: show(is_verbose=verbose))
-    warn_of_skipped(result.mined.judgments.skipped, "judgments")
+    shown = partial(show_refined, refined, document, paths, kept=result.kept, gaps=result.gaps)
+    notes = skipped_lines(result.mined.judgments.skipped, "judgments")
+    return Output(facts, partial(shown, is_verbose=verbose), notes)
 
 
 _MAX_ERRORS = 5
@@ -179,7 +180,7 @@ def _show_near_groups(refined: "Refined", columns: int) -> None:
 def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
     for gap in gaps:
         asked = f"{number_of(gap.n_questions, 'question')} asked {number_of(gap.n_asked, 'time')}"
-        click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair gaps")
+        click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair show")
 
 
 def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -> None:

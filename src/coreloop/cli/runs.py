@@ -1,45 +1,41 @@
 """``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.base.messages import number_of
-from coreloop.base.records import encodable
+from coreloop.base.validation import fields_of
 from coreloop.cli import runs_agent, runs_install
-from coreloop.cli.emit import emit, fields_of, json_of
-from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.open_runs import meant_run, project_store, run_argument, session_option
-from coreloop.cli.options import (
-    FILE,
-    NOT_CONFIRMED,
-    DurationType,
-    UsdType,
-    confirm_option,
-    json_option,
+from coreloop.cli.open_runs import (
+    limit_options,
+    meant_run,
+    mode_option,
+    project_store,
+    run_argument,
+    session_option,
 )
+from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_option
+from coreloop.cli.output import Group, Output
 
 if TYPE_CHECKING:
     from coreloop.runs.state import State
 
 
-@click.group(cls=SuggestingGroup)
-def command() -> None:
+@click.group(cls=Group)
+def runs() -> None:
     """Drive a command, and show, pause, stop and remove runs: work whose end is decided outside the model.
 
     RUN is the id of a run; without it, the run of the agent's session, or else the newest.
     """
 
 
-@command.command(context_settings={"allow_interspersed_args": False})
-@click.option("--max-iterations", type=click.IntRange(1), help="Stop after N iterations.  [default: 100]")
-@click.option("--budget-usd", type=UsdType(), help="Stop when this much is spent.  [default: 10.00]")
-@click.option("--max-tokens", type=click.IntRange(1), help="Stop when as many tokens are spent.")
-@click.option("--deadline", type=DurationType(), help="Stop after 8h, 30m or 90s of work.")
+@runs.command(context_settings={"allow_interspersed_args": False})
+@limit_options("max_iterations", "budget_usd", "max_tokens", "deadline", "usd_per_iteration")
 @click.option("--until", default="", metavar="CMD", help="Stop when this shell command exits with 0.")
 @click.option("--prompt", type=FILE, help="A file for the command's stdin, read before each iteration.")
 @click.option(
@@ -52,24 +48,14 @@ def command() -> None:
     show_default=True,
     help="End an iteration that takes longer, with all processes that it started.",
 )
-@click.option(
-    "--usd-per-iteration",
-    type=UsdType(),
-    help="What an iteration costs at least, if the command does not say.",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["bounded", "exhaust"]),
-    default="bounded",
-    show_default=True,
-    help="Whether the agent's own 'sufficient' ends the run.",
-)
+@mode_option
 @click.argument("words", metavar="-- COMMAND...", nargs=-1, type=click.UNPROCESSED, required=True)
-@json_option
-def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+def start(words: tuple[str, ...], **options: Any) -> Output:
     """Run a command once per iteration, as a fresh process, until a limit or --until ends the run.
 
     A command that does not say what it spends needs --max-iterations, --deadline or --usd-per-iteration.
+
+    Example: runs start --max-iterations 3 --until "test -f report.md" -- ./agent.sh
     """
     from coreloop.answer.agent.read import opening_events
     from coreloop.cli.drive import drive_here
@@ -79,72 +65,105 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
         wishes = DriverOptions(command=words, folder=Path.cwd(), **options)
         first = opening_events(workspace.root)
         state = begin_driven(workspace, store, wishes, now=datetime.now(UTC), first=first)
-        drive_here(workspace, store, state, as_json=as_json)
+        return drive_here(workspace, store, state)
 
 
-@command.command("list")
-@click.option(
-    "--status", default="", metavar="STATUS", help="Show the runs of one status, for example running."
-)
+@runs.command("list")
+@click.option("--status", default="", metavar="STATUS", help="Only runs of one status, such as running.")
+@click.option("--kind", default="", help="Only runs of one kind: research, answer, agent, loop.")
 @click.option(
     "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N runs."
 )
-@json_option
-def list_(status: str, limit: int, as_json: bool) -> None:
-    """List runs, the newest first."""
-    from coreloop.cli.runs_output import row_facts, show_runs
+def list_(status: str, kind: str, limit: int) -> Output:
+    """List runs, the newest first.
+
+    Example: runs list --status running
+    """
+    from coreloop.cli.runs_output import row_facts, run_lines
     from coreloop.runs.manage import require_status
 
     require_status(status)
     with project_store() as (_, store):
-        rows = store.runs(status=status, limit=limit)
-    emit(list(map(row_facts, rows)), as_json=as_json, text=lambda _: show_runs(rows))
+        rows = store.runs(status=status, kind=kind, limit=limit)
+    return Output(list(map(row_facts, rows)), run_lines(rows))
 
 
-@command.command()
+@runs.command()
 @run_argument
-@click.option("--iteration", type=click.IntRange(1), help="Print the archive of iteration N as JSON.")
-@json_option
-def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
-    """Show a run's state; --json prints its state.json."""
-    from coreloop.cli.runs_output import show_state
+@click.option("--iteration", type=click.IntRange(1), help="Show what iteration N read and did.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the whole passages of a research's answer.")
+def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
+    """Show a run's state, and the answer of a research; --json prints state.json.
+
+    Example: runs show --iteration 1
+    """
+    from coreloop.answer.research.research_state import KIND as RESEARCH
+    from coreloop.cli.runs_output import state_lines
     from coreloop.runs.manage import read_iteration, read_run
     from coreloop.runs.state import state_json
 
     with project_store() as (workspace, store):
         meant = meant_run(workspace, store, run_id)
+        state = read_run(store, meant)
+        is_research = state.kind == RESEARCH
         if iteration is not None:
             events = read_iteration(store, meant, iteration)
-            click.echo(json_of(events))
-            return
-        state = read_run(store, meant)
-    emit(state_json(state), as_json=as_json, text=lambda _: show_state(state))
+            return Output(events, partial(_show_sources, state, iteration) if is_research else None)
+    if not is_research:
+        return Output(state_json(state), state_lines(state))
+    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose), _changed(state))
 
 
-@command.command()
+def _show_sources(state: "State", iteration: int) -> None:
+    from coreloop.answer.research.memory import retrieve
+    from coreloop.answer.research.research_state import knowledge_of
+    from coreloop.cli.research import show_read_sources
+
+    show_read_sources(retrieve(knowledge_of(state), iteration))
+
+
+def _show_research(state: "State", *, is_verbose: bool) -> None:
+    from coreloop.answer.research.answer import respond
+    from coreloop.cli.research import show_response
+    from coreloop.cli.runs_output import state_lines
+
+    for line in state_lines(state):
+        click.echo(line)
+    click.echo()
+    show_response(respond(state), state, is_verbose=is_verbose)
+
+
+def _changed(state: "State") -> Sequence[str]:
+    from coreloop.base.project.workspace import open_workspace
+    from coreloop.cli.research import changed_notes
+
+    return list(changed_notes(state, open_workspace(Path.cwd())))
+
+
+@runs.command()
 @run_argument
 @session_option
-@json_option
-def pause(run_id: str | None, session: str, as_json: bool) -> None:
-    """Let a run stop after its current iteration; resume lets it go on."""
+def pause(run_id: str | None, session: str) -> Output:
+    """Let a run stop after its current iteration; resume lets it go on.
+
+    Example: runs pause
+    """
     from coreloop.runs.pause_and_stop import pause_run
 
-    _tell(pause_run, run_id, session, as_json=as_json)
+    return _tell(pause_run, run_id, session)
 
 
-@command.command()
+@runs.command()
 @run_argument
 @session_option
-@click.option("--max-iterations", type=click.IntRange(1), help="Stop a run of start after N iterations.")
-@click.option("--deadline", type=DurationType(), help="Stop a run of start after 8h, 30m or 90s of work.")
-@click.option("--usd-per-iteration", type=UsdType(), help="What an iteration of start costs at least.")
-@json_option
-def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -> None:
+@limit_options("max_iterations", "deadline", "usd_per_iteration")
+def resume(run_id: str | None, session: str, **options: Any) -> Output:
     """Let a paused or failed run go on, in the next process that works on it; a run of start here.
 
-    The options can make its limits tighter, not wider.
+    The options can make the limits of a run of start tighter, not wider.
+
+    Example: runs resume --deadline 30m
     """
-    from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.cli.drive import drive_here
     from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.agent.agent_runs import close_if_over
@@ -162,58 +181,42 @@ def resume(run_id: str | None, session: str, *, as_json: bool, **options: Any) -
             require_terminal("resume a run", os.environ)
         state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
-            drive_here(workspace, store, state, as_json=as_json)
-            return
-        state = close_if_over(store, state.run_id)
-    _show_status(state, as_json=as_json)
-    if state.is_terminal and not as_json:
-        click.echo(f"its report: dartlab-coreloop runs report {state.run_id}", err=True)
-        return
+            return drive_here(workspace, store, state)
+        return _status(close_if_over(store, state.run_id), _next_steps)
+
+
+def _next_steps(state: "State") -> Sequence[str]:
+    from coreloop.answer.research.research_state import KIND as RESEARCH
+
+    if state.is_terminal:
+        return [f"its report: dartlab-coreloop runs report {state.run_id}"]
     if state.kind == RESEARCH:
-        click.echo(f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}", err=True)
+        return [f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}"]
+    return []
 
 
-@command.command()
-@run_argument
-@json_option
-def complete(run_id: str | None, as_json: bool) -> None:
-    """End a run whose question you call answered. No report of an agent completes a run."""
-    from coreloop.runs.pause_and_stop import complete_run
-
-    _tell(complete_run, run_id, "", as_json=as_json, is_for_persons=True)
-
-
-@command.command()
+@runs.command()
 @run_argument
 @session_option
-@json_option
-def stop(run_id: str | None, session: str, as_json: bool) -> None:
-    """End a run: a call under way is finished, no other begins."""
-    from coreloop.runs.pause_and_stop import stop_run
+@click.option("--completed", is_flag=True, help="You call its question answered. No report of an agent can.")
+def stop(run_id: str | None, session: str, completed: bool) -> Output:
+    """End a run: a call under way is finished, no other begins.
 
-    _tell(stop_run, run_id, session, as_json=as_json)
+    Example: runs stop --completed
+    """
+    from coreloop.runs.pause_and_stop import complete_run, stop_run
 
-
-@command.command()
-@run_argument
-@click.option("--out", type=FILE, required=True, help="A new file, readable only by you.")
-@json_option
-def export(run_id: str | None, out: Path, as_json: bool) -> None:
-    """Write a run's events as JSON lines. They contain questions: sanitize the file before you share it."""
-    from coreloop.runs.manage import write_export
-
-    with project_store() as (workspace, store):
-        count = write_export(store, meant_run(workspace, store, run_id), out)
-    wrote = f"wrote {out}: {number_of(count, 'event')}"
-    emit({"file": encodable(os.fsdecode(out)), "events": count}, as_json=as_json, text=wrote, is_compact=True)
+    return _tell(complete_run if completed else stop_run, run_id, session, is_for_persons=completed)
 
 
-@command.command()
+@runs.command()
 @run_argument
 @confirm_option
-@json_option
-def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
-    """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
+def forget(run_id: str | None, confirm: bool) -> Output:
+    """Remove a run whole: events, results, views and feedback. What it spent today still counts.
+
+    Example: runs forget --confirm
+    """
     from coreloop.answer.repair.forget import forget_answer
     from coreloop.cli.runs_output import printable_text
     from coreloop.runs.manage import forget_run
@@ -224,25 +227,16 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
         state = forget_run(workspace, store, meant_run(workspace, store, run_id), confirm=confirm)
         if confirm:
             forget_answer(workspace, state, environ=os.environ)
-    if as_json:
-        click.echo(json_of({"run_id": state.run_id, "removed": confirm}, is_compact=True))
-        return
+    facts = {"run_id": state.run_id, "removed": confirm}
     if confirm:
-        click.echo(f"removed {state.run_id}")
-        return
+        return Output(facts, f"removed {state.run_id}")
     question = printable_text(state.question)
-    click.echo(f"would remove {state.run_id} ({state.status}): {question}")
-    click.echo(NOT_CONFIRMED, err=True)
+    return Output(facts, f"would remove {state.run_id} ({state.status}): {question}", [NOT_CONFIRMED])
 
 
 def _tell(
-    tell: "Callable[..., State]",
-    run_id: str | None,
-    session: str,
-    *,
-    as_json: bool,
-    is_for_persons: bool = False,
-) -> None:
+    tell: "Callable[..., State]", run_id: str | None, session: str, *, is_for_persons: bool = False
+) -> Output:
     from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.driver.driven_run import is_driven, require_outside
     from coreloop.runs.driver.driver import settle_left_over
@@ -258,18 +252,15 @@ def _tell(
                 require_terminal("complete a run", os.environ)
         if is_driven(named):
             settle_left_over(workspace, store, named.run_id)
-        state = tell(store, named.run_id, by=by)
-    _show_status(state, as_json=as_json)
+        return _status(tell(store, named.run_id, by=by))
 
 
-def _show_status(state: "State", *, as_json: bool) -> None:
-    line = f"{state.run_id}  {state.status}"
-    emit(fields_of(state, "run_id", "status"), as_json=as_json, text=line, is_compact=True)
+def _status(state: "State", following: "Callable[[State], Sequence[str]]" = lambda _: ()) -> Output:
+    return Output(fields_of(state, "run_id", "status"), f"{state.run_id}  {state.status}", following(state))
 
 
 for other in (
     *(runs_agent.open_, runs_agent.next_, runs_agent.plan, runs_agent.read, runs_agent.record),
-    *(runs_agent.report, runs_agent.waive, runs_agent.confirm),
-    *(runs_install.install, runs_install.uninstall),
+    *(runs_agent.report, runs_agent.confirm, runs_install.install, runs_install.uninstall),
 ):
-    command.add_command(other)
+    runs.add_command(other)

@@ -1,8 +1,9 @@
-"""``dartlab-coreloop runs open|next|plan|read|record|report|waive|confirm``: the commands of an agent."""
+"""``dartlab-coreloop runs open|next|plan|read|record|report|confirm``: the commands of an agent."""
 
 import os
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,25 +11,26 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.records import encodable
 from coreloop.base.untrusted import untrusted, with_untrusted
-from coreloop.cli.emit import emit, fields_of, json_of
-from coreloop.cli.limit_options import chosen_limits, limit_options
+from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import (
-    format_option,
+    limit_options,
     meant_run,
+    mode_option,
     project_store,
     run_argument,
+    run_option,
     session_id,
     session_option,
 )
-from coreloop.cli.options import FILE, json_option
+from coreloop.cli.options import FILE
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.answer.agent.plan import PlannedIteration
     from coreloop.answer.agent.read import Shown
     from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.limits import Mode
+    from coreloop.runs.limits import Limits, Mode
     from coreloop.runs.state import State
     from coreloop.runs.stores.store import Store
 
@@ -46,70 +48,65 @@ file_option = click.option(
 )
 
 
-@click.command("open")
+@click.command("open", cls=Command)
 @click.argument("question", required=False)
 @click.option("--file", "file", type=FILE, help="A file with the question, word for word.")
-@limit_options
+@limit_options("max_iterations", "budget_usd", "max_tokens", "deadline")
+@mode_option
 @session_option
 @click.option("--new", "is_new", is_flag=True, help="Open a new run even if one is like it.")
 @click.option("--continue", "continued", metavar="RUN", help="Go on with an earlier run.")
-@json_option
 def open_(
     question: str | None,
     file: Path | None,
-    max_iterations: int,
-    budget_usd: float,
-    max_tokens: int | None,
-    deadline: float | None,
     mode: "Mode",
     session: str,
     is_new: bool,
     continued: str | None,
-    as_json: bool,
-) -> None:
+    **limits: Any,
+) -> Output:
     """Open a run for an agent that drives itself. QUESTION may be - for stdin.
 
     If an unfinished run asks the same or something near, nothing is opened and the choice is printed as JSON;
     answer it with --continue RUN or --new.
-    """
-    from datetime import UTC, datetime
 
+    Example: runs open "How long is the Han river?" --max-iterations 20
+    """
     from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent_runs import attach, show_views
     from coreloop.runs.manage import read_run
 
     text = _text(question, file)
-    limits = chosen_limits(max_iterations, budget_usd, max_tokens, deadline)
     with project_store() as (workspace, store):
-        found = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
-        if found.runs:
-            click.echo(json_of(choice_json(found, text)))
-            return
+        likes = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
+        if likes.runs:
+            return Output(choice_json(likes, text))
         if continued:
             run_id = read_run(store, continued).run_id
         else:
-            run_id = open_run(workspace, store, text, mode=mode, limits=limits, now=datetime.now(UTC))
+            now, chosen = datetime.now(UTC), _limits(**limits)
+            run_id = open_run(workspace, store, text, mode=mode, limits=chosen, now=now)
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
     click.echo((resumed_line if continued else begun_line)(run_id, text), err=True)
-    emit({"run_id": run_id}, as_json=as_json, text=run_id, is_compact=True)
+    return Output({"run_id": run_id}, run_id)
 
 
-@click.command("next")
+@click.command("next", cls=Command)
 @run_argument
 @session_option
-@json_option
-def next_(run_id: str | None, session: str, as_json: bool) -> None:
+def next_(run_id: str | None, session: str) -> Output:
     """Print as JSON what an agent must know before its next iteration, and what to do.
 
     Without RUN, it is about the driver's run within a driver's command, or else about the session's run.
+
+    Example: runs next
     """
     from coreloop.answer.agent.next import next_for_agent
     from coreloop.runs.agent.agent_runs import attach, close_if_over, show_views, take_up
 
-    del as_json  # the output is always JSON
     with project_store() as (workspace, store):
         known = _run(workspace, store, run_id, session)
         attach(store, known, session_id(session))
@@ -117,52 +114,50 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
         facts = next_for_agent(store, state)
         take_up(workspace, state)
         show_views(workspace, store, state)
-    click.echo(json_of(with_untrusted(facts, *_DATA, max_chars=_MAX_QUESTION_BYTES)))
+    return Output(with_untrusted(facts, *_DATA, max_chars=_MAX_QUESTION_BYTES))
 
 
-@click.command()
+@click.command(cls=Command)
 @run_argument
 @file_option
-@json_option
-def plan(run_id: str | None, file: Path | None, as_json: bool) -> None:
+def plan(run_id: str | None, file: Path | None) -> Output:
     """Choose what the next iteration searches for from an agent's candidates, and name the duplicates.
 
     The JSON has sub_questions (at least three in all) and at least ten candidates, each with its query and
     its intent: web, academic, technical or counter-evidence. Prints which three to five to execute.
+
+    Example: runs plan --file .research/inbox/plan.json
     """
     from coreloop.answer.agent.plan import plan_iteration, read_plan
     from coreloop.runs.agent.agent_runs import show_views
 
-    del as_json  # the output is always JSON
     given = read_plan(_given(file))
     with project_store() as (workspace, store):
         planned = plan_iteration(store, _run(workspace, store, run_id), given)
         show_views(workspace, store, planned.state)
         _used_up(workspace.root, file)
-    click.echo(json_of(plan_facts(planned)))
+    return Output(plan_facts(planned))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("place", metavar="URL|FILE|NUMBER")
-@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
+@run_option
 @click.option(
     "--text", "text_file", type=FILE, metavar="FILE", help="What your own tools found there; - for stdin."
 )
 @click.option("--query", default="", help="Show the passages that are nearest to it.")
 @click.option("--from", "start", type=click.IntRange(0), default=0, help="Show the text from a place on.")
-@json_option
-def read(
-    place: str, run_id: str | None, text_file: Path | None, query: str, start: int, as_json: bool
-) -> None:
+def read(place: str, run_id: str | None, text_file: Path | None, query: str, start: int) -> Output:
     """Read a page or a file of the project, store it as a numbered source of the run, and print its passages.
 
     Findings are checked against what is stored. A text that you give counts as your word, unless coreloop can
     read the place itself. A NUMBER shows a stored source again.
+
+    Example: runs read docs/rivers.md --query "length of the Han"
     """
     from coreloop.answer.agent.read import Excerpt, read_source
     from coreloop.answer.search.page.reader import PageReader
 
-    del as_json  # the output is always JSON
     text = None if text_file is None else _given(text_file)
     with project_store() as (workspace, store):
         shown = read_source(
@@ -175,19 +170,20 @@ def read(
             wanted=Excerpt(query=query, start=start),
         )
         _used_up(workspace.root, text_file)
-    click.echo(json_of(source_facts(shown)))
+    return Output(source_facts(shown))
 
 
-@click.command()
+@click.command(cls=Command)
 @run_argument
 @file_option
-@json_option
-def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
+def record(run_id: str | None, file: Path | None) -> Output:
     """Read an agent's report of one iteration, check its findings against the stored sources, and commit it.
 
     Prints what the agent shows: findings, hypotheses, plan, progress, what is not believed, and whether the
     run goes on. An invalid report changes nothing; the error names the field. Without RUN, it is about
     the driver's run within a driver's command, or else about the run of $CLAUDE_CODE_SESSION_ID.
+
+    Example: runs record --file .research/inbox/iteration.json
     """
     from coreloop.answer.agent.record import record_iteration
     from coreloop.answer.repair.store import read_rejections
@@ -208,63 +204,75 @@ def record(run_id: str | None, file: Path | None, as_json: bool) -> None:
             unbelieved=recorded.unbelieved,
             failures=recorded.failures,
         )
-        lines = "\n".join([*iteration_lines(state, shown), *following_lines(state)])
-        emit(state_json(state), as_json=as_json, text=lines)
         show_views(workspace, store, state)
         _used_up(workspace.root, file)
+    return Output(state_json(state), [*iteration_lines(state, shown), *following_lines(state)])
 
 
-@click.command()
+@click.command(cls=Command)
 @run_argument
-@format_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "html", "json", "events"]),
+    default="markdown",
+    show_default=True,
+    help="Of the report; events are the run's, as JSON lines for sanitize.",
+)
 @click.option("--out", type=FILE, help="A new file, readable only by you.  [default: stdout]")
 @session_option
-@json_option
-def report(run_id: str | None, session: str, form: str, out: Path | None, as_json: bool) -> None:
-    """Write the report of an agent's run: also while it runs, or after a crash."""
+def report(run_id: str | None, session: str, form: str, out: Path | None) -> Output:
+    """Write the report of a research or of an agent's run: also while it runs, or after a crash.
+
+    It contains questions: sanitize the events before you share them.
+
+    Example: runs report --format html --out report.html
+    """
+    from coreloop.answer.research.changed_sources import changed_sources
     from coreloop.answer.research.report import REPORTS, write_report
-    from coreloop.runs.manage import read_run
+    from coreloop.answer.research.research_state import KIND as RESEARCH
+    from coreloop.runs.manage import export_run, read_run, write_export
 
     with project_store() as (workspace, store):
-        state = read_run(store, _run(workspace, store, run_id, session))
+        meant = _run(workspace, store, run_id, session)
+        if form == "events":
+            if out is None:
+                return Output(b"".join(export_run(store, meant)).decode().rstrip("\n"))
+            write_export(store, meant, out)
+            return _wrote(out)
+        state = read_run(store, meant)
+    changed = changed_sources(state, workspace) if state.kind == RESEARCH else ()
     if out is None:
-        click.echo(REPORTS[form](state, ()))
-        return
-    write_report(state, form, out)
-    emit(
-        {"file": encodable(os.fsdecode(out))},
-        as_json=as_json,
-        text=f"wrote {out}",
-        is_compact=True,
-    )
+        return Output(REPORTS[form](state, changed).rstrip("\n"))
+    write_report(state, form, out, changed=changed)
+    return _wrote(out)
 
 
-@click.command()
-@click.argument("sub_question")
-@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
-@json_option
-def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
-    """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
-    from coreloop.runs.agent.agent_runs import waive as agree
-
-    state = _agree(partial(agree, part_id=sub_question), run_id, "waive a part of")
-    facts = {"run_id": state.run_id, "waived": sub_question, "status": state.status}
-    line = f"{sub_question} falls away; {state.run_id}: {state.status}"
-    emit(facts, as_json=as_json, text=line, is_compact=True)
+def _wrote(path: Path) -> Output:
+    return Output({"file": path}, f"wrote {path}")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("sub_questions", nargs=-1, required=True)
-@click.option("--run", "run_id", metavar="RUN", help="The run.  [default: the session's, or else the newest]")
-@json_option
-def confirm(sub_questions: tuple[str, ...], run_id: str | None, as_json: bool) -> None:
-    """Agree that notes of an agent are about the question, so that they count. Only a person can."""
-    from coreloop.runs.agent.agent_runs import confirm as agree
+@run_option
+@click.option("--waive", "is_waived", is_flag=True, help="Agree that one falls away instead.")
+def confirm(sub_questions: tuple[str, ...], run_id: str | None, is_waived: bool) -> Output:
+    """Agree that notes of an agent are about the question, so that they count. Only a person can.
 
-    state = _agree(partial(agree, part_ids=sub_questions), run_id, "confirm a part of")
-    facts = {"run_id": state.run_id, "confirmed": list(sub_questions), "status": state.status}
-    line = f"counted now: {' '.join(sub_questions)}; {state.run_id}: {state.status}"
-    emit(facts, as_json=as_json, text=line, is_compact=True)
+    Example: runs confirm S2 S3
+    """
+    from coreloop.runs.agent import agent_runs
+
+    act = partial(agent_runs.confirm, part_ids=sub_questions)
+    if is_waived:
+        if len(sub_questions) != 1:
+            raise UsageError("--waive takes one sub-question")
+        act = partial(agent_runs.waive, part_id=sub_questions[0])
+    state = _agree(act, run_id, "waive a part of" if is_waived else "confirm a part of")
+    done = "waived" if is_waived else "confirmed"
+    facts = {"run_id": state.run_id, done: list(sub_questions), "status": state.status}
+    line = f"{'falls away' if is_waived else 'counted now'}: {' '.join(sub_questions)}"
+    return Output(facts, f"{line}; {state.run_id}: {state.status}")
 
 
 def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "State":
@@ -282,6 +290,20 @@ def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "Stat
         state = agree(store, named.run_id, by=by)
         show_views(workspace, store, state)
         return state
+
+
+def _limits(
+    *, max_iterations: int | None, budget_usd: float | None, max_tokens: int | None, deadline: float | None
+) -> "Limits":
+    from coreloop.runs.limits import Limits
+
+    default = Limits()
+    return Limits(
+        max_iterations=max_iterations or default.max_iterations,
+        usd=budget_usd or default.usd,
+        tokens=max_tokens,
+        deadline_s=deadline,
+    )
 
 
 def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
@@ -346,14 +368,8 @@ def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
         "run_id": state.run_id,
         "iteration": state.iteration + 1,
         "execute": [
-            {
-                "query": one.query,
-                "intent": one.intent,
-                "strategy": list(one.strategy),
-                "for": one.part,
-                "against": one.against,
-            }
-            for one in planned.execute
+            {**fields_of(query, "query", "intent", "strategy", "against"), "for": query.part}
+            for query in planned.execute
         ],
         "duplicates": [
             {"query": query, "already_searched": similar} for query, similar in planned.duplicates.items()

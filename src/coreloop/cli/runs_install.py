@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from coreloop.base.text import padded, text_width
-from coreloop.cli.emit import emit, fields_of
-from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option, json_option
+from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coreloop.base.claude_settings import InstallChange
     from coreloop.runs.claude_code.skills import Language
 
@@ -30,7 +32,7 @@ _root_option = click.option(
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @_agent_argument
 @_root_option
 @click.option(
@@ -49,14 +51,13 @@ _root_option = click.option(
     help="Let a turn end if nothing was recorded for so long.",
 )
 @confirm_option
-@json_option
-def install(
-    agent: str, project: Path | None, language: "Language", lease: float, confirm: bool, as_json: bool
-) -> None:
+def install(agent: str, project: Path | None, language: "Language", lease: float, confirm: bool) -> Output:
     """Install the hook and the skills: deep-research, dr, research-pause, -stop, -report, use-coreloop.
 
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
     section of AGENTS.md, for other agents).
+
+    Example: runs install claude-code --language en --confirm
     """
     from coreloop.runs.claude_code import installer, plugin
 
@@ -67,18 +68,19 @@ def install(
         changes = plugin.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
     else:
         changes = plugin.install_agents(root, confirm=confirm, language=language)
-    show_changes(changes, confirm=confirm, as_json=as_json)
-    if shutil.which("dartlab-coreloop") is None:
-        click.echo(_NOT_ON_PATH, err=True)
+    notes = [_NOT_ON_PATH] if shutil.which("dartlab-coreloop") is None else []
+    return changed_files(changes, confirm=confirm, notes=notes)
 
 
-@click.command()
+@click.command(cls=Command)
 @_agent_argument
 @_root_option
 @confirm_option
-@json_option
-def uninstall(agent: str, project: Path | None, confirm: bool, as_json: bool) -> None:
-    """Remove what install wrote. Files that were changed since are kept."""
+def uninstall(agent: str, project: Path | None, confirm: bool) -> Output:
+    """Remove what install wrote. Files that were changed since are kept.
+
+    Example: runs uninstall claude-code --confirm
+    """
     from coreloop.runs.claude_code import installer, plugin
 
     remove = {
@@ -86,7 +88,7 @@ def uninstall(agent: str, project: Path | None, confirm: bool, as_json: bool) ->
         "plugin": plugin.uninstall_plugin,
         "agents-md": plugin.uninstall_agents,
     }[agent]
-    show_changes(remove(_root(project), confirm=confirm), confirm=confirm, as_json=as_json)
+    return changed_files(remove(_root(project), confirm=confirm), confirm=confirm)
 
 
 def _root(project: Path | None) -> Path:
@@ -95,16 +97,10 @@ def _root(project: Path | None) -> Path:
     return project_root(Path.cwd()) if project is None else project.resolve()
 
 
-def show_changes(changes: "list[InstallChange]", *, confirm: bool, as_json: bool) -> None:
-    """Print which files change and, on stderr, that nothing did without ``--confirm``."""
-    files = [fields_of(change, "path", "what") for change in changes]
-    emit({"files": files, "done": confirm}, as_json=as_json, text=lambda _: _show(changes))
-    if not (confirm or as_json):
-        click.echo(NOT_CONFIRMED, err=True)
-
-
-def _show(changes: "list[InstallChange]") -> None:
-    verbs = [change.what for change in changes]
-    width = max(map(text_width, verbs))
-    for verb, change in zip(verbs, changes, strict=True):
-        click.echo(f"{padded(verb, width)}  {change.path}")
+def changed_files(
+    changes: "Sequence[InstallChange]", *, confirm: bool, notes: "Sequence[str]" = ()
+) -> Output:
+    """Return which files change and, as a note, that nothing did without ``--confirm``."""
+    width = max(text_width(change.what) for change in changes)
+    lines = [f"{padded(change.what, width)}  {change.path}" for change in changes]
+    return Output({"files": changes, "done": confirm}, lines, [*([] if confirm else [NOT_CONFIRMED]), *notes])

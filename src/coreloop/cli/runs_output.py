@@ -1,39 +1,29 @@
 """What the commands on runs print."""
 
-import shutil
-from collections.abc import Sequence
-
-import click
+from collections.abc import Iterator, Sequence
 
 from coreloop.base.messages import number_of
 from coreloop.base.text import fitted, padded, printable
 from coreloop.base.untrusted import untrusted
-from coreloop.cli.emit import fields_of
+from coreloop.base.validation import fields_of
+from coreloop.cli.output import table
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
 
-_HEADING = (
-    "run                         status                           iteration      "
-    "spent  changed (UTC)     question"
-)
 _TEXT_COLUMNS = 1000
 
 
-def show_runs(rows: Sequence[RunRow]) -> None:
-    """Print a list of runs."""
-    if not rows:
-        click.echo("no runs")
-        return
-    columns = shutil.get_terminal_size().columns
-    click.echo(_HEADING)
-    for row in rows:
-        status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
-        line = (
-            f"{row.run_id}  {status:<31}  {row.iteration:>9}  {dollars(row.spent.microusd):>9}  "
-            f"{row.updated_at:%Y-%m-%d %H:%M}  {printable_text(row.question)}"
-        )
-        click.echo(fitted(line, max(columns, len(_HEADING) + 20)))
+def run_lines(rows: Sequence[RunRow]) -> Iterator[str]:
+    """Yield a list of runs."""
+    columns = ("run", "status", ">iteration", ">spent", "changed (UTC)", "question")
+    return table("no runs", columns, map(_cells, rows))
+
+
+def _cells(row: RunRow) -> Sequence[str]:
+    status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
+    spent, changed = dollars(row.spent.microusd), f"{row.updated_at:%Y-%m-%d %H:%M}"
+    return row.run_id, status, str(row.iteration), spent, changed, printable_text(row.question)
 
 
 def printable_text(text: str) -> str:
@@ -41,19 +31,19 @@ def printable_text(text: str) -> str:
     return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)
 
 
-def show_state(state: State) -> None:
-    """Print the state of a run."""
+def state_lines(state: State) -> Iterator[str]:
+    """Yield the state of a run."""
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
-    click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
+    yield f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}"
     for name, value in _figures(state):
-        click.echo(f"{padded(name, 11)} {value}")
+        yield f"{padded(name, 11)} {value}"
     for part in state.sub_questions:
         mark = "note" if part.is_note else ("answered" if part.is_answered else "open")
         findings = number_of(len(part.findings), "finding")
-        click.echo(f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}")
+        yield f"  {part.id} {padded(mark, 8)}  {findings}  {printable_text(part.text)}"
     for error in state.error_log[-3:]:
         at, reason = error["at"][:19], printable(error["error"])
-        click.echo(f"  error     {at} attempt {error['attempt']}: {reason}")
+        yield f"  error     {at} attempt {error['attempt']}: {reason}"
 
 
 def _figures(state: State) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """``dartlab-coreloop sanitize``."""
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from coreloop.base.files import write_private
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
+from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER
+from coreloop.cli.output import Command, Output
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if private data is found.")
 @click.option("--in", "source", type=FILE_OR_FOLDER, help="Records.  [default: data/audit/ai-ask]")
@@ -37,8 +39,7 @@ _SHOWN = 10
 @click.option("--keep-times", is_flag=True, help="Keep the minutes and the names of day files.")
 @click.option("--report", "report_file", type=FILE, help="Write the report as JSON.")
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
-@json_option
-def command(
+def sanitize(
     paths: tuple[Path, ...],
     check: bool,
     source: Path | None,
@@ -49,14 +50,15 @@ def command(
     keep_times: bool,
     report_file: Path | None,
     jobs: int | None,
-    as_json: bool,
-) -> None:
+) -> Output:
     """Copy the records without private data, or check them for it.
 
     hash replaces every text with a keyed pseudonym; drop also removes questions; mask keeps text readable
     and replaces private data with labels. The originals are never changed. Companies listed in Korea are
     known: mask replaces their names and stock codes, and --check reports them; allow: in coreloop.yaml keeps
     a name.
+
+    Example: sanitize --mode mask --out shared
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 
@@ -85,17 +87,7 @@ def command(
         )
         result = export_records(workspace, request)
     bar.end()
-    _show_notes(result, mode)
-    _finish(result, report_file, as_json=as_json)
-
-
-def _show_notes(result: "SanitizeResult", mode: str | None) -> None:
-    for warning in result.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    if result.out is not None:
-        click.echo(f"wrote {result.out}", err=True)
-    if mode == "mask":
-        click.echo("read the copy before you publish it: rules do not find everything", err=True)
+    return _output(result, report_file, mode)
 
 
 def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None, writes: bool) -> None:
@@ -108,45 +100,46 @@ def _require_one_task(paths: tuple[Path, ...], *, check: bool, mode: str | None,
         raise UsageError("give --mode hash, drop or mask to write a copy, or --check to look")
 
 
-def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool) -> None:
+def _output(result: "SanitizeResult", report_file: Path | None, mode: str | None) -> Output:
+    notes = [f"warning: {warning}" for warning in result.warnings]
+    if result.out is not None:
+        notes.append(f"wrote {result.out}")
+    if mode == "mask":
+        notes.append("read the copy before you publish it: rules do not find everything")
     text = result.to_json()
     if report_file is not None:
         write_private(report_file, text)
-        click.echo(f"wrote {report_file}", err=True)
-    if as_json:
-        click.echo(text, nl=False)
-    else:
-        for source, report in zip(result.sources, result.reports, strict=True):
-            if len(result.reports) > 1:
-                click.echo(f"{printable(str(source))}:")
-            _show(report, report_file)
-    click.get_current_context().exit(0 if result.is_clean else 1)
+        notes.append(f"wrote {report_file}")
+    return Output(text.rstrip(b"\n"), _lines(result, report_file), notes, 0 if result.is_clean else 1)
 
 
-def _show(report: "Report", report_file: Path | None) -> None:
+def _lines(result: "SanitizeResult", report_file: Path | None) -> Iterator[str]:
+    for source, report in zip(result.sources, result.reports, strict=True):
+        if len(result.reports) > 1:
+            yield f"{printable(str(source))}:"
+        yield from _report_lines(report, report_file)
+
+
+def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
     what = "read" if report.mode is None else f"written (mode {report.mode})"
-    click.echo(f"{number_of(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected")
+    yield f"{number_of(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected"
     for kind, count in sorted(report.findings.items()):
-        click.echo(f"  {kind:<9} {count:>7,}")
+        yield f"  {kind:<9} {count:>7,}"
     if report.mode is None and not report.findings:
         if report.n_out:
-            click.echo(
-                "  no private data found: no address, number, credential or listed name that a rule knows"
-            )
-            click.echo(
-                "  not looked for: names of persons without a title, a word or a key such as full_name"
-            )
+            yield "  no private data found: no address, number, credential or listed name that a rule knows"
+            yield "  not looked for: names of persons without a title, a word or a key such as full_name"
         else:
-            click.echo("  nothing was checked: no line can be read")
+            yield "  nothing was checked: no line can be read"
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
-        click.echo(f"{number_of(report.n_unread, 'file')} not read: {', '.join(names)}")
+        yield f"{number_of(report.n_unread, 'file')} not read: {', '.join(names)}"
     more = str(report_file or "--report FILE.json")
-    _show_listed(report.places, report.findings.total() if report.places else 0, "findings", more)
-    _show_listed(report.rejected, report.n_rejected, "rejected lines", more)
+    yield from _listed(report.places, report.findings.total() if report.places else 0, "findings", more)
+    yield from _listed(report.rejected, report.n_rejected, "rejected lines", more)
 
 
-def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> None:
+def _listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> Iterator[str]:
     from coreloop.sanitize.chunks import MAX_LISTED
 
     for entry in entries[:_SHOWN]:
@@ -156,6 +149,6 @@ def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: 
             if "kind" in entry
             else f"{entry['reason']} ({entry['bytes']:,} bytes)"
         )
-        click.echo(f"{printable(place)}: {printable(detail)}")
+        yield f"{printable(place)}: {printable(detail)}"
     if total > _SHOWN:
-        click.echo(f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}")
+        yield f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}"

@@ -1,4 +1,4 @@
-"""``dartlab-coreloop serve``."""
+"""``dartlab-coreloop serve``: the service, its pages as files, and its keys."""
 
 import os
 from pathlib import Path
@@ -7,41 +7,87 @@ import click
 
 from coreloop.base.extras import needs_extra
 from coreloop.base.files import read_file
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.emit import emit
-from coreloop.cli.options import FILE, json_option
+from coreloop.base.text import printable
+from coreloop.cli.options import FILE, FOLDER
+from coreloop.cli.output import Command, Output, show
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=8765, show_default=True, help="0: a free one."
 )
-@click.option("--keys", "keys_file", type=FILE, help="A file of API keys, as `serve-key` prints them.")
+@click.option("--keys", "keys_file", type=FILE, help="A file of API keys, as --new-key prints them.")
 @click.option("--workers", type=click.IntRange(0, 64), help="Runs and jobs at once.  [default: the setting]")
-@json_option
-def command(host: str, port: int, *, keys_file: Path | None, workers: int | None, as_json: bool) -> None:
-    """Serve the project over HTTP: questions, runs, search, metrics.
+@click.option("--out", type=FOLDER, help="Only write the pages into this folder, to share or to keep.")
+@click.option("--new-key", metavar="NAME", help="Only make an API key; the service keeps its hash alone.")
+@click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(["read", "run", "review"]),
+    multiple=True,
+    default=["read", "run"],
+    show_default=True,
+    help="What the new key may do; give it once for each.",
+)
+def serve(
+    host: str,
+    port: int,
+    *,
+    keys_file: Path | None,
+    workers: int | None,
+    out: Path | None,
+    new_key: str | None,
+    scopes: tuple[str, ...],
+) -> Output | None:
+    """Serve the project over HTTP, or write its pages as files.
 
     Listens on this machine only, unless there are API keys (CORELOOP_API_KEYS or --keys). SIGTERM lets runs
-    stop at a step; another process, or the next start, goes on with them.
+    stop at a step; another process, or the next start, goes on with them. The pages of --out have no buttons,
+    no text of users, and no names that neither coreloop.yaml nor the source declares.
+
+    Example: serve --out report
     """
+    if new_key is not None:
+        return _make_key(new_key, scopes)
+    if out is not None:
+        return _write_pages(out)
     try:
         from coreloop.web.keys import VARIABLE, read_keys
-        from coreloop.web.server import ListenAddress, serve
+        from coreloop.web.server import ListenAddress
+        from coreloop.web.server import serve as serve_project
     except ModuleNotFoundError as error:
         raise needs_extra("service", feature="serve") from error
     text = read_file(keys_file).decode("utf-8", "replace") if keys_file else ""
-    keys = read_keys(f"{text}\n{os.environ.get(VARIABLE, '')}")
-
-    def tell(url: str) -> None:
-        emit({"url": url}, as_json=as_json, text=f"serving {url}", is_compact=True)
-
-    serve(
+    serve_project(
         open_workspace(Path.cwd()),
         os.environ,
         address=ListenAddress(host=host, port=port),
-        keys=keys,
+        keys=read_keys(f"{text}\n{os.environ.get(VARIABLE, '')}"),
         workers=workers,
-        tell=tell,
+        tell=lambda url: show(Output({"url": url}, f"serving {url}")),
     )
+    return None
+
+
+def _make_key(name: str, scopes: tuple[str, ...]) -> Output:
+    from coreloop.web.keys import new_key
+
+    key, entry = new_key(name, dict.fromkeys(scopes))
+    return Output({"key": key, "entry": entry}, f"key    {key}\nentry  {entry}")
+
+
+def _write_pages(out: Path) -> Output:
+    try:
+        from coreloop.learn.verdicts.judge import damaged_files
+        from coreloop.web.pages.page_data import open_source
+        from coreloop.web.pages.report import write_report
+    except ModuleNotFoundError as error:
+        raise needs_extra("service", feature="serve --out") from error
+    workspace = open_workspace(Path.cwd())
+    with open_source(workspace, os.environ) as source:
+        pages = write_report(source, out)
+    written = f"wrote {number_of(len(pages), 'page')}; begin with {out / 'index.html'}"
+    return Output({"pages": pages}, written, map(printable, damaged_files(workspace)))

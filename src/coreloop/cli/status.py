@@ -14,10 +14,10 @@ import click
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable, text_width
+from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
-from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.mining_options import absent_lines, mining_options, watched
-from coreloop.cli.options import json_option
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.admin.status.promotions import Promotions
@@ -26,31 +26,29 @@ if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--stability", "only_stability", is_flag=True, help="Check only the stability gates; exit 1 if one fails."
 )
 @mining_options
-@json_option
-def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> None:
+def status(only_stability: bool, mining: "MiningOptions") -> Output:
     """Show where the loop stands, and warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
     or GH_TOKEN, also the open pull requests. Exits 0 even if there are alarms.
+
+    Example: status --stability
     """
     from coreloop.admin.status.read_status import read_stability_gates, read_status
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
-    if not only_stability:
-        watch = watched(quiet=True)
-        status = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watch)
-        emit(status_facts(status), as_json=as_json, text=lambda _: show_status(status))
-        return
-    stability = read_stability_gates(workspace, now=now)
-    facts = fields_of(stability, "holds", "gates", "flaws")
-    emit(facts, as_json=as_json, text=lambda _: show_stability(stability))
-    click.get_current_context().exit(0 if stability.holds else 1)
+    if only_stability:
+        stability = read_stability_gates(workspace, now=now)
+        facts = fields_of(stability, "holds", "gates", "flaws")
+        return Output(facts, lambda: show_stability(stability), code=0 if stability.holds else 1)
+    state = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watched(quiet=True))
+    return Output(status_facts(state), lambda: show_status(state))
 
 
 _MAX_CHARTS: Final = 3

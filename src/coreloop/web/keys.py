@@ -55,7 +55,7 @@ def read_keys(text: str) -> tuple[ApiKey, ...]:
     )
     if len({key.name for key in keys}) < len(keys):
         raise UsageError(
-            "two API keys have the same name; make new ones with: dartlab-coreloop serve-key NAME"
+            "two API keys have the same name; make new ones with: dartlab-coreloop serve --new-key NAME"
         )
     return keys
 
@@ -65,7 +65,7 @@ def _key(number: int, entry: str) -> ApiKey:
     scopes = frozenset(match[2].split("+")) if match else frozenset[str]()
     if match is None or not scopes <= set(SCOPES):
         raise UsageError(
-            f"API key {number} is not NAME:SCOPES:SHA256; make one with: dartlab-coreloop serve-key NAME"
+            f"API key {number} is not NAME:SCOPES:SHA256; make one: dartlab-coreloop serve --new-key NAME"
         )
     return ApiKey(match[1], scopes, bytes.fromhex(match[3]))
 

@@ -130,10 +130,10 @@ def test_other_feedback_is_refused_in_one_line(value: str, place: Path, entry_po
 
 def test_gaps_are_listed_and_closed(place: Path, entry_point):
     ask(place, entry_point, "Who won the chess tournament on Mars?")
-    (gap,) = json.loads(entry_point(place, "repair", "gaps", "--json")[1])
+    (gap,) = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]
     assert gap["seen"] == 1
-    assert entry_point(place, "repair", "gaps", "--close", gap["id"])[1] == "no gaps\n"
-    assert "closed by person" in entry_point(place, "repair", "gaps", "--all")[1]
+    assert entry_point(place, "repair", "show", "--close", gap["id"])[1] == "no gaps\nno suggestions\n"
+    assert "closed by person" in entry_point(place, "repair", "show", "--all")[1]
 
 
 def test_gates_are_shown(place: Path, entry_point):

@@ -21,7 +21,7 @@ def project(tmp_path: Path, quiet_git: None) -> Project:
     [
         (("status",), "1 pending"),
         (("judge",), "waiting: 1"),
-        (("report", "--out", "report"), "wrote "),
+        (("serve", "--out", "report"), "wrote "),
     ],
     ids=["status", "judge", "report"],
 )

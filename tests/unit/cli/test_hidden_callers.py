@@ -54,7 +54,7 @@ def start(project: Path, script: str, *options: str) -> dict[str, Any]:
 
 @needs_namespaces
 @pytest.mark.parametrize(
-    "verb", slow_after(1, ["complete", "stop", "resume", "waive q1", "forget --confirm"])
+    "verb", slow_after(1, ["stop --completed", "stop", "resume", "confirm --waive q1", "forget --confirm"])
 )
 def test_an_agent_in_a_namespace_of_its_own_is_still_the_agent(verb: str, tmp_path: Path):
     script = f"echo x > work; {HIDDEN} env -i {RUNS} {verb} 2> said; true"
@@ -71,7 +71,7 @@ def test_a_caller_of_another_namespace_cannot_complete_a_run_at_work(tmp_path: P
     try:
         wait_for(tmp_path / "ready")
         hidden = subprocess.run(
-            [*HIDDEN.split(), *RUNS.split(), "complete"],
+            [*HIDDEN.split(), *RUNS.split(), "stop", "--completed"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -79,7 +79,7 @@ def test_a_caller_of_another_namespace_cannot_complete_a_run_at_work(tmp_path: P
             env=plain(),
         )
         assert "is driven in another container or process namespace" in hidden.stderr
-        assert runs(tmp_path, "complete").stdout.endswith("completed\n")
+        assert runs(tmp_path, "stop", "--completed").stdout.endswith("completed\n")
     finally:
         (tmp_path / "go").touch()
         driver.wait(60)

@@ -57,13 +57,13 @@ def dead(project: Path, error: str) -> Job:
 
 
 def test_a_project_without_jobs_says_so(project: Path):
-    assert jobs("list").output == "no jobs\n"
-    assert json.loads(jobs("list", "--json").output) == []
+    assert jobs("show").output == "no jobs\n"
+    assert json.loads(jobs("show", "--json").output) == []
     assert jobs("work", "--until-idle").output == "0 done, 0 failed\n"
 
 
 def test_a_limit_that_no_database_can_hold_is_refused(project: Path):
-    result = jobs("list", "--limit", "9" * 20)
+    result = jobs("show", "--limit", "9" * 20)
     assert (result.exit_code, "is not in the range" in result.output) == (2, True)
 
 
@@ -80,7 +80,7 @@ def test_a_worker_does_the_jobs_of_repairs(project: Path):
 def test_a_worker_leaves_jobs_that_it_does_not_know(project: Path):
     put(project, "a newer version's job")
     assert json.loads(jobs("work", "--until-idle", "--json").output) == {"done": 0, "failed": 0, "lost": 0}
-    assert jobs("list", "--status", "queued").output.count("\n") == 2
+    assert jobs("show", "--status", "queued").output.count("\n") == 2
 
 
 def test_once_does_one_job(project: Path):
@@ -101,23 +101,23 @@ def test_a_file_outside_of_the_project_is_not_read(project: Path):
 
 def test_a_dead_job_is_shown_with_its_error_and_can_be_retried(project: Path):
     job = dead(project, "ValueError: \x1b[2Jno\nsuch file")
-    heading, line = jobs("list", "--status", "dead").output.splitlines()
+    heading, line = jobs("show", "--status", "dead").output.splitlines()
     assert heading.split() == ["job", "status", "attempts", "created", "(UTC)", "name", "about"]
-    assert line.startswith(f"{job.id}  dead         1 of 1  ")
-    assert line.endswith(r"index.file            ValueError: \u{1b}[2Jno\u{a}such file")
+    assert line.startswith(f"{job.id}  dead      1 of 1  ")
+    assert line.endswith(r"index.file  ValueError: \u{1b}[2Jno\u{a}such file")
     assert jobs("retry", job.id).output == f"{job.id}  index.file  queued\n"
     assert json.loads(jobs("cancel", job.id, "--json").output)["status"] == "cancelled"
     assert str(jobs("cancel", job.id).exception) == (
         f"job {job.id} is cancelled; only queued jobs can be cancelled"
     )
     assert str(jobs("show", "\x1b[2J").exception).startswith(
-        r"no job \u{1b}[2J; `dartlab-coreloop jobs list`"
+        r"no job \u{1b}[2J; `dartlab-coreloop jobs show`"
     )
 
 
 def test_hostile_text_of_a_job_is_escaped(project: Path):
     job = put(project, "index.\x1b[2J", path="\u202e\x1b]0;x\x07", key="\x1b[2J")
-    for command in (["list"], ["show", job.id]):
+    for command in (["show"], ["show", job.id]):
         output = jobs(*command).output
         assert "\x1b" not in output
         assert "\u202e" not in output
@@ -128,12 +128,12 @@ def test_a_worker_removes_jobs_that_are_older_than_the_project_keeps(project: Pa
     put(project)
     assert jobs("work", "--until-idle").stdout == "1 done, 0 failed\n"
     jobs("work", "--until-idle")
-    assert jobs("list").output != "no jobs\n"
+    assert jobs("show").output != "no jobs\n"
     with queue_at(place(project)) as queue:
         old = (datetime.now(UTC) - timedelta(days=31)).isoformat()
         queue._database.rows("UPDATE jobs SET finished_at = ?", (old,))  # type: ignore[attr-defined]
     jobs("work", "--until-idle")
-    assert jobs("list").output == "no jobs\n"
+    assert jobs("show").output == "no jobs\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")

@@ -151,7 +151,7 @@ def test_insights_are_shown_the_most_trusted_first(run: Run, old: Path):
 
 def test_show_does_not_change_an_old_database(run: Run, old: Path):
     before = old.read_bytes()
-    for args in (("show", "990168"), ("export", "--out", "out"), ("prune",), ("cleanup",)):
+    for args in (("show", "990168"), ("prune",), ("cleanup",)):
         run("knowledge", *args)
     run("backfill-blog")
     assert old.read_bytes() == before
@@ -171,39 +171,13 @@ def test_control_characters_in_insights_are_escaped(run: Run, database: Path):
         assert all(line.isprintable() for line in shown.splitlines())
 
 
-def test_the_export_holds_insights_and_playbook_and_nothing_else(run: Run, old: Path, project: Path):
-    run("knowledge", "export", "--out", "out")
-    out = project / "out"
-    assert {path.name for path in out.iterdir()} == {"insights.json", "playbook.json"}
-    texts = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
-    assert "QUESTION" not in "".join(texts.values())
-    assert [insight["narrative"] for insight in json.loads(texts["insights.json"])["insights"]] == [
-        "NARRATIVE1.",
-        "NARRATIVE2.",
-        "NARRATIVE3.",
-    ]
-    assert [bullet["bullet"] for bullet in json.loads(texts["playbook.json"])["playbook"]] == [
-        "BULLET1.",
-        "BULLET2.",
-    ]
-    assert "created_at" in json.loads(texts["playbook.json"])["playbook"][0]
-    counts = json.loads(run("knowledge", "export", "--out", "out", "--json").stdout)
-    assert counts == {"out/insights.json": 3, "out/playbook.json": 2}
-    assert {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()} == texts
-
-
 def test_a_folder_whose_name_is_not_utf_8_works(run: Run, old: Path, project: Path):
-    out = os.fsdecode(b"out\xff")
-    for more in ([], ["--json"]):
-        assert "insights.json" in run("knowledge", "export", "--out", out, *more).stdout
-    assert len(list((project / out).iterdir())) == 2
-    elsewhere = project / out / "x.db"
+    elsewhere = project / os.fsdecode(b"out\xff") / "x.db"
+    elsewhere.parent.mkdir()
     old.rename(elsewhere)
     for more in ([], ["--json"]):
         run("knowledge", "cleanup", "--db", str(elsewhere), *more)
         run("knowledge", "cleanup", "--confirm", "--db", str(elsewhere), *more)
-        (archive, *_) = sorted((old.parent / "_archive").glob("*pre-cleanup.sqlite"))
-        run("knowledge", "restore", str(archive), "--db", str(elsewhere), *more)
 
 
 def test_pruning_waits_for_confirm(run: Run, old: Path):
@@ -229,25 +203,6 @@ def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, 
     assert not (old.parent / "_archive").exists()
 
 
-def test_the_cleanup_says_that_the_archive_holds_clear_text_and_restore_brings_it_back(run: Run, old: Path):
-    before = rows_of(old, "executions")
-    days = {datetime.now(UTC).date()}
-    done = run("knowledge", "cleanup", "--confirm")
-    days.add(datetime.now(UTC).date())  # midnight
-    (archive,) = (old.parent / "_archive").glob("*.sqlite")
-    assert archive.name in {f"{day}-pre-cleanup.sqlite" for day in days}
-    assert f"{archive} still holds all of it in clear text" in done.stderr
-    assert "(mode 0600)" in done.stderr
-    assert [row["evidence_ref"] for row in rows_of(old, "insights")] == [
-        "audit:data/dart/auditAnalysis/990168.md"
-    ]
-    assert len(rows_of(old, "executions")) == 1
-    done = run("knowledge", "restore", str(archive))
-    assert done.stdout == f"{old} restored from {archive}\n"
-    assert "pre-restore.sqlite" in done.stderr
-    assert rows_of(old, "executions") == before
-
-
 def test_the_cleanup_as_json(run: Run, old: Path):
     planned = json.loads(run("knowledge", "cleanup", "--json").stdout)
     done = json.loads(run("knowledge", "cleanup", "--confirm", "--json").stdout)
@@ -255,8 +210,6 @@ def test_the_cleanup_as_json(run: Run, old: Path):
     assert (planned["confirmed"], planned["unscrubbed"]) == (False, False)
     assert (done["confirmed"], done["residue"]) == (True, None)
     assert Path(done["archive"]).is_file()
-    restored = json.loads(run("knowledge", "restore", done["archive"], "--json").stdout)
-    assert Path(restored["before"]).is_file()
 
 
 def test_a_missing_folder_of_notes_is_reported_before_insights_are_removed(
@@ -329,7 +282,6 @@ def test_a_database_elsewhere_is_named_with_db(run: Run, old: Path, project: Pat
     "command",
     [
         ["show", "990168"],
-        ["export", "--out", "x"],
         ["prune"],
         ["prune", "--confirm"],
         ["cleanup"],
@@ -350,7 +302,6 @@ def test_a_project_without_knowledge_gets_an_error_and_no_database(
     [
         (["knowledge", "show"], "give one of: a stock code"),
         (["knowledge", "show", "1", "--sector", "x"], "give one of: a stock code"),
-        (["knowledge", "restore", "nowhere.sqlite"], "nowhere.sqlite: does not exist"),
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
         (["backfill-blog", "--glob", "/x"], "--glob"),
         (["knowledge", "show", "1", "--db", "README.md"], "README.md: is not a valid SQLite database"),

@@ -70,7 +70,7 @@ ODD_CALL = call("analysis", {"axis": "수익성"}, overrides_used=7)
 ODD_LOG = GOOD + b"hello\n" + b"".join(line(record(tool_calls=[ODD_CALL])) for _ in range(3)) + b"{}\n" * 2
 
 
-@pytest.mark.parametrize("command", ["pattern", "refine", "mine"])
+@pytest.mark.parametrize("command", ["pattern", "refine"])
 def test_skipped_lines_and_unusable_fields_are_shown_with_their_first_place(
     command: str, run: Run, tmp_path: Path
 ):
@@ -92,7 +92,7 @@ def test_skipped_lines_and_unusable_fields_are_shown_with_their_first_place(
 def test_a_byte_that_is_not_utf_8_in_a_selector_stops_no_command(run: Run, tmp_path: Path):
     path = write_log(tmp_path / "data" / "audit" / "ai-ask" / "2026-04-25.jsonl", [])
     path.write_bytes(GOOD.replace('수익성"'.encode(), b'\xff"'))
-    for command in ("pattern", "refine", "mine"):
+    for command in ("pattern", "refine"):
         done = run(command, "--since", "2026-04-01", "--until", "2026-04-30")
         assert (done.returncode, done.stdout[:9]) == (0, "3 records")
 

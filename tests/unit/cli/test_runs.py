@@ -117,10 +117,10 @@ def test_pause_resume_and_stop(runs: Command, project: Path):
     assert str(refused) == f"run {run_id} is over: stopped_by_user; start a new run"
 
 
-@pytest.mark.parametrize("name", ["pause", "resume", "stop", "export", "show", "forget"])
+@pytest.mark.parametrize("name", ["pause", "resume", "stop", "report", "show", "forget"])
 @pytest.mark.parametrize("run_id", ["nonsense", "../../x", "01KQ0000000000000000000000"])
 def test_an_unknown_run_is_one_clear_line(runs: Command, name: str, run_id: str):
-    error = str(runs(name, run_id, *(["--out", "x"] if name == "export" else [])).exception)
+    error = str(runs(name, run_id, *(["--out", "x"] if name == "report" else [])).exception)
     assert run_id in error
     assert "\n" not in error
     assert not Path("x").exists()
@@ -128,24 +128,22 @@ def test_an_unknown_run_is_one_clear_line(runs: Command, name: str, run_id: str)
 
 def test_an_export_is_private_and_complete(runs: Command, run_id: str, project: Path):
     out = project / "run.jsonl"
-    assert json.loads(runs("export", run_id, "--out", str(out), "--json").output) == {
-        "file": str(out),
-        "events": len(out.read_bytes().splitlines()),
-    }
+    events = ("report", run_id, "--format", "events", "--out", str(out))
+    assert json.loads(runs(*events, "--json").output) == {"file": str(out)}
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
     assert {"created", "planned", "step_committed", "iteration_committed", "ended"} <= {
         line["type"] for line in lines
     }
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert "exists; name a new file" in str(runs("export", "--out", str(out)).exception)
+    assert "exists; name a new file" in str(runs(*events).exception)
 
 
 def test_sanitize_reads_an_export(runs: Command, project: Path):
     with open_store(open_workspace(project)) as store:
         run_id = create_run(store, "메일은 kim.minseo@example.com 입니다", kind="test")
     (project / "logs").mkdir()
-    runs("export", run_id, "--out", str(project / "logs" / "run.jsonl"))
+    runs("report", run_id, "--format", "events", "--out", str(project / "logs" / "run.jsonl"))
     for mode in ("mask", "hash", "drop"):
         done = CliRunner().invoke(
             main, ["sanitize", "--in", "logs", "--out", f"shared/{mode}", "--mode", mode, "--json"]
@@ -207,7 +205,10 @@ def test_a_question_that_is_a_whole_file_is_cut(args: tuple[str, ...], runs: Com
 
 
 def test_a_file_name_that_is_not_utf_8_is_shown_in_json(runs: Command, run_id: str):
-    assert json.loads(runs("export", "--json", "--out", "\udcff.out").output)["file"] == "?.out"
+    assert (
+        json.loads(runs("report", "--format", "events", "--json", "--out", "\udcff.out").output)["file"]
+        == "\ufffd.out"
+    )
 
 
 def test_a_new_run_forgets_those_that_are_too_old(project: Path):

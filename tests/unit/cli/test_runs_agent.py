@@ -1,4 +1,4 @@
-"""``runs open|next|record|waive|install``: what an agent runs, and what it cannot do."""
+"""``runs open|next|record|install``: what an agent runs, and what it cannot do."""
 
 import json
 import os
@@ -82,8 +82,10 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
         "→ 종료 조건 불만족 → 계속 실행",
         "다음 iteration을 시작합니다...",
     ]
-    assert str(runs("complete", CLAUDECODE="1").exception).startswith("an agent cannot complete a run")
-    assert typed(Path.cwd(), "runs", "complete").stdout == f"{run_id}  completed\n"
+    assert str(runs("stop", "--completed", CLAUDECODE="1").exception).startswith(
+        "an agent cannot complete a run"
+    )
+    assert typed(Path.cwd(), "runs", "stop", "--completed").stdout == f"{run_id}  completed\n"
     assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
     ended = json.loads(runs("next").output)
     assert ended["goes_on"] is False
@@ -169,9 +171,9 @@ def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
     runs("record", report={**PLAN, "sub_questions": ["Which profit?"]})
     runs("record", report={**PLAN, "sub_questions": [{"id": "q1", "falls_away": "moot"}]})
     for environ in ({}, {"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
-        refused = runs("waive", "q1", **environ)
+        refused = runs("confirm", "--waive", "q1", **environ)
         assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
-    assert "q1 falls away" in typed(Path.cwd(), "runs", "waive", "q1").stdout
+    assert "falls away: q1" in typed(Path.cwd(), "runs", "confirm", "--waive", "q1").stdout
     assert json.loads(runs("next").output)["status"] == "completed"
 
 

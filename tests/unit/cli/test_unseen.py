@@ -17,7 +17,6 @@ TODAY = datetime.now(UTC).date().isoformat()
 COMMANDS = (
     "refine --since 3650d",
     "pattern --since 3650d",
-    "mine",
     "status",
     "judge",
     "doctor",

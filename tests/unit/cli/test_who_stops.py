@@ -70,11 +70,11 @@ def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
     query = {"query": "why", "results_count": 1, "success": True}
     assert "running" in runs(tmp_path, "record", stdin=json.dumps({"queries": [query], **DONE}))
     assert json.loads(runs(tmp_path, "next"))["goes_on"] is True
-    assert typed(tmp_path, "runs", "complete").stdout == f"{run_id}  completed\n"
+    assert typed(tmp_path, "runs", "stop", "--completed").stdout == f"{run_id}  completed\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
-@pytest.mark.parametrize("verb", slow_after(1, ["stop", "pause", "resume", "complete"]))
+@pytest.mark.parametrize("verb", slow_after(1, ["stop", "pause", "resume", "stop --completed"]))
 def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_path: Path):
     tries = f"setsid env -i {sys.executable} -m coreloop runs {verb} 2>> said"
     script = f"echo $CORELOOP_ITERATION >> w; {tries}; true"
@@ -108,7 +108,9 @@ CLEARED = ["env -i", "env -u CLAUDECODE", "setsid env -i", "script -qec", "setsi
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
 @pytest.mark.parametrize("cleared", slow_after(2, CLEARED))
-@pytest.mark.parametrize("verb", slow_after(1, ["complete", "waive q1", "confirm q1", "resume"]))
+@pytest.mark.parametrize(
+    "verb", slow_after(1, ["stop --completed", "confirm --waive q1", "confirm q1", "resume"])
+)
 def test_an_agent_that_drives_itself_cannot_take_a_persons_place(tmp_path: Path, verb: str, cleared: str):
     run_id = runs(tmp_path, "open", "why?").strip()
     query = {"query": "why", "results_count": 0, "success": True}

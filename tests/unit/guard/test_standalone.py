@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import coreloop
-from coreloop.cli.guard import command as group
+from coreloop.cli.guard import guard as group
 from coreloop.guard.__main__ import _parser
 from github_stand_in import GithubStandIn
 from guarding import Payload, commit, edit, event, ordinary_event

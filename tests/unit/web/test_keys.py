@@ -28,7 +28,7 @@ def test_a_new_key_is_found_by_itself_alone():
     ["secret", f"a:read:{DIGEST[:-1]}", f"a:admin:{DIGEST}", f"a b:read:{DIGEST}", f"a:read:{DIGEST} " * 2],
 )
 def test_what_is_no_entry_is_refused_without_repeating_it(text: str):
-    with pytest.raises(UsageError, match="serve-key NAME") as refused:
+    with pytest.raises(UsageError, match="serve --new-key NAME") as refused:
         read_keys(text)
     assert "secret" not in str(refused.value)
     assert DIGEST[:20] not in str(refused.value)

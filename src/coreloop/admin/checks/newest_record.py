@@ -46,7 +46,7 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
             "records",
             "fault",
             f"{message} in {folder}",
-            "see dartlab-coreloop mine for the reasons",
+            "see dartlab-coreloop pattern for the reasons",
         )
         return
     yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")

@@ -95,7 +95,7 @@ class RepairStore:
         """
         if not self._closed("id", gap_id, by, now):
             raise UsageError(
-                f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair gaps` lists them"
+                f"no open gap {printable(gap_id[:40])}; `dartlab-coreloop repair show` lists them"
             )
 
     def _closed(self, column: str, value: str, by: str, now: datetime) -> list[Any]:
@@ -134,7 +134,7 @@ class RepairStore:
         for known in self._database.select(Suggestion, statement, suggestion_id):
             return known
         raise UsageError(
-            f"no suggestion {printable(suggestion_id[:40])}; `dartlab-coreloop repair suggestions` lists them"
+            f"no suggestion {printable(suggestion_id[:40])}; `dartlab-coreloop repair show` lists them"
         )
 
     def decide(self, suggestion_id: str, status: Status, *, now: datetime, link: Link | None = None) -> None:

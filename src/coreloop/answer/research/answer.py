@@ -27,11 +27,11 @@ UNUSABLE: Final = "The model's own answer could not be used; these are the findi
 _ADVICE: Final = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 _QUOTED_OF_PART: Final = 2  # chosen: two sources that agree
 _RAISE: Final[Mapping[str, str]] = {
-    "max_iterations": "--max-iters",
+    "max_iterations": "--max-iterations",
     "queries": "--max-queries",
     "sources": "--max-sources",
-    "deadline": "--max-time",
-    "tokens": "--token-budget",
+    "deadline": "--deadline",
+    "tokens": "--max-tokens",
 }
 """What to raise if a limit ended a research."""
 

@@ -104,7 +104,7 @@ def as_json(value: Any) -> str:
 
 def unknown_job(job_id: str) -> UsageError:
     """Build the error for a job that a queue does not have."""
-    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
+    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs show` shows the jobs")
 
 
 def cannot_retry(job: Job) -> UsageError:

@@ -179,5 +179,5 @@ def test_no_sentence_of_a_wrong_file_is_an_answer(tmp_path: Path):
 def test_reasons_are_shown_beside_the_gap(tmp_path: Path, entry_point):
     with shop_deps(shop(tmp_path)) as deps:
         reject(deps, answer(RETURN_QUESTION, deps=deps), reason="It is 60 days since May")
-    _, out, _ = entry_point(tmp_path, "repair", "gaps")
+    _, out, _ = entry_point(tmp_path, "repair", "show")
     assert "    rejected: It is 60 days since May" in out.splitlines()

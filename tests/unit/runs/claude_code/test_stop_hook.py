@@ -220,17 +220,17 @@ SESSIONS = ("../세션 1", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
 
 @pytest.mark.parametrize(
     ("verb", "session"),
-    slow_after(1, list(product(["stop", "pause", "complete"], SESSIONS))),
+    slow_after(1, list(product(["stop", "pause", "stop --completed"], SESSIONS))),
 )
 def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: str, tmp_path: Path, runs):
     runs("install", "claude-code", "--confirm")
     run_id = runs("open", "why?", session=session)
     other = runs("open", "who?", session="other")
     assert run_id in installed(tmp_path, session)
-    assert typed(tmp_path, "runs", verb, run_id).returncode == 0
+    assert typed(tmp_path, "runs", *verb.split(), run_id).returncode == 0
     assert installed(tmp_path, session) == ""
     assert other in installed(tmp_path, "other")  # two sessions do not disturb each other
-    status = {"stop": "stopped_by_user", "pause": "paused", "complete": "completed"}[verb]
+    status = {"stop": "stopped_by_user", "pause": "paused", "stop --completed": "completed"}[verb]
     state = tmp_path / ".research" / "sessions" / run_id / "state.json"
     assert json.loads(state.read_text())["status"] == status
     if verb == "pause":

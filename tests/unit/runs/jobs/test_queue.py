@@ -226,7 +226,7 @@ def test_other_jobs_are_left_as_they_are(
 @pytest.mark.parametrize("name", ["get", "retry", "cancel"])
 def test_an_unknown_job_is_one_line(queue: JobQueue, name: str):
     for job_id in ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "\udc80\n'; --"):
-        with pytest.raises(UsageError, match=r"^no job .*; `dartlab-coreloop jobs list` shows the jobs$"):
+        with pytest.raises(UsageError, match=r"^no job .*; `dartlab-coreloop jobs show` shows the jobs$"):
             getattr(queue, name)(job_id)
 
 

@@ -1,0 +1,144 @@
+"""What a command is and returns, and the one printer: text for people or, with ``--json``, JSON."""
+
+import difflib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+_AS_JSON: Final = "coreloop.as_json"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command returns.
+
+    Attributes
+    ----------
+    value : object
+        For ``--json``: what `orjson` writes; dataclasses by the names of their fields, paths as their text.
+        A str and bytes are JSON already.
+    text : str, iterable of str, callable, or None
+        For people: a text, its lines, or what prints it. Without it, everyone gets the JSON.
+    notes : iterable of str
+        For people, on stderr afterwards.
+    code : int
+        The exit code.
+    """
+
+    value: object
+    text: str | Iterable[str] | Callable[[], object] | None = None
+    notes: Iterable[str] = ()
+    code: int = 0
+
+
+def is_json() -> bool:
+    """Whether ``--json`` was given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(_AS_JSON, False)
+
+
+def show(output: Output) -> None:
+    """Print a result and its notes."""
+    if output.text is None or is_json():
+        click.echo(json_of(output.value))
+    elif callable(output.text):
+        output.text()
+    else:
+        for line in [output.text] if isinstance(output.text, str) else output.text:
+            click.echo(line)
+    for note in output.notes:
+        click.echo(note, err=True)
+
+
+def json_of(value: object) -> str | bytes:
+    """Return a value as JSON, see `json_text`: a few plain facts on one line."""
+    from coreloop.base.untrusted import json_text
+
+    if isinstance(value, str | bytes):
+        return value
+    is_flat = isinstance(value, Mapping) and not any(map(_is_nested, value.values()))
+    return json_text(value, is_compact=is_flat, default=_spelled)
+
+
+def _is_nested(value: object) -> bool:
+    return not (value is None or isinstance(value, str | int | float | Path))
+
+
+def _spelled(value: object) -> str:
+    return spelled_path(value) if isinstance(value, Path) else str(value)
+
+
+def spelled_path(path: Path) -> str:
+    """Return a path as text; bytes that are not UTF-8 are replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def table(empty: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a table as wide as its cells; the last column is cut to the terminal.
+
+    Parameters
+    ----------
+    empty : str
+        The only line if there are no rows.
+    columns : sequence of str
+        Headings; ``>`` before one aligns its column to the right.
+    rows : iterable of sequence of str
+        Printable cells.
+    """
+    from coreloop.base.text import aligned, fitted, padded, text_width
+
+    body = list(rows)
+    if not body:
+        yield empty
+        return
+    heads = [column.removeprefix(">") for column in columns]
+    widths = [max(map(text_width, cells)) for cells in zip(heads, *body, strict=True)]
+    room = max(shutil.get_terminal_size().columns, sum(widths[:-1]) + 2 * len(widths) + 20)
+    for row in (heads, *body):
+        cells = [
+            aligned(cell, width) if column.startswith(">") else padded(cell, width)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ]
+        yield fitted("  ".join(cells).rstrip(), room)
+
+
+class Command(click.Command):
+    """A command that takes ``--json`` and returns an `Output`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.params.append(_JSON)
+
+
+class Group(click.Group):
+    """Commands that take ``--json``; an unknown name is answered by the closest one, or ``--help``."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known = args[0], self.list_commands(ctx)
+        if name in known or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"{ctx.command_path} --help lists them"
+        raise click.UsageError(f"no command {name!r}; {hint}", ctx)
+
+
+def _remember(ctx: click.Context, _: click.Parameter, as_json: bool) -> None:
+    ctx.meta[_AS_JSON] = as_json
+
+
+_JSON: Final = click.Option(
+    ["--json", "as_json"],
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Print JSON instead of text.",
+)
