@@ -18,7 +18,6 @@ BEHIND_ONE_MODULE = {
     "distributed": "learn.mine.executors",
     "upath": "learn.mine.executors",
     "click": "cli",
-    "rich": "cli",
     "git": "promote.commits",
     "jinja2": "web.pages.render",
     "github": "base.github",

@@ -1,57 +1,31 @@
 """``dartlab-coreloop guard check``, ``gather``, ``act``, ``publish`` and ``protect``."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.cli.options import FILE, FOLDER
+from coreloop.cli.options import FILE, FOLDER, confirm_option, options
 from coreloop.cli.output import Group, Output, is_json
 
 if TYPE_CHECKING:
     from coreloop.guard.report import GuardReport
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
 _pulls_option = click.option(
     "--pulls", type=FILE, help="Pull requests as the API shows them, as a JSON list."
 )
-
-
-def _event_options(command: _Command) -> _Command:
-    """Options for the event and the checkout that it concerns."""
-    for option in reversed(
-        [
-            click.option(
-                "--event", type=FILE, required=True, help="The event's payload: $GITHUB_EVENT_PATH."
-            ),
-            click.option("--event-name", required=True, help="The event's name: $GITHUB_EVENT_NAME."),
-            click.option(
-                "--repo", "folder", type=FOLDER, default=".", help="A checkout of the base.  [default: .]"
-            ),
-            click.option("--base", metavar="SHA", help="Commit of the base.  [default: the payload's]"),
-        ]
-    ):
-        command = option(command)
-    return command
-
-
-def _answer_options(command: _Command) -> _Command:
-    """Options for the API's answers, saved as files."""
-    for option in reversed(
-        [
-            click.option(
-                "--reviews", type=FILE, help="Reviews as the API lists them.  [default: no reviews]"
-            ),
-            _pulls_option,
-            click.option("--commits", type=FILE, help="Commits as the API shows them, as a JSON list."),
-        ]
-    ):
-        command = option(command)
-    return command
+_event_options = options(
+    click.option("--event", type=FILE, required=True, help="The event's payload: $GITHUB_EVENT_PATH."),
+    click.option("--event-name", required=True, help="The event's name: $GITHUB_EVENT_NAME."),
+    click.option("--repo", "folder", type=FOLDER, default=".", help="A checkout of the base.  [default: .]"),
+    click.option("--base", metavar="SHA", help="Commit of the base.  [default: the payload's]"),
+)
+_answer_options = options(
+    click.option("--reviews", type=FILE, help="Reviews as the API lists them.  [default: no reviews]"),
+    _pulls_option,
+    click.option("--commits", type=FILE, help="Commits as the API shows them, as a JSON list."),
+)
 
 
 @click.group(cls=Group)
@@ -100,7 +74,7 @@ def gather(out: Path, **options: Any) -> Output:
 @guard.command()
 @_event_options
 @_answer_options
-@click.option("--confirm", is_flag=True, help="Carry it out; without it, only show what would be done.")
+@confirm_option
 def act(confirm: bool, **options: Any) -> Output:
     """Remove labels that ask a machine to merge, and disable auto-merge.
 
@@ -137,7 +111,7 @@ def publish(decision: Path, **options: Any) -> Output:
 
 
 @guard.command()
-@click.option("--confirm", is_flag=True, help="Apply the rules; without it, only show the difference.")
+@confirm_option
 def protect(confirm: bool) -> Output:
     """Compare the branch rules on GitHub with .github/branch_protection.yml, and apply them.
 

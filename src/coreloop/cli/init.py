@@ -1,11 +1,13 @@
-"""``dartlab-coreloop init``."""
+"""``dartlab-coreloop init`` and ``doctor``."""
 
 import os
+import shutil
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,10 +15,10 @@ from coreloop.admin.init.scaffold import REQUIREMENTS
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import padded, printable
+from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.doctor import show_diagnoses
+from coreloop.cli.options import confirm_option, verbose_option
 from coreloop.cli.output import Command, Output, is_json
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from coreloop.admin.init.first_drafts import DraftPreview
     from coreloop.admin.init.new_settings import SettingsProposals
     from coreloop.admin.init.run import Initialised, InitRequest
+
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
@@ -45,7 +48,7 @@ _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": 
     type=click.IntRange(min=1),
     help="Most drafts that may be open at once.  [default: asked on a terminal, else 3]",
 )
-@click.option("--confirm", is_flag=True, help="Write the files; without it, only list them.")
+@confirm_option
 def init(owner: str | None, source: str | None, max_open: int | None, confirm: bool) -> Output:
     """Add the files that coreloop needs to a repository.
 
@@ -208,3 +211,46 @@ def _proposed(proposals: "SettingsProposals") -> str:
             *([f"reach by {proposals.framework}"] if proposals.framework else []),
         ]
     )
+
+
+@click.command(cls=Command)
+@verbose_option
+def doctor(verbose: bool) -> Output:
+    """Check the set-up, and say what to do about each problem.
+
+    Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, the replay endpoint, the
+    guard and what is installed, and runs what reach: names, which imports the tools; with a token in
+    GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
+    Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
+
+    Example: doctor -v
+    """
+    from coreloop.admin.checks.registry import check_setup
+
+    diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
+    is_broken = any(diagnosis.level == "fault" for diagnosis in diagnoses)
+    shown = partial(show_diagnoses, diagnoses, is_verbose=verbose)
+    return Output(diagnoses, shown, code=int(is_broken))
+
+
+_COLOURS: Final = {"ok": "green", "warning": "yellow", "fault": "red"}
+_WIDTH: Final = 9
+
+
+def show_diagnoses(diagnoses: "Sequence[Diagnosis]", *, is_verbose: bool = False) -> None:
+    """Print what is wrong and what to do about it, then the counts; verbose, also what is well."""
+    columns, indent = shutil.get_terminal_size().columns, " " * (2 * _WIDTH + 1)
+    for diagnosis in diagnoses:
+        if diagnosis.level == "ok" and not is_verbose:
+            continue
+        level = click.style(f"{padded(diagnosis.level, _WIDTH)}", fg=_COLOURS[diagnosis.level])
+        message = wrapped(diagnosis.message, columns, indent=indent).removeprefix(indent)
+        click.echo(f"{level}{diagnosis.check:{_WIDTH + 1}}{message}")
+        if diagnosis.todo:
+            click.echo(f"{indent}-> {diagnosis.todo}")  # not wrapped: it may be a command to copy
+    levels = [diagnosis.level for diagnosis in diagnoses]
+    if not is_verbose and (n_ok := levels.count("ok")):
+        level = click.style(padded("ok", _WIDTH), fg=_COLOURS["ok"])
+        click.echo(f"{level}{number_of(n_ok, 'check')} passed; -v shows them")
+    faults, warnings = levels.count("fault"), levels.count("warning")
+    click.echo(f"{number_of(faults, 'fault')}, {number_of(warnings, 'warning')}")

@@ -70,8 +70,13 @@ _WIDEST: Final = max(map(len, COMMANDS))
 _HOMES: Final = {
     **dict.fromkeys(("search", "index", "feedback"), "ask"),
     "backfill-blog": "knowledge",
-    "verify": "promote",
+    "doctor": "init",
     "look": "import",
+    "measure": "effect",
+    "observe": "runs_install",
+    "propose-axis": "promote",
+    "repair": "jobs",
+    "verify": "promote",
 }
 """The modules of commands that share one."""
 _CODES: Final = {RefusedError: 1, ModelError: 5}

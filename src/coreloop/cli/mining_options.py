@@ -53,11 +53,6 @@ def sanitize_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--sanitize", "sanitized", is_flag=True, help=text)(command)
 
 
-def show_dropped(gate: str, count: int, reasons: Mapping[str, str]) -> None:
-    """Say how many groups a gate refused."""
-    click.echo(f"  {count} not proposed: {reasons[gate]} ({gate})")
-
-
 def watched(*, quiet: bool = False) -> "Watch":
     """Return callbacks that show the progress and the use of the cache on stderr."""
     from coreloop.learn.mine.run import Watch
@@ -88,10 +83,10 @@ def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
         click.echo(f"kept {kept}: no record in these days, so nothing was written", err=True)
 
 
-def show_more(number: int, noun: str) -> None:
+def show_more(number: int, noun: str, n_shown: int = MAX_SHOWN) -> None:
     """Say how many of a table only the draft shows."""
-    if number > MAX_SHOWN:
-        click.echo(f"… and {number_of(number - MAX_SHOWN, noun)} more, in the draft")
+    if number > n_shown:
+        click.echo(f"… and {number_of(number - n_shown, noun)}{' more' if n_shown else ''}, in the draft")
 
 
 def show_oddities(oddities: "LogOddities", unseen: "Unseen | None" = None) -> None:

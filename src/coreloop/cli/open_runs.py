@@ -10,7 +10,7 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.cli.options import DurationType, UsdType
+from coreloop.cli.options import USD, DurationType, options
 
 if TYPE_CHECKING:
     from coreloop.answer.deps import Deps
@@ -28,10 +28,10 @@ session_option = click.option(
 )
 _LIMITS: Final = {
     "max_iterations": (click.IntRange(1), "End it after N iterations."),
-    "budget_usd": (UsdType(), "End it when this is spent.  [default: 10.00]"),
+    "budget_usd": (USD, "End it when this is spent.  [default: 10.00]"),
     "max_tokens": (click.IntRange(1), "End it after N tokens."),
     "deadline": (DurationType(), "End it after 90s, 30m or 8h of work."),
-    "usd_per_iteration": (UsdType(), "What an iteration costs at least, if its command does not say."),
+    "usd_per_iteration": (USD, "What an iteration costs at least, if its command does not say."),
 }
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SESSION_CHARS: Final = 200
@@ -42,21 +42,21 @@ _LOOK_BACK: Final = 20
 
 def limit_options(*names: str) -> Callable[[_Command], _Command]:
     """Options for limits of a run, None where not given."""
-
-    def with_limits(command: _Command) -> _Command:
-        for name in reversed(names):
-            kind, text = _LIMITS[name]
-            command = click.option(f"--{name.replace('_', '-')}", type=kind, help=text)(command)
-        return command
-
-    return with_limits
+    return options(
+        *(
+            click.option(f"--{name.replace('_', '-')}", type=_LIMITS[name][0], help=_LIMITS[name][1])
+            for name in names
+        )
+    )
 
 
-def mode_option(command: _Command) -> _Command:
-    """``--mode``: who may end a run."""
-    text = "Whether the model's opinion may end the run (bounded) or not."
-    choice = click.Choice(["bounded", "exhaust"])
-    return click.option("--mode", type=choice, default="bounded", show_default=True, help=text)(command)
+mode_option = click.option(
+    "--mode",
+    type=click.Choice(["bounded", "exhaust"]),
+    default="bounded",
+    show_default=True,
+    help="Whether the model's opinion may end the run (bounded) or not.",
+)
 
 
 def session_id(session: str = "") -> str:

@@ -45,30 +45,18 @@ FOLDER: Final = _PathType(path_type=Path, file_okay=False)
 FILE_OR_FOLDER: Final = _PathType(path_type=Path)
 
 
-class ShareType(click.FloatRange):
-    """A number from 0 to 1; nan, which passes every range check, is refused."""
-
-    def __init__(self) -> None:
-        super().__init__(0, 1)
+class _NumberType(click.FloatRange):
+    """A number in a range; nan, which passes every range check, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        share: float = super().convert(value, param, ctx)
-        if isnan(share):
-            self.fail(f"{value} is not in the range 0<=x<=1.", param, ctx)
-        return share
+        number: float = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
 
 
-class UsdType(click.FloatRange):
-    """An amount of US dollars over 0; nan, which passes every range check, is refused."""
-
-    def __init__(self) -> None:
-        super().__init__(0, 1_000_000, min_open=True)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        usd: float = super().convert(value, param, ctx)
-        if isnan(usd):
-            self.fail(f"{value} is not an amount of US dollars.", param, ctx)
-        return usd
+SHARE: Final = _NumberType(0, 1)
+USD: Final = _NumberType(0, 1_000_000, min_open=True)
 
 
 class DayType(click.ParamType["date | timedelta"]):
@@ -116,21 +104,15 @@ def days_between(today: date, since: date | timedelta, until: date | timedelta) 
     return first, last
 
 
-def window_options(command: _Command) -> _Command:
-    """``--since`` and ``--until``: whole UTC days, both included."""
-    since = click.option(
-        "--since", type=DayType(), default="30d", show_default=True, help="First UTC day: 2026-04-25 or 30d."
-    )
-    until = click.option("--until", type=DayType(), default="0d", help="Last UTC day.  [default: today]")
-    return since(until(command))
+def options(*several: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Several options as one decorator, in this order."""
 
+    def with_options(command: _Command) -> _Command:
+        for option in reversed(several):
+            command = option(command)
+        return command
 
-def candidate_options(command: _Command) -> _Command:
-    """``--candidate`` and ``--id``: one entry of a candidates file."""
-    candidate = click.option(
-        "--candidate", type=FILE, required=True, help="A …-candidates.json or …-counterexamples.json."
-    )
-    return candidate(click.option("--id", "wanted", required=True, help="An id in the file.")(command))
+    return with_options
 
 
 class FolderType(click.ParamType["Path"]):
@@ -146,18 +128,20 @@ class FolderType(click.ParamType["Path"]):
         return named_folder(value)
 
 
-def verbose_option(command: _Command) -> _Command:
-    """``-v``: what is left out of one screen."""
-    text = "Show also what is left out of one screen."
-    return click.option("-v", "--verbose", is_flag=True, help=text)(command)
-
-
-def confirm_option(command: _Command) -> _Command:
-    """``--confirm``: make the changes; without it, nothing changes."""
-    return click.option("--confirm", is_flag=True, help="Carry it out; without it, nothing changes.")(command)
-
-
-def db_option(command: _Command) -> _Command:
-    """``--db``: a knowledge database other than the project's."""
-    text = "Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"
-    return click.option("--db", type=FILE, help=text)(command)
+window_options = options(
+    click.option(
+        "--since", type=DayType(), default="30d", show_default=True, help="First UTC day: 2026-04-25 or 30d."
+    ),
+    click.option("--until", type=DayType(), default="0d", help="Last UTC day.  [default: today]"),
+)
+id_option = click.option("--id", "wanted", metavar="ID", help="An id in the file.")
+candidate_option = click.option(
+    "--candidate", type=FILE, help="A …-candidates.json or …-counterexamples.json."
+)
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Show also what is left out of one screen."
+)
+confirm_option = click.option("--confirm", is_flag=True, help="Carry it out; without it, nothing changes.")
+db_option = click.option(
+    "--db", type=FILE, help="Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"
+)

@@ -20,14 +20,13 @@ from coreloop.cli.mining_options import (
     min_chunk_len_option,
     mining_options,
     sanitize_option,
-    show_dropped,
     show_files,
     show_more,
     show_oddities,
     skipped_lines,
     watched,
 )
-from coreloop.cli.options import FOLDER, ShareType, days_between, window_options
+from coreloop.cli.options import FOLDER, SHARE, days_between, window_options
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
@@ -48,9 +47,7 @@ if TYPE_CHECKING:
     help="Fewest distinct questions of a pattern.  [default: 3]",
 )
 @min_chunk_len_option
-@click.option(
-    "--min-success-rate", type=ShareType(), help="Lowest success rate of a pattern.  [default: 1.0]"
-)
+@click.option("--min-success-rate", type=SHARE, help="Lowest success rate of a pattern.  [default: 1.0]")
 @click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/candidates]")
 @sanitize_option
 @click.option(
@@ -126,7 +123,7 @@ def show_proposals(
     _show_table(document)
     for gate, count in proposals.candidate_search.dropped.items():
         if count:
-            show_dropped(gate, count, _GATES)
+            click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
     _show_rest(proposals, document)
     show_files(paths, kept)

@@ -1,19 +1,17 @@
-"""A progress bar on stderr for work that takes more than a second."""
+"""The progress of work that takes more than a second, as a line on stderr."""
 
 import sys
-from threading import Lock, Timer
-from typing import TYPE_CHECKING, Final
+import time
+from typing import Final
 
 import click
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-_DELAY_S: Final = 1.0  # chosen: what takes less needs no bar
+_DELAY_S: Final = 1.0  # chosen: what takes less needs no line
+_PERIOD_S: Final = 0.1  # chosen: often enough to look alive
 
 
 class ProgressBar:
-    """A bar that appears on a terminal after one second and is erased at the end.
+    """A percentage that appears on a terminal after one second and is erased at the end.
 
     Parameters
     ----------
@@ -23,47 +21,20 @@ class ProgressBar:
 
     def __init__(self, label: str) -> None:
         self._label = label
-        self._done: tuple[int, int | None] = (0, None)
-        self._progress: Progress | None = None
-        self._ended = not sys.stderr.isatty()
-        self._lock = Lock()
-        if not self._ended:
-            self._timer = Timer(_DELAY_S, self._show)
-            self._timer.daemon = True
-            self._timer.start()
-            click.get_current_context().call_on_close(self.end)
+        self._next_s = time.monotonic() + _DELAY_S
+        self._is_shown = False
+        click.get_current_context().call_on_close(self.end)
 
     def update(self, done_bytes: int, total_bytes: int) -> None:
         """Set how many bytes are processed."""
-        with self._lock:
-            self._done = (done_bytes, total_bytes)
-            self._draw()
+        if time.monotonic() < self._next_s or not sys.stderr.isatty():
+            return
+        self._next_s = time.monotonic() + _PERIOD_S
+        self._is_shown = True
+        click.echo(f"\r{self._label}: {100 * done_bytes // max(total_bytes, 1)}%", nl=False, err=True)
 
     def end(self) -> None:
-        """Erase the bar if it is shown."""
-        with self._lock:
-            if self._ended:
-                return
-            self._ended = True
-            self._timer.cancel()
-            if self._progress is not None:
-                self._progress.stop()
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-        with self._lock:
-            if self._ended:
-                return
-            progress = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
-            progress.add_task(self._label, total=None)
-            self._progress = progress
-            self._draw()
-            progress.start()
-
-    def _draw(self) -> None:
-        if self._progress is not None:
-            done, total = self._done
-            self._progress.update(self._progress.task_ids[0], completed=done, total=total)
+        """Erase the line if it is shown."""
+        if self._is_shown:
+            click.echo("\r\x1b[2K", nl=False, err=True)
+        self._is_shown = False

@@ -1,4 +1,4 @@
-"""``dartlab-coreloop promote`` and ``verify``."""
+"""``dartlab-coreloop promote``, ``verify`` and ``propose-axis``."""
 
 import os
 import re
@@ -15,10 +15,12 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FILE, candidate_options
+from coreloop.cli.options import candidate_option, id_option, verbose_option
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
+    from coreloop.promote.axis.axis_gates import AxisCase, AxisGate
+    from coreloop.promote.axis.run import AxisResult
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
     from coreloop.promote.proposal_entry import Proposal
@@ -44,12 +46,8 @@ class _Promote(Command):
 
 @click.command(cls=_Promote)
 @click.option("--tool", help="Promote all statements about this tool.")
-@click.option(
-    "--candidate",
-    type=FILE,
-    help="A …-candidates.json or …-counterexamples.json.  [default, with --tool: the newest of each]",
-)
-@click.option("--id", "wanted", help="An id in the file.")
+@candidate_option
+@id_option
 @click.option("--revert", metavar="ID", help="Take a change back instead: its proposal's id, or its commit.")
 @click.option("--extend", is_flag=True, help="Add to the open promotion of the same docstring.")
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
@@ -65,7 +63,7 @@ class _Promote(Command):
     "--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or inconclusive."
 )
 @click.option("--allow-harm", is_flag=True, help="Continue if a measurement says that the lines hurt.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all texts of a dry run.")
+@verbose_option
 @click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
 def promote(
     tool: str | None,
@@ -121,10 +119,11 @@ def promote(
 
 
 @click.command(cls=Command)
-@candidate_options
+@candidate_option
+@id_option
 @click.option("--runs", type=click.IntRange(1), help="Number of replays.  [default: 3]")
 @click.option("--confirm", is_flag=True, help="Allow sending the questions to another machine.")
-def verify(candidate: Path, wanted: str, runs: int | None, confirm: bool) -> Output:
+def verify(candidate: Path | None, wanted: str | None, runs: int | None, confirm: bool) -> Output:
     """Replay a proposal's questions and compare.
 
     Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
@@ -135,6 +134,8 @@ def verify(candidate: Path, wanted: str, runs: int | None, confirm: bool) -> Out
     from coreloop.promote.replay import ReplayVerdict
     from coreloop.promote.replay_proposal import verify as replay
 
+    if candidate is None or wanted is None:
+        raise UsageError("nothing to replay; give --candidate FILE with --id ID")
     replayed = replay(open_workspace(Path.cwd()), candidate, wanted, runs=runs, confirmed=confirm)
     facts = {"id": wanted, **fields_of(replayed, "verdict", "runs")}
     is_reproduced = replayed.verdict is ReplayVerdict.REPRODUCED
@@ -327,3 +328,109 @@ def show_reverted(done: "RevertDone") -> None:
     state = "pushed" if done.fresh else "there already"
     click.echo(f"branch {done.branch} is {state}")
     click.echo(_url(done) or "no new pull request: open it by hand, or merge the one that is open")
+
+
+@click.command(cls=Command)
+@click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
+@click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole tool]")
+@click.option(
+    "--min-phase-r-merges",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Fewest merged promotions of Guide text.",
+)
+@click.option(
+    "--min-phase-f-caveats",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="Fewest merged caveats.",
+)
+@click.option(
+    "--min-age-days",
+    type=click.IntRange(0),
+    default=30,
+    show_default=True,
+    help="Fewest days since the first merged promotion.",
+)
+def propose_axis(
+    engine: str,
+    axis: str | None,
+    min_phase_r_merges: int,
+    min_phase_f_caveats: int,
+    min_age_days: int,
+) -> Output:
+    """Gather the evidence that a tool needs a new axis.
+
+    An axis is a value of a selector, such as kind="refund". Reads the merged promotions of the base branch.
+    If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
+    a gate fails.
+
+    Example: propose-axis --engine refund_order --axis kind=refund
+    """
+    from coreloop.promote.axis.axis_gates import AxisRequest, Thresholds
+    from coreloop.promote.axis.run import run_propose_axis
+
+    now = datetime.now(UTC)
+    workspace = open_workspace(Path.cwd())
+    thresholds = Thresholds(
+        phase_r_merges=min_phase_r_merges, phase_f_caveats=min_phase_f_caveats, age_days=min_age_days
+    )
+    result = run_propose_axis(
+        workspace, AxisRequest(engine=engine, axis=axis, thresholds=thresholds), now=now
+    )
+    notes = []
+    if result.path is not None:
+        did = "wrote" if result.written else "has the section of today already:"
+        notes = [f"{did} {result.path}"]
+    return Output(_axis_facts(result), _axis_lines(result.case, now), notes, 0 if result.case.passed else 1)
+
+
+def _axis_lines(case: "AxisCase", now: datetime) -> Iterator[str]:
+    axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
+    yield f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}"
+    for gate in case.gates:
+        yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}"
+    for note in _axis_notes(case, now):
+        yield f"  {note}"
+    if failed := sum(not gate.passed for gate in case.gates):
+        yield f"No proposal: {failed} of {len(case.gates)} gates fail."
+
+
+def _verdict(gate: "AxisGate") -> str:
+    return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
+
+
+def _axis_notes(case: "AxisCase", now: datetime) -> list[str]:
+    notes = []
+    if case.first_merge is not None:
+        future = (
+            " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
+        )
+        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{future}")
+    reverted = len(case.evidence) - len(case.counted)
+    if reverted:
+        notes.append(f"{reverted} reverted, which do not count")
+    if case.axis is not None and case.n_without_axis:
+        notes.append(f"{case.n_without_axis} that name no declared axis count only without --axis")
+    if case.axis is not None and case.axes and not case.passed:
+        named = ", ".join(f"{printable(axis)} {count}" for axis, count in case.axes.items())
+        notes.append(f"promotions in effect by axis: {named}")
+    if case.engines:
+        notes.append(f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}")
+    return notes
+
+
+def _axis_facts(result: "AxisResult") -> dict[str, object]:
+    case = result.case
+    return {
+        "engine": case.engine,
+        "axis": None if case.axis is None else printable(case.axis),
+        **fields_of(case, "base", "base_sha", "passed"),
+        "gates": [fields_of(gate, "name", "figure", "needed", "passed") for gate in case.gates],
+        "evidence": [evidence.promotion for evidence in case.evidence],
+        **fields_of(case, "first_merge", "axes", "n_without_axis"),
+        "file": result.path,
+        "written": result.written,
+    }

@@ -21,7 +21,6 @@ from coreloop.cli.mining_options import (
     min_chunk_len_option,
     mining_options,
     sanitize_option,
-    show_dropped,
     show_files,
     show_more,
     show_oddities,
@@ -91,11 +90,6 @@ def refine(
 _MAX_ERRORS = 5
 _MAX_STATEMENTS = 4
 """With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
-_GATES = {
-    "min_failures": "too few failures",
-    "known": "already promoted, open or rejected",
-    "same_text": "same text as another or known group",
-}
 
 
 def show_refined(
@@ -121,60 +115,26 @@ def show_refined(
     show_statements(
         document.statements, max_shown=MAX_SHOWN if is_verbose else _MAX_STATEMENTS, is_verbose=is_verbose
     )
-    if is_verbose:
-        _show_counterexamples(refined, document)
     n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(document.statements))
     show_unproposed(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
     if is_verbose or not document.statements:
         show_nearest(refined.nearest)
     _show_gaps(gaps)
     show_oddities(refined.oddities, refined.unseen)
-    if not is_verbose:
-        _show_left_out(document, len(refined.unproposed.withheld))
+    _show_left_out(document, len(refined.unproposed.withheld), is_verbose=is_verbose)
     show_files(paths, kept)
 
 
-def _show_left_out(document: "CounterexamplesFile", n_withheld: int) -> None:
-    """Say what a screen has no room for; the files have all of it."""
+def _show_left_out(document: "CounterexamplesFile", n_withheld: int, *, is_verbose: bool) -> None:
+    """Say what a screen has no room for; the draft has all of it."""
     n_left_out = {
         "error": len(document.errors) - _MAX_ERRORS,
         "statement": len(document.statements) + n_withheld - _MAX_STATEMENTS,
-        "failing group": len(document.counterexamples),
     }
-    counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]
+    counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0 and not is_verbose]
     if counts:
         click.echo(f"… and {', '.join(counts)}; -v shows them")
-
-
-def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -> None:
-    from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
-
-    counterexamples, columns = document.counterexamples, shutil.get_terminal_size().columns
-    if counterexamples:
-        click.echo(
-            f"{'id':<18} {aligned('failed', 9)} {aligned('otherwise', 9)} "
-            f"{aligned('low', 5)}  {'class or labels'}"
-        )
-    for counterexample in counterexamples[:MAX_SHOWN]:
-        _show_counterexample(counterexample, columns)
-    show_more(len(counterexamples), "failing group")
-    if document.n_folded:
-        noun = number_of(document.n_folded, "failing group")
-        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures left out")
-    for gate, n in refined.counterexample_search.dropped.items():
-        if n:
-            show_dropped(gate, n, _GATES)
-    _show_near_groups(refined, columns)
-
-
-def _show_near_groups(refined: "Refined", columns: int) -> None:
-    from coreloop.learn.refine.document import title
-
-    for miss in refined.counterexample_search.nearest:
-        counts = f"{miss.n_failures:,} of {miss.n_calls:,} {miss.unit} failed"
-        rate = miss.n_failures / miss.n_calls
-        text = f"      nearest: {counts} ({rate:.3f}): {title(miss)}"
-        click.echo(fitted(printable(text), columns))
+    show_more(len(document.counterexamples), "failing group", n_shown=0)
 
 
 def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
@@ -204,18 +164,6 @@ def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -
             click.echo(wrapped(printable(text), columns, indent=" " * 4))
     if max_shown == MAX_SHOWN:
         show_more(len(errors), "error")
-
-
-def _show_counterexample(entry: "Counterexample", columns: int) -> None:
-    from coreloop.learn.refine.document import title
-
-    without = entry.n_without
-    failed = f"{entry.n_failures}/{entry.n_calls}"
-    otherwise = f"{without.n_failures}/{without.n_calls}" if entry.kind == "call" else "-"
-    label = entry.error_class if entry.kind == "call" else ", ".join(entry.labels)
-    click.echo(f"{entry.id:<18} {failed:>9} {otherwise:>9} {entry.harm_low:>5.2f}  {label}")
-    error = f": {entry.error_template}" if entry.error_template else ""  # its values are placeholders
-    click.echo(wrapped(printable(f"{title(entry)}{error}"), columns, indent=" " * 4))
 
 
 def refined_facts(

@@ -19,7 +19,7 @@ from coreloop.cli.open_runs import (
     run_argument,
     session_option,
 )
-from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_option
+from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_option, verbose_option
 from coreloop.cli.output import Group, Output
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
     Example: runs start --max-iterations 3 --until "test -f report.md" -- ./agent.sh
     """
     from coreloop.answer.agent.read import opening_events
-    from coreloop.cli.drive import drive_here
+    from coreloop.cli.runs_output import drive_here
     from coreloop.runs.driver.new_run import DriverOptions, begin_driven
 
     with project_store() as (workspace, store):
@@ -91,7 +91,7 @@ def list_(status: str, kind: str, limit: int) -> Output:
 @runs.command()
 @run_argument
 @click.option("--iteration", type=click.IntRange(1), help="Show what iteration N read and did.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the whole passages of a research's answer.")
+@verbose_option
 def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
     """Show a run's state, and the answer of a research; --json prints state.json.
 
@@ -164,7 +164,7 @@ def resume(run_id: str | None, session: str, **options: Any) -> Output:
 
     Example: runs resume --deadline 30m
     """
-    from coreloop.cli.drive import drive_here
+    from coreloop.cli.runs_output import drive_here
     from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.agent.agent_runs import close_if_over
     from coreloop.runs.driver.driven_run import is_driven, require_outside

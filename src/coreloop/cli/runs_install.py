@@ -1,20 +1,27 @@
-"""``dartlab-coreloop runs install|uninstall``."""
+"""``dartlab-coreloop runs install|uninstall`` and ``observe``: what stands in an agent's settings."""
 
+import os
 import shutil
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.base.errors import CoreloopError
+from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, text_width
+from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option
-from coreloop.cli.output import Command, Output
+from coreloop.cli.output import Command, Group, Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.base.claude_settings import InstallChange
     from coreloop.runs.claude_code.skills import Language
+
 
 _NOT_ON_PATH: Final = (
     "dartlab-coreloop is not on PATH, where the skills look for it: start the agent in the environment that "
@@ -104,3 +111,57 @@ def changed_files(
     width = max(text_width(change.what) for change in changes)
     lines = [f"{padded(change.what, width)}  {change.path}" for change in changes]
     return Output({"files": changes, "done": confirm}, lines, [*([] if confirm else [NOT_CONFIRMED]), *notes])
+
+
+@click.group(cls=Group)
+def observe() -> None:
+    """Record the sessions of a coding agent in this project."""
+
+
+@observe.command("install")
+@agent_argument
+@project_option
+@confirm_option
+def observe_install(agent: str, project: Path, confirm: bool) -> Output:
+    """Add a Stop hook to the agent's settings, which records each turn.
+
+    Example: observe install claude-code --confirm
+    """
+    from coreloop.observe import claude_code
+
+    del agent  # the only one so far
+    return changed_files(claude_code.install(project.resolve(), confirm=confirm), confirm=confirm)
+
+
+@observe.command("uninstall")
+@agent_argument
+@project_option
+@confirm_option
+def observe_uninstall(agent: str, project: Path, confirm: bool) -> Output:
+    """Take the hook out of the agent's settings. Records stay.
+
+    Example: observe uninstall claude-code --confirm
+    """
+    from coreloop.observe import claude_code
+
+    del agent
+    return changed_files(claude_code.uninstall(project.resolve(), confirm=confirm), confirm=confirm)
+
+
+@observe.command()
+def turn() -> Output:
+    """Record the turns of a session, of which the hook is told on stdin. Used by the hook.
+
+    Exits with 1 if that fails, never with 2, by which a hook keeps Claude Code at work.
+
+    Example: observe turn < turn.json
+    """
+    from coreloop.observe.claude_code import read_turn, record_turn
+
+    try:
+        told = read_turn(sys.stdin.buffer.read())
+        workspace = open_workspace(Path(os.environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()))
+        report = record_turn(told, workspace, now_s=time.time())
+    except CoreloopError as error:
+        return Output({}, (), [f"dartlab-coreloop: this turn is not recorded: {error}"], code=1)
+    return Output(fields_of(report, "added", "already_there"), ())

@@ -1,9 +1,10 @@
 """``dartlab-coreloop status``."""
 
 import os
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ import click
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import padded, printable, text_width
+from coreloop.base.text import padded, printable, text_width, wrapped
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import absent_lines, mining_options, watched
@@ -46,9 +47,9 @@ def status(only_stability: bool, mining: "MiningOptions") -> Output:
     if only_stability:
         stability = read_stability_gates(workspace, now=now)
         facts = fields_of(stability, "holds", "gates", "flaws")
-        return Output(facts, lambda: show_stability(stability), code=0 if stability.holds else 1)
+        return Output(facts, _stability_lines(stability), code=0 if stability.holds else 1)
     state = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watched(quiet=True))
-    return Output(status_facts(state), lambda: show_status(state))
+    return Output(status_facts(state), status_lines(state))
 
 
 _MAX_CHARTS: Final = 3
@@ -57,17 +58,17 @@ _MAX_MEASURED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the screen: its label, its text and its style on a terminal."""
+    """A line of the screen: its label, its text and its colour on a terminal."""
 
     label: str
     text: str
-    style: str = ""
+    colour: str | None = None
 
 
-def show_status(status: "Status") -> None:
-    """Print a status."""
+def status_lines(status: "Status") -> Iterator[str]:
+    """Yield a status as text."""
     parts = (_log_lines, _proposal_lines, _promotion_lines, _effect_lines, _alarm_lines)
-    _print([line for part in parts for line in part(status)])
+    return _printed(line for part in parts for line in part(status))
 
 
 def status_facts(status: "Status") -> dict[str, object]:
@@ -83,9 +84,9 @@ def status_facts(status: "Status") -> dict[str, object]:
     return facts
 
 
-def show_stability(stability: "Stability") -> None:
-    """Print the stability gates, and the merges that are not clean."""
-    gates = [_Line(gate.name, _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
+def _stability_lines(stability: "Stability") -> Iterator[str]:
+    """Yield the stability gates, and the merges that are not clean."""
+    gates = [_Line(gate.name, _figure(gate), None if gate.passed else "red") for gate in stability.gates]
     flaws = [
         _Line(
             "not clean",
@@ -93,7 +94,7 @@ def show_stability(stability: "Stability") -> None:
         )
         for flaw in stability.flaws
     ]
-    _print([*gates, *flaws])
+    return _printed([*gates, *flaws])
 
 
 def _figure(gate: "StabilityGate") -> str:
@@ -194,7 +195,7 @@ def _alarm_lines(status: "Status") -> Iterator[_Line]:
     if not status.alarms:
         yield _Line("alarms", "none", "green")
     for alarm in status.alarms:
-        yield _Line("ALARM", alarm.text, "bold red")
+        yield _Line("ALARM", alarm.text, "red")
         yield _Line("", alarm.todo)
 
 
@@ -203,19 +204,13 @@ def _ago(day: date, today: date) -> str:
     return f"{day}, {number_of(days, 'day')} ago" if days > 0 else f"{day}, today"
 
 
-def _print(lines: list[_Line]) -> None:
-    width = max(text_width(line.label) for line in lines) + 2
-    if not sys.stdout.isatty():
-        for line in lines:
-            click.echo(f"{padded(line.label, width)}{printable(line.text)}")
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for line in lines:
-        table.add_row(
-            Text(line.label, style=line.style or "bold"), Text(printable(line.text), style=line.style)
-        )
-    Console().print(table)
+def _printed(lines: "Iterable[_Line]") -> Iterator[str]:
+    """Yield the lines: on a terminal, coloured and wrapped beside their labels."""
+    listed = list(lines)
+    width = max(text_width(line.label) for line in listed) + 2
+    columns, is_terminal = shutil.get_terminal_size().columns, sys.stdout.isatty()
+    for line in listed:
+        text = printable(line.text)
+        if is_terminal:
+            text = wrapped(text, columns, indent=" " * width).strip()
+        yield click.style(padded(line.label, width) + text, fg=line.colour)

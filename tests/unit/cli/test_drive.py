@@ -95,7 +95,7 @@ def test_a_run_that_a_person_ends_before_its_goal_exits_with_1(
         (["--deadline", "soon", "--", "true"], "'soon' is not a duration; write 90s, 30m, 8h or 1h30m"),
         (["--budget-usd", "nan", "--", "true"], "budget-usd"),
         (["--budget-usd", "0", "--", "true"], "budget-usd"),
-        (["--usd-per-iteration", "nan", "--", "true"], "nan is not an amount of US dollars"),
+        (["--usd-per-iteration", "nan", "--", "true"], "nan is not in the range"),
     ],
 )
 def test_a_refusal_is_one_line_and_starts_nothing(words: list[str], says: str, runs: Command):

@@ -61,7 +61,7 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
 
 
 def shown_in_the_end(written: str) -> str:
-    """Return what remains on the terminal's line after rich erased the bar."""
+    """Return what remains on the terminal's line after the bar was erased."""
     return written.rpartition("\x1b[2K")[2].replace("\x1b[?25h", "").strip("\r\n")
 
 
@@ -88,7 +88,6 @@ def test_without_a_terminal_there_is_no_bar():
 @pytest.mark.parametrize(
     ("words", "label"),
     [
-        ("mine --no-cache --in-dir in", "reading records"),
         ("pattern --no-cache --in-dir in", "reading records"),
         ("sanitize --mode drop --in in --out out", "sanitizing"),
         ("sanitize --check in", "looking"),

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 from coreloop.admin.status.status import Standing, Status
 from coreloop.cli.effect import effect_chart
-from coreloop.cli.status import show_status
+from coreloop.cli.status import status_lines
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
@@ -47,8 +47,7 @@ def test_the_chart_has_the_expected_share_and_the_interval_of_the_share_after():
 
 
 def test_status_shows_the_change_before_and_after(capsys):
-    show_status(_status(HELPS))
-    said = capsys.readouterr().out
+    said = "\n".join(status_lines(_status(HELPS)))
     assert "refund_order: helps" in said
     assert effect_chart(LOOK) in said
     assert "30.0% expected, 10.0% now" in said
