@@ -9,7 +9,7 @@ import pytest
 from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.answer.research import asking
 from coreloop.base.project.workspace import open_workspace
-from repairing import RETURN_QUESTION, RETURNS, SHIP_QUESTION, limit_paths, shop, shop_deps
+from repairing import RETURN_QUESTION, SHIP_QUESTION, limit_paths, shop, shop_deps
 from researching import MOMENT
 
 
@@ -24,22 +24,6 @@ def ask(place: Path, entry_point, question: str, *more: str) -> dict:
     answer = json.loads(out)
     assert code == (0 if answer["supported"] else 1)
     return answer
-
-
-def test_an_answer_shows_its_sources(place: Path, entry_point):
-    code, out, errors = entry_point(place, "ask", RETURN_QUESTION)
-    assert (code, errors) == (0, "")
-    *lines, figures = out.splitlines()
-    assert lines == [
-        "A parcel can be returned within 30 days after delivery. [1]",
-        "",
-        "says so",
-        "[1] docs/returns.md:1  Returns",
-        "    # Returns",
-        "",
-        "    »A parcel can be returned within 30 days after delivery.«",
-    ]
-    assert figures.startswith("0 repairs; answer 0")
 
 
 def test_a_repair_is_told_on_stderr(place: Path, entry_point):
@@ -62,20 +46,6 @@ def test_a_repair_that_the_budget_does_not_allow_is_told_on_stderr(place: Path, 
     ]
 
 
-def test_json_has_the_answer(place: Path, entry_point):
-    answer = ask(place, entry_point, SHIP_QUESTION, "--session", "chat-1")
-    assert answer["supported"]
-    assert (answer["repairs"], answer["session_id"]) == (1, "chat-1")
-    assert answer["sources"][0]["location"] == "docs/shipping.md"
-    assert [call["name"] for call in answer["tool_calls"]] == ["retrieve", "retrieve"]
-
-
-def test_nothing_found_says_what_to_do(place: Path, entry_point):
-    code, out, errors = entry_point(place, "ask", "Who won the chess tournament on Mars?")
-    assert (code, out.splitlines()[0]) == (1, "nothing said so")
-    assert "index more files" in errors
-
-
 def test_a_search_that_was_down_is_no_answer(place: Path, entry_point):
     settings = "search: {providers: [searxng], searxng_url: 'http://127.0.0.1:9'}\n"
     (place / "coreloop.yaml").write_text(settings, encoding="utf-8")
@@ -93,11 +63,6 @@ def test_a_model_that_cannot_be_reached_is_an_error_for_programs_too(
     code, out, errors = entry_point(place, "ask", RETURN_QUESTION, "--json")
     assert (code, json.loads(out)["error"]["type"]) == (5, "unavailable")
     assert "cannot be reached" in errors
-
-
-def test_the_first_question_makes_the_index(tmp_path: Path, entry_point):
-    (tmp_path / "returns.md").write_text(RETURNS)
-    assert ask(tmp_path, entry_point, RETURN_QUESTION)["sources"][0]["location"] == "returns.md"
 
 
 def test_jobs_of_a_repair_that_was_left_out_can_be_done_later(place: Path, entry_point):
@@ -134,13 +99,6 @@ def test_gaps_are_listed_and_closed(place: Path, entry_point):
     assert gap["seen"] == 1
     assert entry_point(place, "repair", "show", "--close", gap["id"])[1] == "no gaps\nno suggestions\n"
     assert "closed by person" in entry_point(place, "repair", "show", "--all")[1]
-
-
-def test_gates_are_shown(place: Path, entry_point):
-    (place / "coreloop.yaml").unlink()
-    code, out, _ = entry_point(place, "repair", "gates")
-    assert code == 0
-    assert out.splitlines()[0] == "coverage   33.3%  1 of 3 files indexed and fresh"
 
 
 def test_a_suggestion_whose_symbol_is_gone_is_not_applied(place: Path, entry_point):

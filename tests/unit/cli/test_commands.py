@@ -115,23 +115,6 @@ def test_every_command_has_an_example_in_the_docs(name: str):
         assert used <= known, example
 
 
-def test_json_of_pattern_is_all_of_stdout(run: Run, log: Path):
-    done = run("pattern", "--json")
-    assert done.returncode == 0
-    facts = json.loads(done.stdout)
-    assert (facts["n_records"], facts["n_files"], facts["n_patterns"]) == (4, 1, 1)
-    assert [entry["untrusted_engine"] for entry in facts["candidates"]] == ["analysis"]
-    assert all(Path(path).is_file() for path in facts["files"])
-
-
-@pytest.mark.slow
-def test_json_of_the_demo_is_all_of_stdout(run: Run, tmp_path: Path):
-    done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["candidates"]
-    assert "observe  300 requests" in done.stderr
-
-
 @pytest.mark.slow
 def test_the_demo_needs_no_key_and_shows_its_promotion(run: Run, tmp_path: Path, monkeypatch):
     config = tmp_path / "gitconfig"
@@ -315,20 +298,6 @@ def test_without_a_command_the_help_is_shown(run: Run):
 def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):
     (tmp_path / "something").touch()
     _assert_refused(run(*args), *mentions)
-
-
-def test_a_count_of_1_takes_the_singular(run: Run, log: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("coreloop.learn.mine.folder._SMALL_BYTES", 0)  # so that it is cached
-    failed = record(
-        status="error", tool_calls=[{"name": "x", "args": {}, "ok": False, "error": "ValueError: 1"}]
-    )
-    write_log(log, [failed | {"ts": datetime.now(UTC).isoformat(), "request_id": f"r{n}"} for n in range(2)])
-    runs = [run(*words.split()) for words in ("refine", "pattern", "refine --min-failures 3", "judge")]
-    runs += [run("sanitize", "--check", str(log)), run("status")]
-    text = "\n".join(done.stdout + done.stderr for done in runs)
-    assert "1 failing group, 1 without text\n" in text
-    assert "1 of 1 file was cached" in text
-    assert re.findall(r"\b1 [a-z -]*?(?:groups|files|records|lines|patterns|days|requests)\b", text) == []
 
 
 def test_a_wrong_setting_is_one_line_with_its_place(run: Run, log: Path, tmp_path: Path):

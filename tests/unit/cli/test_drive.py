@@ -141,11 +141,6 @@ def test_resume_works_in_the_folder_of_the_start(
     assert (tmp_path / "tasks").exists()
 
 
-def test_show_has_the_command_of_a_run(runs: Command, tmp_path: Path):
-    begin(tmp_path, WORK, max_iterations=1)
-    assert json.loads(runs("show", "--json").output)["driver"]["command"] == ["sh", "-c", WORK]
-
-
 @pytest.mark.slow
 def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     (tmp_path / "wait").touch()

@@ -39,11 +39,6 @@ def test_the_first_day_says_that_two_are_needed(
     assert ("all records are of one day, and two are needed" in capsys.readouterr().out) is is_said
 
 
-def test_an_empty_log_does_not_count_days(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _show("pattern", [], tmp_path)
-    assert "two are needed" not in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("sanitized", [False, True])
 def test_refine_shows_the_error_without_its_values_to_the_maintainer_only(
     sanitized: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]

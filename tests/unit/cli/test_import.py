@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from coreloop.cli import import_
 from coreloop.cli.main import main
-from coreloop.observe.importers import importers
 from foreign_traces import Session, otlp, span, write_document, write_lines
 from rows import slow_after
 
@@ -204,22 +202,6 @@ def test_the_real_scores_are_verdicts(run: Run, samples: Path, tmp_path: Path) -
     assert {judgment["judged_by"] for judgment in judgments} == {"inspect: model_graded_fact"}
 
 
-def test_the_output_says_what_was_imported_and_what_to_do(run: Run, tmp_path: Path) -> None:
-    path = _claude_code(tmp_path)
-    path.write_text(path.read_text() + "{torn\n")
-    done = run("import", "--from", "claude-code", path)
-    assert done.stdout.splitlines() == [
-        "records: 3 added, 0 already there; files: 1",
-        "calls: 6, by tool:",
-        "        3  Grep",
-        "        3  Read",
-        "skipped: 1, torn or not JSON",
-        "skipped: 1, turn that is not finished",
-        "days: 2026-04-25 to 2026-04-25; see why calls fail: dartlab-coreloop refine --since 2026-04-25",
-    ]
-    assert done.stderr.startswith("wrote ")
-
-
 def test_control_characters_in_tool_names_are_escaped(run: Run, tmp_path: Path) -> None:
     lines = Session().user("q").calls("\x1b[2Jx").result("y").says("done").lines
     done = run("import", "--from", "claude-code", write_lines(tmp_path / "a.jsonl", lines))
@@ -238,12 +220,6 @@ def test_a_folder_may_hold_other_files(run: Run, tmp_path: Path) -> None:
         "file that has no traces of this format": 1,
         "file that is empty": 1,
     }
-
-
-def test_out_names_another_folder(run: Run, tmp_path: Path) -> None:
-    run("import", "--from", "claude-code", _claude_code(tmp_path), "--out", tmp_path / "other")
-    assert [path.name for path in (tmp_path / "other").glob("*.jsonl")] == ["2026-04-25.jsonl"]
-    assert [path.name for path in (tmp_path / "data" / "audit").iterdir()] == ["case.key"]
 
 
 @pytest.fixture
@@ -306,10 +282,6 @@ def test_a_long_import_shows_a_bar_on_a_terminal(tmp_path: Path, n_turns: int) -
     assert process.returncode == 0
     assert (b"100%" in shown) == (path.stat().st_size > 4 << 20)
     assert (b"reading" in shown) == (n_turns > 1)
-
-
-def test_every_format_can_be_named() -> None:
-    assert list(import_._FORMATS) == list(importers())
 
 
 def test_message_lists_without_times_say_what_to_give(run: Run, tmp_path: Path) -> None:

@@ -38,19 +38,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_both_lists_are_printed_in_short_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
-    assert main([str(folder)]) == 0
-    out = capsys.readouterr().out
-    assert "### 1 proposal\n\n2026-03-26 to 2026-04-25\n" in out
-    assert f"- **{ID}** 12 of 12, FIN-profitability-KR: analysis(axis=수익성) \\> show\n" in out
-    assert "- **ce-2026-04-25-001** get\\_order: 57 of 57 calls failed (invalid\\_argument)\n" in out
-
-
-def test_a_long_list_is_cut_and_says_so(folder: Path):
-    path = write_candidates(folder / "c.json", *(candidate(id=f"cand-{number}") for number in range(13)))
-    assert "- and 3 more, in the artifact" in job_summary(path, counterexamples(folder))
-
-
 def test_a_recorded_name_is_no_markup(folder: Path):
     path = counterexamples(folder, COUNTEREXAMPLE | {"tool": "<img src=x>![](y)\n# z"})
     text = job_summary(folder / "candidates/2026-04-25-candidates.json", path)

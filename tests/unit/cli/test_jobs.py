@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,6 @@ from coreloop.cli.main import main
 from coreloop.runs.jobs.job import Job
 from queueing import eventually, queue_at
 from rows import slow_after
-
-Command = Callable[..., Result]
 
 
 @pytest.fixture

@@ -98,32 +98,6 @@ def test_the_queue_is_escaped_and_fits_on_the_terminal(run: Run):
     assert len(reason) == 60
 
 
-def test_the_queue_in_json_is_not_cut(run: Run):
-    facts = json.loads(run("judge", "--json").stdout)
-    assert [(item["kind"], item["untrusted_id"]) for item in facts["queue"]] == [("near the gate", "req-bad")]
-    assert facts["queue"][0]["untrusted_text"].endswith("가나다라")
-    assert (facts["n_judged"], facts["skipped"]) == (0, {})
-
-
-def test_a_long_queue_names_its_rest(run: Run, tmp_path: Path):
-    folder = tmp_path / "data" / "audit" / "candidates"
-    made = [candidate(id=f"cand-2026-04-25-{n:03d}", key=f"{n:016x}") for n in range(12)]
-    write_candidates(folder / "2026-04-25-candidates.json", *made)
-    shown = run("judge").stdout
-    assert "waiting: 12" in shown
-    assert "  … and 2 more; --json lists all" in shown
-
-
-def test_without_records_or_waiting_things_it_says_so(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-):
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "empty")
-    done = run("judge")
-    assert done.stdout == "nothing waits for a verdict\n"
-    assert "ai-ask is missing" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("configured", "by", "expected"),
     [

@@ -83,15 +83,6 @@ def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
     assert not (project / "data" / "ai").exists()
 
 
-def test_a_second_confirm_changes_nothing(run: Run, database: Path):
-    assert run("backfill-blog", "--confirm").stderr == ""
-    before = rows_of(database, "insights")
-    again = run("backfill-blog", "--confirm").stdout
-    assert again.endswith("0 new, 0 edited, 31 unchanged, 4 skipped, 0 malformed, 0 gone\n")
-    assert rows_of(database, "insights") == before
-    assert len(before) == 31
-
-
 def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
     run: Run, project: Path, database: Path
 ):
@@ -110,20 +101,6 @@ def test_a_post_that_is_gone_is_reported(run: Run, project: Path, database: Path
     done = run("backfill-blog", "--confirm")
     assert "gone       990030    blog:blog/03-dure-chips-ipo/index.md: its insight remains" in done.stdout
     assert len(rows_of(database, "insights")) == 31
-
-
-def test_the_table_as_json(run: Run):
-    facts = json.loads(run("backfill-blog", "--json").stdout)
-    assert {name: len(value) for name, value in facts.items() if name != "confirmed"} == {
-        "new": 31,
-        "edited": 0,
-        "same": 0,
-        "skipped": 4,
-        "malformed": 0,
-        "gone": 0,
-    }
-    assert facts["new"][0] == {"path": "blog/01-deulchan-food-margin/index.md", "stock_code": "990168"}
-    assert facts["skipped"][0]["reason"] == "no stockCode"
 
 
 # --- show, export, prune ---------------------------------------------------------------------------
@@ -201,15 +178,6 @@ def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, 
     assert [(row[1], row[2]) for row in rows][:2] == [("go", "1"), ("go", "1")]
     assert done.stderr == "nothing changed; add --confirm to carry it out\n"
     assert not (old.parent / "_archive").exists()
-
-
-def test_the_cleanup_as_json(run: Run, old: Path):
-    planned = json.loads(run("knowledge", "cleanup", "--json").stdout)
-    done = json.loads(run("knowledge", "cleanup", "--confirm", "--json").stdout)
-    assert planned["effects"] == done["effects"]
-    assert (planned["confirmed"], planned["unscrubbed"]) == (False, False)
-    assert (done["confirmed"], done["residue"]) == (True, None)
-    assert Path(done["archive"]).is_file()
 
 
 def test_a_missing_folder_of_notes_is_reported_before_insights_are_removed(
@@ -317,16 +285,6 @@ def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
     assert mention in done.stderr
     assert done.stderr.startswith("dartlab-coreloop: ")
     assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("script", "args"),
-    [("cleanup_knowledge_db.py", ["knowledge", "cleanup"]), ("backfill_blog_insights.py", ["backfill-blog"])],
-)
-def test_the_old_script_names_still_work(script: str, args: list[str], run: Run, old: Path, project: Path):
-    command = [sys.executable, str(ROOT / "scripts" / "audit" / script), "--json"]
-    done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == run(*args, "--json").stdout
 
 
 # --- pattern ---------------------------------------------------------------------------------------

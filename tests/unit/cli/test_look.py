@@ -133,16 +133,6 @@ def test_chats_without_times_and_envelopes_are_read(run: Run, tmp_path: Path) ->
     assert any("second day" in text for text in facts["missing"])
 
 
-def test_hint_for_chats_without_times_shows_how_to_give_one(run: Run, tmp_path: Path) -> None:
-    lists = [chat(number)["messages"] for number in range(3)]
-    missing = missing_of(run(write_lines(tmp_path / "lists.jsonl", lists), "--json"))
-    [times] = [text for text in missing if text.startswith("times: 3 requests")]
-    assert '"ts": "2026-' in times
-    dated = missing_of(run(chats(tmp_path, n=1), "--json"))
-    assert not any(text.startswith("times:") for text in dated)
-    assert any(text.startswith("a second day") for text in dated)
-
-
 def test_results_are_missing_only_where_there_are_none(run: Run, tmp_path: Path) -> None:
     failed = chat(0, fails=True)["messages"][:1] + chat(0, fails=True)["messages"][3:5]
     for few in (chats(tmp_path / "few", n=1), write_lines(tmp_path / "failed.jsonl", [failed])):

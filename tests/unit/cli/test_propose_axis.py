@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +11,8 @@ from coreloop.base.git.trailers import write_trailers
 from coreloop.descriptions.edit import Edited, append_to_section
 from merging import full_key
 from promoting import FILE, Project, run_git
-from rows import slow_after
 
 Propose = Callable[..., subprocess.CompletedProcess[str]]
-SCRIPTS = Path(__file__).parents[3] / "scripts" / "audit"
 LOW = ["--min-phase-r-merges", "1", "--min-phase-f-caveats", "0", "--min-age-days", "0"]
 
 
@@ -56,18 +53,6 @@ def test_failing_gates_are_all_shown_with_their_figures(propose: Propose, promot
     assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates fail."
 
 
-def test_failing_gates_are_json_with_their_figures(propose: Propose, promoted: Project) -> None:
-    done = propose(promoted.root, "--axis", "성장성", "--json")
-    facts = json.loads(done.stdout)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert [(gate["figure"], gate["needed"], gate["passed"]) for gate in facts["gates"]] == [
-        (0, 3, False),
-        (0, 2, False),
-        (0, 30, False),
-    ]
-    assert (facts["axes"], facts["file"], facts["written"]) == ({"수익성": 1}, None, False)
-
-
 def test_axes_with_promotions_are_named_if_this_axis_has_none(propose: Propose, promoted: Project) -> None:
     assert "by axis: 수익성 1" in propose(promoted.root, "--axis", "성장성").stdout
 
@@ -96,20 +81,6 @@ def test_whole_engine_is_weighed_without_an_axis(propose: Propose, promoted: Pro
     assert "1 that name no declared axis" in propose(promoted.root, *LOW, "--axis", "수익성").stdout
 
 
-@pytest.mark.slow
-def test_script_is_the_same_command(propose: Propose, promoted: Project) -> None:
-    words = [sys.executable, SCRIPTS / "propose_axis.py", "--engine", "analysis", "--json"]
-    script = subprocess.run(words, cwd=promoted.root, capture_output=True, encoding="utf-8", check=False)
-    done = propose(promoted.root, "--json")
-    assert (done.returncode, done.stdout) == (script.returncode, script.stdout) == (1, script.stdout)
-
-
-def test_slugs_can_be_imported_under_the_old_name() -> None:
-    asked = "import _axis_slug as a; print(a.to_slug('수익성'), a.KOREAN_AXIS_SLUG['성장성'])"
-    done = subprocess.run([sys.executable, "-c", asked], cwd=SCRIPTS, capture_output=True, check=True)
-    assert done.stdout.split() == [b"profitability", b"growth"]
-
-
 def test_folder_without_a_repository_is_one_line(propose: Propose, tmp_path: Path, quiet_git: None) -> None:
     _assert_refused(propose(tmp_path), "is not in a git repository")
 
@@ -128,23 +99,6 @@ def test_missing_base_branch_is_one_line(propose: Propose, promoted: Project) ->
 def test_repository_without_a_commit_is_one_line(propose: Propose, tmp_path: Path, quiet_git: None) -> None:
     run_git(tmp_path, "init", "--quiet", "--initial-branch=main")
     _assert_refused(propose(tmp_path), "there is no branch main")
-
-
-@pytest.mark.parametrize(
-    "args",
-    slow_after(
-        1,
-        [
-            pytest.param(["--axis", ""], id="an empty axis"),
-            pytest.param(["--engine", "../x"], id="an engine that is not a name"),
-            pytest.param(["--min-phase-r-merges", "0"], id="no merge at all"),
-            pytest.param(["--min-age-days", "-1"], id="negative days"),
-            pytest.param(["--min-age-days", "soon"], id="days that are not a number"),
-        ],
-    ),
-)
-def test_an_impossible_option_is_one_line(propose: Propose, promoted: Project, args: list[str]) -> None:
-    _assert_refused(propose(promoted.root, *args), args[0])
 
 
 def _assert_refused(done: subprocess.CompletedProcess[str], mention: str) -> None:

@@ -64,21 +64,6 @@ def going(project: Path) -> str:
         return create_run(store, "q", kind="test")
 
 
-def test_a_project_without_runs_says_so(runs: Command):
-    assert runs("list").output == "no runs\n"
-    assert str(runs("show").exception) == "the project has no runs yet"
-
-
-def test_the_list_has_a_line_per_run(runs: Command, run_id: str):
-    _, line = runs("list").output.splitlines()
-    assert line.startswith(f"{run_id}  stopped (max_iterations)")
-    assert "$0.50" in line
-    assert line.endswith(r"왜\u{1b}[2J 올랐나?")
-    (row,) = json.loads(runs("list", "--json").output)
-    assert (row["run_id"], row["stop_reason"], row["iteration"]) == (run_id, "max_iterations", 2)
-    assert runs("list", "--status", "running").output == "no runs\n"
-
-
 def test_a_run_is_shown_for_people_and_as_its_state_json(runs: Command, run_id: str, project: Path):
     shown = runs("show").output
     assert "iteration   2 of 2\n" in shown
@@ -96,15 +81,6 @@ def test_an_overshoot_is_shown(runs: Command, project: Path):
     shown = runs("show").output
     assert "budget_exceeded (usd)" in shown
     assert "spent       $1.50 of $1.00, $0.50 over; $0.00 reserved\n" in shown
-
-
-def test_fractions_of_a_cent_are_shown(runs: Command, project: Path):
-    with open_store(open_workspace(project)) as store:
-        run_id = create_run(store, "q", kind="test", limits=Limits(usd=0.005))
-        with work_on(store, run_id) as run:
-            run.step("ask", "k", lambda _: ("ok", Amount(21)), at_most=Amount(21))
-    assert "spent       $0.000021 of $0.005000; $0.00 reserved\n" in runs("show").output
-    assert "  $0.000021  " in runs("list").output
 
 
 def test_pause_resume_and_stop(runs: Command, project: Path):

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from logs import call, record, write_log
 from rows import slow_after
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-SCRIPT = Path(__file__).parents[3] / "scripts" / "audit" / "sanitize_audit.py"
 
 
 @pytest.fixture
@@ -181,11 +179,3 @@ def test_a_key_that_git_would_add_is_warned_of(run: Run, project: Path, ignored:
     assert done.returncode == 0
     assert (f"warning: {key}: git does not ignore the key; add it to .gitignore" in done.stderr) is warns
     assert done.stderr.count("\n") == (2 if warns else 1)
-
-
-@pytest.mark.slow
-def test_the_script_is_the_command(project: Path):
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--check"], cwd=project, capture_output=True, encoding="utf-8", check=False
-    )
-    assert (done.returncode, "EMAIL" in done.stdout) == (1, True)

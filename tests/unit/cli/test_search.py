@@ -1,6 +1,5 @@
 """``index`` and ``search`` from the outside."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -26,57 +25,12 @@ def indexed(place: Path, entry_point) -> Path:
     return place
 
 
-def test_index_counts_what_it_did(place: Path, entry_point):
-    code, out, errors = entry_point(place, "index", ".")
-    assert (code, errors) == (0, "")
-    assert out == (
-        "2 added, 0 changed, 0 moved, 0 removed, 0 unchanged\n"
-        "  1 file skipped: other kind of file, first logo.png\n"
-    )
-    (place / "news.txt").rename(place / "old.txt")
-    assert entry_point(place, "index", ".")[1].startswith(
-        "0 added, 0 changed, 1 moved, 0 removed, 1 unchanged\n"
-    )
-
-
-def test_index_answers_in_json(place: Path, entry_point):
-    _, out, _ = entry_point(place, "index", "--json", "docs", "logo.png")
-    assert json.loads(out) == {
-        "added": 1,
-        "changed": 0,
-        "moved": 0,
-        "removed": 0,
-        "unchanged": 0,
-        "skipped": [{"reason": "other kind of file", "files": 1, "first": "logo.png"}],
-    }
-
-
 def test_index_of_nothing_is_refused_in_one_line(place: Path, entry_point):
     assert entry_point(place, "index", "gone") == (
         2,
         "",
         f"dartlab-coreloop: {place / 'gone'}: does not exist\n",
     )
-
-
-def test_search_shows_title_place_and_snippet(indexed: Path, entry_point):
-    code, out, errors = entry_point(indexed, "search", "how is a run resumed?")
-    assert (code, errors) == (0, "")
-    assert out == (
-        "docs/run.md:3  Runs › Pause\n  ## Pause A paused run is resumed by `runs resume`.\n"
-        "docs/run.md:1  Runs\n  # Runs\n"
-    )
-
-
-def test_search_answers_in_json(indexed: Path, entry_point):
-    (found,) = json.loads(entry_point(indexed, "search", "--json", "매출")[1])
-    assert (found["location"], found["line"], found["start"]) == ("news.txt", 1, 0)
-    text, marks = found["untrusted_snippet"]["text"], found["untrusted_snippet"]["marks"]
-    assert [text[start:end] for start, end in marks] == ["매출"]
-
-
-def test_search_keeps_to_its_limit(indexed: Path, entry_point):
-    assert len(json.loads(entry_point(indexed, "search", "--json", "--limit", "1", "run 매출")[1])) == 1
 
 
 @pytest.mark.parametrize("words", [["search", "aardvark"], ["search", '"*']], ids=["unknown", "no words"])
