@@ -10,7 +10,7 @@ from source_files import parsed
 
 SOURCE = Path(__file__).parents[2] / "src" / "coreloop"
 ROOMS = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
-NOT_OURS = {"projects", "templates"}
+NOT_OURS = {"project", "templates"}
 """Folders of files that are copied into other projects."""
 NAMES_ITSELF = re.compile(
     r"_?(MAX|MOST|LONGEST|LARGEST|DEEPEST)(_|$)|"  # a cap
@@ -67,7 +67,7 @@ def without_reason(source: str, tree: ast.Module) -> list[str]:
 @each_row("room", sorted(ROOMS))
 def test_a_number_that_decides_has_its_reason(room: str):
     paths = [
-        path for path in (SOURCE / room).rglob("*.py") if not {"projects", "templates"} & set(path.parts)
+        path for path in (SOURCE / room).rglob("*.py") if not NOT_OURS & set(path.parts)
     ]
     found = {path.name: without_reason(path.read_text(encoding="utf-8"), parsed(path)) for path in paths}
     assert found
