@@ -10,7 +10,7 @@ from source_files import parsed
 
 SOURCE = Path(__file__).parents[2] / "src" / "coreloop"
 ROOMS = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
-NOT_OURS = {"project", "templates"}
+NOT_OURS = {"helpdesk", "templates"}
 """Folders of files that are copied into other projects."""
 NAMES_ITSELF = re.compile(
     r"_?(MAX|MOST|LONGEST|LARGEST|DEEPEST)(_|$)|"  # a cap
