@@ -66,9 +66,7 @@ def without_reason(source: str, tree: ast.Module) -> list[str]:
 
 @each_row("room", sorted(ROOMS))
 def test_a_number_that_decides_has_its_reason(room: str):
-    paths = [
-        path for path in (SOURCE / room).rglob("*.py") if not NOT_OURS & set(path.parts)
-    ]
+    paths = [path for path in (SOURCE / room).rglob("*.py") if not NOT_OURS & set(path.parts)]
     found = {path.name: without_reason(path.read_text(encoding="utf-8"), parsed(path)) for path in paths}
     assert found
     assert {name: names for name, names in found.items() if names} == {}
