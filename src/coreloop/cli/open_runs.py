@@ -1,6 +1,7 @@
 """What commands open, the project's runs and what answers need, and how a run is named."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,8 +31,8 @@ format_option = click.option(
     show_default=True,
     help="Of the report.",
 )
-_SESSION_CHARS: Final = 200
-"""Of an id; those of Claude Code have 36."""
+_SESSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+"""An id of a session, which is written into commands for an agent; those of Claude Code are UUIDs."""
 _LOOK_BACK: Final = 20
 """Runs of a project in which a session without its file finds its own."""
 
@@ -42,11 +43,11 @@ def session_id(session: str = "") -> str:
     Raises
     ------
     UsageError
-        The id is too long.
+        The id is not one.
     """
     session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    if len(session) > _SESSION_CHARS:
-        raise UsageError(f"the id of a session has at most {_SESSION_CHARS} characters")
+    if session and not _SESSION.fullmatch(session):
+        raise UsageError("the id of a session has up to 100 of the characters A-Z, a-z, 0-9 and . _ : -")
     return session
 
 
