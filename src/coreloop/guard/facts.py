@@ -273,9 +273,9 @@ class _Landing:
         landed = [its for its in commits if its.sha not in self._new]
         again = set[str]().union(*(promoted_keys(its.message) for its in landed))
         onto = Commit("", 0, "", (self.change.base, *(its.sha for its in landed)))
-        brought = reread(base, (onto, *landed))
+        brought = reread(self.repository, base, (onto, *landed))
         merge = Commit("", 0, text, (self.change.base, self.change.head))
-        for its in reread(base, (merge, *commits)):
+        for its in reread(self.repository, base, (merge, *commits)):
             if its.key not in again and self._keeps(its, landed=its in brought) is not its.reverted:
                 yield its.sha, Phrase("not there again") if its.reverted else Phrase("still there")
 
@@ -324,7 +324,10 @@ class _Landing:
     @cached_property
     def _histories(self) -> dict[str, History]:
         """The histories of the base and of each protected branch."""
-        return {tip: read_history(self.repository.log(tip)) for tip in {self.change.base, *self.tips}}
+        return {
+            tip: read_history(self.repository, self.repository.log(tip))
+            for tip in {self.change.base, *self.tips}
+        }
 
     def _parent(self, sha: str) -> str:
         return self.repository.resolve(f"{sha}^") or EMPTY
