@@ -156,19 +156,6 @@ def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
     )
 
 
-def reread(repository: Repository, commits: Iterable[Commit], newer: Iterable[Commit]) -> set[Promotion]:
-    """The promotions that newer commits revert or bring back, as they were before."""
-    log = tuple(commits)
-    logs = (log, (*newer, *log))
-    before, after = ({its.promotion for its in read_history(repository, log).merges} for log in logs)
-    return before - after
-
-
-def reverted_in(message: str) -> tuple[str, ...]:
-    """The commits, or their beginnings, that a message says it reverts."""
-    return tuple(_REVERTS.findall(message))
-
-
 def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
     """When each key in effect came to the base branch; empty outside a repository or without the branch."""
     try:
@@ -351,7 +338,7 @@ def _undone(ordered: list[Commit], promoted: set[str], texts: _Texts) -> dict[st
     parents = {commit.sha: commit.parents for commit in ordered}
     undone: dict[str, set[str]] = {}
     for commit in ordered:
-        named = reverted_in(commit.message)
+        named = tuple(_REVERTS.findall(commit.message))
         shas = [sha for sha in parents if sha.startswith(named)] if named else []
         touched = {its for sha in shas for its in (sha, *_brought(sha, parents))}
         touched &= promoted | undone.keys()
