@@ -132,7 +132,7 @@ def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, wo
     assert plan is not None
     merge(project, hub, done.branch)
     with WritableRepository(project.root) as repository:
-        merged = promotions(repository.log(repository.base("main")))
+        merged = promotions(repository, repository.log(repository.base("main")))
     assert {entry.key for entry in merged} == {entry.key for entry in plan.proposals}
     with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*already promoted"):
         select_tool(workspace, "analysis", None)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
@@ -13,7 +13,12 @@ from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
+from coreloop.base.messages import Phrase
 from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, ignored_lines
+from coreloop.base.text import printable
+
+if TYPE_CHECKING:
+    from coreloop.guard.protection import RuleDifference
 
 _RUNS_GUARD: Final = re.compile(rb"(?m)^[^#\n]*\bguard[ \t]+check\b")
 """A command, not a comment: dartlab-coreloop guard check."""
@@ -62,8 +67,15 @@ def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:
     except GitError:
         branches = sorted(repository.heads(None))
         if branches:
-            todo = f"set forge: {{base: {branches[0] if len(branches) == 1 else 'BRANCH'}}} in coreloop.yaml"
-            message = f"there is no branch {base}, only {listed(branches)}: nothing can be promoted"
+            todo = Phrase(
+                "set forge: {{base: {branches}}} in coreloop.yaml",
+                branches=branches[0] if len(branches) == 1 else "BRANCH",
+            )
+            message = Phrase(
+                "there is no branch {base}, only {listed}: nothing can be promoted",
+                base=base,
+                listed=listed(branches),
+            )
             yield Diagnosis("base", "fault", message, todo)
 
 
@@ -84,15 +96,17 @@ def _head(path: Path) -> bytes:
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
         message = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
-        init = f"run dartlab-coreloop init{_source()} --confirm"
-        todo = f"{init}, commit, then run dartlab-coreloop guard protect --confirm"
+        init = Phrase("run dartlab-coreloop init{source} --confirm", source=_source())
+        todo = Phrase("{init}, commit, then run dartlab-coreloop guard protect --confirm", init=init)
         return Diagnosis("guard", "warning", message, todo)
     name = workflow.relative_to(root).as_posix()
     text = _head(workflow)
     if REQUIREMENTS.encode() in text and not (root / REQUIREMENTS).is_file():
-        message = f"{name} installs from {REQUIREMENTS}, which does not exist"
+        message = Phrase(
+            "{name} installs from {requirements}, which does not exist", name=name, requirements=REQUIREMENTS
+        )
         return Diagnosis("guard", "fault", message, "run dartlab-coreloop init --confirm and commit")
-    return Diagnosis("guard", "ok", f"{name} runs the guard")
+    return Diagnosis("guard", "ok", Phrase("{name} runs the guard", name=name))
 
 
 def _source() -> str:
@@ -113,7 +127,7 @@ def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Itera
         yield Diagnosis("required", "warning", message, "set forge: {repo: owner/name} in coreloop.yaml")
         return
     if not token:
-        message = f"not checked: {repo} was not asked, since there is no token"
+        message = Phrase("not checked: {repo} was not asked, since there is no token", repo=repo)
         todo = "set GITHUB_TOKEN to a token with administration rights, or run dartlab-coreloop guard protect"
         yield Diagnosis("required", "warning", message, todo)
         return
@@ -130,7 +144,7 @@ def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Itera
         yield Diagnosis(
             "required",
             "warning",
-            f"not checked: {error}",
+            Phrase("not checked: {error}", error=error),
             "run dartlab-coreloop guard protect",
         )
 
@@ -143,33 +157,31 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
         current = read_current(api, wanted.branch)
     except (ForgeForbiddenError, ForgeNotFoundError) as error:
         todo = "use a token that administers the repository, or ask someone who does"
-        return Diagnosis("required", "warning", f"not checked: {error}", todo)
+        return Diagnosis("required", "warning", Phrase("not checked: {error}", error=error), todo)
     if wanted.branch != base:
-        message = f"{FILE.as_posix()} is about {wanted.branch}, but promotions go to {base} (forge: base)"
-        return Diagnosis("required", "fault", message, "name the same branch in both files")
-    return _compared(api.repo, base, [difference.rule for difference in differences(wanted, current)])
-
-
-def _compared(repo: str, base: str, weaker: Sequence[str]) -> Diagnosis:
-    """What it means that rules on GitHub are weaker than wanted."""
-    apply = "run dartlab-coreloop guard protect, and again with --confirm"
-    if any(rule.startswith("required check") for rule in weaker):
-        message = f"{repo} does not require the guard on {base}: a promotion can be merged while it is red"
-        return Diagnosis("required", "fault", message, apply)
-    if weaker:
-        message = f"{base} of {repo} requires the guard, but other rules are weaker than wanted"
-        return Diagnosis(
-            "required",
-            "warning",
-            f"{message}: {listed(weaker)}",
-            apply,
+        message = Phrase(
+            "{as_posix} is about {branch}, but promotions go to {base} (forge: base)",
+            as_posix=FILE.as_posix(),
+            branch=wanted.branch,
+            base=base,
         )
-    return Diagnosis("required", "ok", f"{base} of {repo} requires the guard")
+        return Diagnosis("required", "fault", message, "name the same branch in both files")
+    return _compared(api.repo, base, differences(wanted, current))
+
+
+def _compared(repo: str, base: str, weaker: Sequence["RuleDifference"]) -> Diagnosis:
+    """What is open while rules on GitHub are weaker than wanted."""
+    if not weaker:
+        return Diagnosis("required", "ok", f"{base} of {repo} has the rules that the guard needs")
+    left_open = "; ".join(f"{its.open or 'not as wanted'} ({its.rule})" for its in weaker)
+    is_fault = any(its.rule.startswith("required check") for its in weaker)
+    todo = "run dartlab-coreloop guard protect, and again with --confirm"
+    return Diagnosis("required", "fault" if is_fault else "warning", f"{base} of {repo}: {left_open}", todo)
 
 
 def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
     try:
-        action = f"read the runs of {workflow} in {api.repo}"
+        action = Phrase("read the runs of {workflow} in {repo}", workflow=workflow, repo=api.repo)
         answer = api.get(
             f"/actions/workflows/{workflow}/runs",
             doing=action,
@@ -178,9 +190,9 @@ def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
         runs = answer.decoded(_Runs).workflow_runs
     except ForgeError as error:
         todo = "use a token that may read actions, or look at the Actions tab"
-        return Diagnosis("green", "warning", f"not checked: {error}", todo)
+        return Diagnosis("green", "warning", Phrase("not checked: {error}", error=error), todo)
     if not runs:
-        message = f"{workflow} has never run in {api.repo}"
+        message = Phrase("{workflow} has never run in {repo}", workflow=workflow, repo=api.repo)
         return Diagnosis(
             "green", "warning", message, "open a pull request, and see that the check is reported"
         )
@@ -189,14 +201,19 @@ def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
         return Diagnosis(
             "green",
             "ok",
-            f"{workflow} is running: {run.html_url}",
+            Phrase("{workflow} is running: {html_url}", workflow=workflow, html_url=run.html_url),
         )
     if run.conclusion != "success":
-        message = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
+        message = Phrase(
+            "the newest run of {workflow} ended with {conclusion}: {html_url}",
+            workflow=workflow,
+            conclusion=run.conclusion,
+            html_url=run.html_url,
+        )
         return Diagnosis(
             "green", "warning", message, "read its log: it may have stopped a merge, or be broken"
         )
-    return Diagnosis("green", "ok", f"the newest run of {workflow} is green")
+    return Diagnosis("green", "ok", Phrase("the newest run of {workflow} is green", workflow=workflow))
 
 
 _INIT = "run dartlab-coreloop init --owner @LOGIN --confirm and commit"
@@ -206,30 +223,54 @@ def check_owners(root: Path) -> Diagnosis:
     """Check what can be known without GitHub."""
     found = read_codeowners(root)
     if found is None:
-        message = f"there is no CODEOWNERS ({', '.join(PLACES)}): nobody must review the guard's own files"
+        message = Phrase(
+            "there is no CODEOWNERS ({places}): nobody must review the guard's own files",
+            places=", ".join(PLACES),
+        )
         return Diagnosis("owners", "warning", message, _INIT)
     path, text = found
     if has_placeholder(text):
         return Diagnosis(
             "owners",
             "warning",
-            f"{path} names the placeholder {PLACEHOLDER}",
+            Phrase("{path} names the placeholder {placeholder}", path=path, placeholder=PLACEHOLDER),
             _INIT,
         )
     if ignored := list(ignored_lines(text)):
-        message = f"GitHub ignores lines of {path}: {listed(ignored)}"
+        message = Phrase("GitHub ignores lines of {path}: {listed}", path=path, listed=listed(ignored))
         return Diagnosis("owners", "warning", message, "correct them and commit")
     if missing := unowned(path, text):
         lines = ", ".join(f"{pattern} @LOGIN" for pattern in dict.fromkeys(missing.values()))
-        message = f"{path} has no owner for {listed(missing)}"
-        return Diagnosis("owners", "warning", message, f"add {lines} and commit")
-    return Diagnosis("owners", "ok", f"{path} has owners for the guard's own files")
+        message = Phrase("{path} has no owner for {listed}", path=path, listed=listed(missing))
+        return Diagnosis("owners", "warning", message, Phrase("add {lines} and commit", lines=lines))
+    return Diagnosis("owners", "ok", Phrase("{path} has owners for the guard's own files", path=path))
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnersError:
+    line: int
+    message: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnersErrors:
+    errors: tuple[_OwnersError, ...]
 
 
 def check_owners_on_github(api: GithubApi, branch: str) -> Iterator[Diagnosis]:
     """What GitHub finds wrong with a branch's CODEOWNERS, such as an owner who cannot review."""
-    from coreloop.guard.protection import owners_errors  # only needed with a token
-
-    for error in owners_errors(api, branch):
-        todo = "give the owner write access, or name another; then push CODEOWNERS"
-        yield Diagnosis("owners", "warning", f"GitHub, on {branch}: {error}", todo)
+    todo = "give the owner write access, or name another; then push CODEOWNERS"
+    try:
+        doing = f"read the errors of CODEOWNERS in {api.repo}"
+        answer = api.get("/codeowners/errors", doing=doing, query={"ref": branch})
+        ignored = [
+            f"{its.path}:{its.line}: {its.message.partition(chr(10))[0]}"
+            for its in answer.decoded(_OwnersErrors).errors
+        ]
+    except ForgeNotFoundError:
+        ignored = ["there is no CODEOWNERS, so nobody must review the guard's own files"]
+    except ForgeError as error:
+        ignored = [f"not checked: {error}"]
+    for text in ignored:
+        yield Diagnosis("owners", "warning", f"GitHub, on {branch}: {printable(text)}", todo)

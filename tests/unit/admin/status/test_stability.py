@@ -19,7 +19,7 @@ GOOD = inserted(SOURCE, "- Call: good.")
 
 def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
     with Repository(project.root) as repository:
-        history = read_history(repository.log("main"))
+        history = read_history(repository, repository.log("main"))
         when = now or datetime.now(UTC)
         return read_stability(repository, history, folder=PurePosixPath(folder), now=when)
 
