@@ -35,7 +35,7 @@ from promoting import (
 
 BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
-FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass company"
+FIRST, ONCE, ALWAYS = "- company: from show().code", "- Call once per request", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
 
 

@@ -9,7 +9,7 @@ from promoting import Project, statement, write_candidates
 LINES = (
     "- company: from search().hits[].company",
     "- axis: from show().axis",
-    "- First: show",
+    "- company: from show().code",
     "- Call once per request",
 )
 

@@ -259,7 +259,11 @@ def read_statement(folder: Path, settings: Settings | None = None, **changes: An
 
 def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
     proposal = read_statement(tmp_path)
-    assert (proposal.phase, proposal.section, proposal.lines) == ("R", "Guide", ("- First: show",))
+    assert (proposal.phase, proposal.section, proposal.lines) == (
+        "R",
+        "Guide",
+        ("- company: from show().code",),
+    )
     assert (proposal.engine, proposal.axis, proposal.steps, proposal.questions) == ("analysis", None, (), ())
     assert proposal.metrics == {
         "Evidence": "58 of 61 calls, otherwise 17 of 26",
@@ -309,20 +313,22 @@ NOT_OURS = "its text is not what coreloop writes for its figures"
 APPEND = statement()["suggested_append"]
 TAMPERED = [
     pytest.param({"line": "- Tell the user everything"}, NOT_OURS, id="no form"),
-    pytest.param({"line": "- First: show."}, NOT_OURS, id="a period"),
-    pytest.param({"line": "- First: show\n- First: scan"}, NOT_OURS, id="two lines"),
-    pytest.param({"line": "- First: show\u2028"}, NOT_OURS, id="line separator"),
+    pytest.param({"line": "- company: from show().code."}, NOT_OURS, id="a period"),
+    pytest.param({"line": "- company: from show().code\n- First: scan"}, NOT_OURS, id="two lines"),
+    pytest.param({"line": "- company: from show().code\u2028"}, NOT_OURS, id="line separator"),
     pytest.param({"line": "- First: sh\u200bow"}, "U\\+200B", id="invisible"),
     pytest.param({"line": "- Fіrst: show"}, NOT_OURS, id="look-alike"),
     pytest.param({"line": "- First: analysis"}, NOT_OURS, id="itself"),
     pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
-    pytest.param({"kind": "presence", "line": "- First: show"}, NOT_OURS, id="a guide among the caveats"),
+    pytest.param(
+        {"kind": "presence", "line": "- company: from show().code"}, NOT_OURS, id="a guide among the caveats"
+    ),
     pytest.param(
         {"kind": "presence", "line": "- Use for: exchange"}, NOT_OURS, id="a choice among the caveats"
     ),
     pytest.param({"suggested_append": {**APPEND, "body": "- First: scan"}}, NOT_OURS, id="another text"),
     pytest.param(
-        {"suggested_append": {**APPEND, "body": "- First: show\n- First: show"}},
+        {"suggested_append": {**APPEND, "body": "- company: from show().code\n- company: from show().code"}},
         NOT_OURS,
         id="its text twice",
     ),
@@ -365,7 +371,7 @@ HOSTILE_STATEMENT = [
     {"line": f"- {CANARY}"},
     {"line": "- Use for: canary"},
     {"suggested_append": {**APPEND, "target_symbol": CANARY}},
-    {"suggested_append": {**APPEND, "body": f"- First: show\n- {CANARY}"}},
+    {"suggested_append": {**APPEND, "body": f"- company: from show().code\n- {CANARY}"}},
 ]
 
 

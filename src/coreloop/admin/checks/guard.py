@@ -13,7 +13,6 @@ from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
-from coreloop.base.messages import Phrase
 from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, ignored_lines
 from coreloop.base.text import printable
 
@@ -67,15 +66,8 @@ def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:
     except GitError:
         branches = sorted(repository.heads(None))
         if branches:
-            todo = Phrase(
-                "set forge: {{base: {branches}}} in coreloop.yaml",
-                branches=branches[0] if len(branches) == 1 else "BRANCH",
-            )
-            message = Phrase(
-                "there is no branch {base}, only {listed}: nothing can be promoted",
-                base=base,
-                listed=listed(branches),
-            )
+            todo = f"set forge: {{base: {branches[0] if len(branches) == 1 else 'BRANCH'}}} in coreloop.yaml"
+            message = f"there is no branch {base}, only {listed(branches)}: nothing can be promoted"
             yield Diagnosis("base", "fault", message, todo)
 
 
@@ -96,17 +88,15 @@ def _head(path: Path) -> bytes:
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
         message = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
-        init = Phrase("run dartlab-coreloop init{source} --confirm", source=_source())
-        todo = Phrase("{init}, commit, then run dartlab-coreloop guard protect --confirm", init=init)
+        init = f"run dartlab-coreloop init{_source()} --confirm"
+        todo = f"{init}, commit, then run dartlab-coreloop guard protect --confirm"
         return Diagnosis("guard", "warning", message, todo)
     name = workflow.relative_to(root).as_posix()
     text = _head(workflow)
     if REQUIREMENTS.encode() in text and not (root / REQUIREMENTS).is_file():
-        message = Phrase(
-            "{name} installs from {requirements}, which does not exist", name=name, requirements=REQUIREMENTS
-        )
+        message = f"{name} installs from {REQUIREMENTS}, which does not exist"
         return Diagnosis("guard", "fault", message, "run dartlab-coreloop init --confirm and commit")
-    return Diagnosis("guard", "ok", Phrase("{name} runs the guard", name=name))
+    return Diagnosis("guard", "ok", f"{name} runs the guard")
 
 
 def _source() -> str:
@@ -127,7 +117,7 @@ def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Itera
         yield Diagnosis("required", "warning", message, "set forge: {repo: owner/name} in coreloop.yaml")
         return
     if not token:
-        message = Phrase("not checked: {repo} was not asked, since there is no token", repo=repo)
+        message = f"not checked: {repo} was not asked, since there is no token"
         todo = "set GITHUB_TOKEN to a token with administration rights, or run dartlab-coreloop guard protect"
         yield Diagnosis("required", "warning", message, todo)
         return
@@ -144,7 +134,7 @@ def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Itera
         yield Diagnosis(
             "required",
             "warning",
-            Phrase("not checked: {error}", error=error),
+            f"not checked: {error}",
             "run dartlab-coreloop guard protect",
         )
 
@@ -157,14 +147,9 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
         current = read_current(api, wanted.branch)
     except (ForgeForbiddenError, ForgeNotFoundError) as error:
         todo = "use a token that administers the repository, or ask someone who does"
-        return Diagnosis("required", "warning", Phrase("not checked: {error}", error=error), todo)
+        return Diagnosis("required", "warning", f"not checked: {error}", todo)
     if wanted.branch != base:
-        message = Phrase(
-            "{as_posix} is about {branch}, but promotions go to {base} (forge: base)",
-            as_posix=FILE.as_posix(),
-            branch=wanted.branch,
-            base=base,
-        )
+        message = f"{FILE.as_posix()} is about {wanted.branch}, but promotions go to {base} (forge: base)"
         return Diagnosis("required", "fault", message, "name the same branch in both files")
     return _compared(api.repo, base, differences(wanted, current))
 
@@ -181,7 +166,7 @@ def _compared(repo: str, base: str, weaker: Sequence["RuleDifference"]) -> Diagn
 
 def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
     try:
-        action = Phrase("read the runs of {workflow} in {repo}", workflow=workflow, repo=api.repo)
+        action = f"read the runs of {workflow} in {api.repo}"
         answer = api.get(
             f"/actions/workflows/{workflow}/runs",
             doing=action,
@@ -190,9 +175,9 @@ def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
         runs = answer.decoded(_Runs).workflow_runs
     except ForgeError as error:
         todo = "use a token that may read actions, or look at the Actions tab"
-        return Diagnosis("green", "warning", Phrase("not checked: {error}", error=error), todo)
+        return Diagnosis("green", "warning", f"not checked: {error}", todo)
     if not runs:
-        message = Phrase("{workflow} has never run in {repo}", workflow=workflow, repo=api.repo)
+        message = f"{workflow} has never run in {api.repo}"
         return Diagnosis(
             "green", "warning", message, "open a pull request, and see that the check is reported"
         )
@@ -201,19 +186,14 @@ def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
         return Diagnosis(
             "green",
             "ok",
-            Phrase("{workflow} is running: {html_url}", workflow=workflow, html_url=run.html_url),
+            f"{workflow} is running: {run.html_url}",
         )
     if run.conclusion != "success":
-        message = Phrase(
-            "the newest run of {workflow} ended with {conclusion}: {html_url}",
-            workflow=workflow,
-            conclusion=run.conclusion,
-            html_url=run.html_url,
-        )
+        message = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
         return Diagnosis(
             "green", "warning", message, "read its log: it may have stopped a merge, or be broken"
         )
-    return Diagnosis("green", "ok", Phrase("the newest run of {workflow} is green", workflow=workflow))
+    return Diagnosis("green", "ok", f"the newest run of {workflow} is green")
 
 
 _INIT = "run dartlab-coreloop init --owner @LOGIN --confirm and commit"
@@ -223,27 +203,24 @@ def check_owners(root: Path) -> Diagnosis:
     """Check what can be known without GitHub."""
     found = read_codeowners(root)
     if found is None:
-        message = Phrase(
-            "there is no CODEOWNERS ({places}): nobody must review the guard's own files",
-            places=", ".join(PLACES),
-        )
+        message = f"there is no CODEOWNERS ({', '.join(PLACES)}): nobody must review the guard's own files"
         return Diagnosis("owners", "warning", message, _INIT)
     path, text = found
     if has_placeholder(text):
         return Diagnosis(
             "owners",
             "warning",
-            Phrase("{path} names the placeholder {placeholder}", path=path, placeholder=PLACEHOLDER),
+            f"{path} names the placeholder {PLACEHOLDER}",
             _INIT,
         )
     if ignored := list(ignored_lines(text)):
-        message = Phrase("GitHub ignores lines of {path}: {listed}", path=path, listed=listed(ignored))
+        message = f"GitHub ignores lines of {path}: {listed(ignored)}"
         return Diagnosis("owners", "warning", message, "correct them and commit")
     if missing := unowned(path, text):
         lines = ", ".join(f"{pattern} @LOGIN" for pattern in dict.fromkeys(missing.values()))
-        message = Phrase("{path} has no owner for {listed}", path=path, listed=listed(missing))
-        return Diagnosis("owners", "warning", message, Phrase("add {lines} and commit", lines=lines))
-    return Diagnosis("owners", "ok", Phrase("{path} has owners for the guard's own files", path=path))
+        message = f"{path} has no owner for {listed(missing)}"
+        return Diagnosis("owners", "warning", message, f"add {lines} and commit")
+    return Diagnosis("owners", "ok", f"{path} has owners for the guard's own files")
 
 
 @dataclass(frozen=True, slots=True)

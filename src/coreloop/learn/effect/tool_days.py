@@ -14,8 +14,7 @@ from coreloop.learn.effect.named_failure import (
     CALL,
     EVERY_DAY,
     NamedFailure,
-    ToolCalls,
-    WindowCalls,
+    calls_against,
     whole_window,
 )
 from coreloop.learn.facts.counting import DAY_US
@@ -167,8 +166,9 @@ def read_log(
         named = len(failures.get(name, ()))
         log[name].calls[day][(model, category), case] = [n, failed, *[0] * named]
     wanted = [name for name in failures if name in log]
-    for name, own in WindowCalls(recorded.window, calls, frozenset(recorded.tools)).by_tool(wanted):
-        _add_named(log[name], failures[name], own)
+    for name in wanted:
+        own = calls.filter(pl.col("tool") == name)
+        _add_named(log[name], calls_against(failures[name], own, recorded.window, names))
     pairs = _add_requests(log, calls.lazy(), requests)
     sent = sent_tools(audit_dir, requests["descriptions"].drop_nulls().unique())
     _add_versions(log, pairs, sent.lazy().with_columns(tool))
@@ -207,10 +207,9 @@ def _case() -> pl.Expr:
     )
 
 
-def _add_named(log: ToolLog, failures: Sequence[NamedFailure], own: ToolCalls) -> None:
+def _add_named(log: ToolLog, named: Sequence[pl.DataFrame]) -> None:
     failed = pl.col("error_class") != ""
-    for at, failure in enumerate(failures, start=1):
-        against = own.rows.filter(failure.against(own))
+    for at, against in enumerate(named, start=1):
         counts = against.group_by(_KEYS).agg(n=pl.len(), failed=failed.sum())
         for _, day, model, category, case, n, n_failed in counts.iter_rows():
             log.calls[day][(model, category), case][1 + at] = n_failed

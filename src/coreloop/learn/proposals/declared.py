@@ -9,10 +9,6 @@ from coreloop.learn.proposals.sequence_lines import (
     ELIDED,
     AdvisedCall,
     AdvisedCalls,
-    Fails,
-    FailsApart,
-    FailsCall,
-    FailsSequence,
     When,
     parse_line,
 )
@@ -35,8 +31,6 @@ def refuse_words(line: str, words: Words) -> Iterator[str]:
         yield from refuse_when(value, words)
     elif isinstance(value, AdvisedCalls):
         yield from refuse_calls(value.calls, words)
-    elif isinstance(value, FailsApart | FailsCall | FailsSequence):
-        yield from refuse_fails(value, words)
 
 
 def refuse_advice(advice: Advice, words: Words) -> Iterator[str]:
@@ -46,15 +40,7 @@ def refuse_advice(advice: Advice, words: Words) -> Iterator[str]:
     for value in named.values:
         if not words.is_declared(value):
             yield _undeclared(value)
-    for tool, argument, value in named.given:
-        if not words.may_pass(tool, argument):
-            yield _no_argument(argument, tool)
-        if value and not words.may_give(tool, value):
-            yield _undeclared(value)
     yield from _refuse_fields(named.fields, words)
-    for keyword in named.keywords:
-        if not words.has_keyword(keyword):
-            yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
     for tool in named.tools:
         yield from _refuse_tool(tool, words)
     if advice.sends_to(words.tool):
@@ -99,9 +85,6 @@ def refuse_when(when: When, words: Words) -> Iterator[str]:
     """Category and keywords must be those of coreloop.yaml."""
     if when.category and not words.has_category(when.category):
         yield f"{printable(when.category)} is not declared under categories: in coreloop.yaml"
-    unknown = set(when.keywords) - set(words.settings.keywords(when.category))
-    if unknown:
-        yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
 
 
 def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[str]:
@@ -113,19 +96,3 @@ def refuse_calls(calls: Iterable[AdvisedCall], words: Words) -> Iterator[str]:
                 yield _no_argument(name, call.name)
             if value is not None and value != f"<{name}>" and not words.may_give(call.name, value.strip('"')):
                 yield _undeclared(value)
-
-
-def refuse_fails(fails: Fails, words: Words) -> Iterator[str]:
-    """The base must have the calls and arguments of a caveat."""
-    yield from refuse_calls(_calls_of(fails), words)
-    if isinstance(fails, FailsApart):
-        yield from _refuse_arguments(fails.names, words)
-
-
-def _calls_of(fails: Fails) -> tuple[AdvisedCall, ...]:
-    match fails:
-        case FailsSequence(calls):
-            return calls
-        case FailsCall(call):
-            return (call,)
-    return ()

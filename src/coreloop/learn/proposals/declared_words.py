@@ -14,7 +14,7 @@ from coreloop.base.project.imports import with_imported
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.descriptions.source import Definition, definitions, parse
-from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
+from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice
 
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
@@ -62,10 +62,6 @@ class Words:
     def has_category(self, label: str) -> bool:
         """Whether coreloop.yaml has a category."""
         return any(rule.label == label for rule in self.settings.categories)
-
-    def has_keyword(self, keyword: str) -> bool:
-        """Whether coreloop.yaml has a keyword, for any category."""
-        return any(keyword in rule.any for rule in self.settings.categories)
 
     def has_tool(self, name: str) -> bool:
         """Whether the base has a tool: under ``tools:``, or defined in this or another file."""
@@ -155,11 +151,8 @@ def names_in(line: str) -> Iterator[str]:
         named = statement.named()
         yield from named.tools
         yield from (f".{field}" for path in named.fields for field in path)
-        yield from (f"{tool}({argument}" for tool, argument, _ in named.given)
-        yield from (f'{tool}="{value}' for tool, _, value in named.given if value)
         yield from (f'="{value}' for value in named.values)
-    calls = value.calls if isinstance(value, AdvisedCalls | FailsSequence) else ()
-    for call in (value.call,) if isinstance(value, FailsCall) else calls:
+    for call in value.calls if isinstance(value, AdvisedCalls) else ():
         yield call.name
         for argument, given in call.arguments:
             if argument != ELIDED:

@@ -44,16 +44,11 @@ def _is_known(tool: str, line: str, words: Vocabulary) -> bool:
     advice = parse_advice(line)
     if advice is None:
         return False
-    named, settings = advice.named(), words.settings
+    named = advice.named()
     return (
         all(map(words.is_known, (tool, *named.tools)))
         and set(named.arguments) <= set(words.parameters(tool))
         and all(words.declares(value, tool) for value in named.values)
-        and set(named.keywords) <= {word for rule in settings.categories for word in rule.any}
-        and all(
-            argument in words.parameters(other) and (not value or words.declares(value, other))
-            for other, argument, value in named.given
-        )
     )
 
 

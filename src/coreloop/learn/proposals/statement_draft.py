@@ -13,15 +13,13 @@ from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.equal_wordings import keys_of
+from coreloop.learn.proposals.equal_wordings import keys_of, working
 from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice
 from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 MAX_EXAMPLES: Final = 5
-_SAME_BOUNDS: Final = ({"at_most", "fails"}, {"at_least", "fails"})
-"""A bound, and how earlier versions said it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +163,10 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
     """Whether a clause says no more than another; the error's class changes with more records."""
     if advice.subject() != own.subject():
         return False
-    advice, own = in_language(advice, "en"), in_language(own, "en")
+    advice, own = working(in_language(advice, "en")), working(in_language(own, "en"))
     if advice.form == own.form == "always_pass":
-        return set(dict(advice.slots)["arguments"]) <= set(dict(own.slots)["arguments"])
-    if {advice.form, own.form} in _SAME_BOUNDS:
-        return dict(advice.slots).get("number") == dict(own.conditions[0].slots).get("number")
-    if advice.form != "fails":
-        return advice == own
-    calls = [dict(line.slots).get("call") for line in (advice, own)]
-    return advice.conditions == own.conditions and calls[0] in {None, calls[1]}
+        return set(advice.items("arguments")) <= set(own.items("arguments"))
+    return advice == own
 
 
 def _bullets(docstring: str) -> list[str]:

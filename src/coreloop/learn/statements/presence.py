@@ -9,7 +9,7 @@ from coreloop.learn.statements.logged_calls import CallPlace
 
 _DEVIATES: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
     "never_empty": {"empty": True, "present": False, None: None},
-    "always_pass": {"empty": False, "present": False, None: True},
+    "always_pass": {"empty": True, "present": False, None: True},
     "leave_out": {"empty": None, "present": True, None: False},
 }
 

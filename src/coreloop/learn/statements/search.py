@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.equal_wordings import working
 from coreloop.learn.proposals.statement_draft import MergedLine
 from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
@@ -17,9 +18,6 @@ from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKi
 from coreloop.learn.statements.logged_calls import (
     CallPlace,
     CaseLog,
-    LoggedCall,
-    LoggedRequest,
-    Value,
     last_third,
 )
 from coreloop.learn.statements.precondition import PRECONDITION
@@ -182,10 +180,11 @@ def _merged_sides(
 ) -> Iterator[MergedSides]:
     """The merged lines; one whose deviating calls do not nearly always fail accounts for none."""
     for line in merged:
-        kind, deviate, follow = kind_of(line.line), 0, 0
-        if kind is not None:
-            keys = grouped(places, kind, calls.n).get(kind.subject(line.line), {None: (1 << calls.n) - 1})
-            deviate, follow = sides_of(kind, line.line, keys)
+        answers = [is_against(line.line, place) for place in places]
+        deviate, follow = (
+            bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
+            for side in (True, False)
+        )
         accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
         yield MergedSides(line, accounts, follow, _since(places, line.in_force, calls.n))
 
@@ -395,18 +394,17 @@ def sides_of(kind: LineKind, line: Advice, keys: Mapping[Key, int]) -> tuple[int
 
 def kind_of(line: Advice) -> LineKind | None:
     """The kind of a line, or None for one that is no longer proposed."""
-    return next((kind for kind in KINDS if line.form in kind.forms and _is_current(line)), None)
+    return next((kind for kind in KINDS if line.form in kind.forms), None)
 
 
-def _is_current(line: Advice) -> bool:
-    return line.form != "fails" or [part.form for part in line.conditions] == ["value"]
-
-
-def deviates(line: Advice, values: Mapping[str, Value]) -> bool | None:
-    """Whether a call with these arguments deviates from a line; None where the line says nothing about it."""
+def is_against(line: Advice, place: CallPlace) -> bool | None:
+    """Whether a call is against a line in either wording; None where the line says nothing about it."""
+    line = working(line)
     kind = kind_of(line)
     if kind is None:
         return None
-    call = LoggedCall("", values)
-    read = dict(kind.reads(CallPlace(LoggedRequest(0, 0, 0, "", "", 0, 0, 0, (call,)), 0)))
-    return kind.deviates(line, read.get(kind.subject(line)))
+    names = line.items("arguments")
+    lines = [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
+    read = dict(kind.reads(place))
+    answers = [kind.deviates(part, read.get(kind.subject(part))) for part in lines]
+    return True if True in answers else next((answer for answer in answers if answer is not None), None)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from coreloop.learn.proposals.statement_lines import Advice, advice, written_path
+from coreloop.learn.proposals.statement_lines import Advice, advice, recorded_path, written_path
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, slot
 from coreloop.learn.statements.logged_calls import CallPlace
 
@@ -13,11 +13,9 @@ _QUESTION: Final = "question"
 
 
 def _reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
-    tools = frozenset(call.tool for call in place.request.calls)
     for name, value in place.call.values.items():
         if value.sources is not None and set(value.sources) != {_QUESTION}:
-            written = (written_path(path, tools) for path in value.sources if path != _QUESTION)
-            yield (name,), frozenset(filter(None, written))
+            yield (name,), frozenset(value.sources) - {_QUESTION}
 
 
 def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
@@ -25,7 +23,9 @@ def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) ->
     counts = Counter[str]()
     for paths, tally in keys.items():
         counts.update(dict.fromkeys(paths or (), tally.ok))
-    for path, _ in counts.most_common(1):
+    paths = (written_path(recorded, known.tools) for recorded, _ in counts.most_common())
+    path = next(filter(None, paths), None)
+    if path is not None:
         yield advice("source", argument=subject[0], paths=path)
 
 
@@ -35,5 +35,5 @@ SOURCE: Final = LineKind(
     _reads,
     lambda line: (slot(line, "argument"),),
     _candidates,
-    lambda line, key: None if key is None else key.isdisjoint(dict(line.slots)["paths"]),
+    lambda line, key: None if key is None else key.isdisjoint(map(recorded_path, line.items("paths"))),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from coreloop.learn.proposals.statement_lines import Advice, advice, condition, fails
+from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
 from coreloop.learn.statements.logged_calls import CallPlace
 
@@ -24,7 +24,7 @@ def _candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) ->
     name = subject[0]
     declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
     for text in declared:
-        yield fails((condition("value", pair=_pair(name, text)),), "")
+        yield advice("fails", pair=_pair(name, text))
     names = _all_values(name, declared, keys, known)
     if names:
         yield advice("one_of", argument=name, values=tuple(sorted(names)))
@@ -73,12 +73,12 @@ def _deviates(line: Advice, key: Key) -> bool | None:
         return None
     if line.form == "one_of":
         return key[1] not in map(hash_of, dict(line.slots)["values"])
-    return bool(key[1] == hash_of(dict(line.conditions[0].slots)["pair"][0].partition("=")[2].strip('"')))
+    return bool(key[1] == hash_of(slot(line, "pair").partition("=")[2].strip('"')))
 
 
 def _subject(line: Advice) -> Subject:
     if line.form == "fails":
-        return (dict(line.conditions[0].slots)["pair"][0].partition("=")[0],)
+        return (slot(line, "pair").partition("=")[0],)
     return (slot(line, "argument"),)
 
 

@@ -64,7 +64,7 @@ def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
 
 def test_section_has_both_sides_and_what_they_are_of() -> None:
     assert statement_section(read_statement(key="0123456789abcdef", kind="presence"), WORDS) == (
-        "\n## ce-2026-04-25-001: analysis: First: show\n\n"
+        "\n## ce-2026-04-25-001: analysis: company: from show().code\n\n"
         "- presence, key `0123456789abcdef`\n"
         "- follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers\n"
         "- the last third of the days: follows: 12 of 14 calls, 8 customers; does not: 10 of 21, "
@@ -73,7 +73,7 @@ def test_section_has_both_sides_and_what_they_are_of() -> None:
         "- per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
         "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
         f"- target: {FILE}::analysis\n\n"
-        "    Caveats\n    -------\n    - First: show\n\n"
+        "    Caveats\n    -------\n    - company: from show().code\n\n"
         "From the records, with example questions:\n\n```untrusted\n    첫째 질문?\n```\n"
     )
 
@@ -115,13 +115,10 @@ def test_the_draft_lists_statements_first() -> None:
 
 SHOWN = [
     "- axis: only while company is growth or margin; one of margin, growth",
-    "- First: show",
     "- company: from show().orders[].company",
-    "- Use for: exchange, 환불",
     "- axis: one of margin, growth",
     "- Always pass company and axis",
-    '- axis="growth" fails (auth): escalate(team="billing")',
-    "- axis=true fails (auth): show",
+    '- axis="growth" fails',
 ]
 
 
@@ -136,17 +133,11 @@ def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) 
 
 WITHHELD = [
     "- axis: one of margin, growth; before canary",
-    "- First: canary",
+    "- Call canary first (same axis)",
     "- company: from canary().x",
     "- canary: from show().x",
-    "- Use for: canary",
-    "- For exchange use canary",
     "- axis: one of margin, canary",
-    '- axis="canary" fails (auth)',
-    '- axis="margin" fails (auth): canary',
-    '- axis="margin" fails (auth): escalate(canary="billing")',
-    '- axis="margin" fails (auth): escalate(team="canary")',
-    '- axis="margin" fails (auth): escalate(team="margin")',
+    '- axis="canary" fails',
     "- what the canary said",
 ]
 
@@ -161,7 +152,7 @@ def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
 
 def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
     unknown = redact_statement(read_statement(tool="canary"), WORDS)
-    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 13]")
+    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 27]")
     refused = redact_statement(read_statement(refused="a canary", suggested_append=None), WORDS)
     assert "canary" not in repr(refused)
 
@@ -185,7 +176,7 @@ def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> Candi
 
 
 def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
-    first, second = read_statement(), read_statement(line="- Call once per request")
+    first, second = read_statement(), read_statement(line="- Always pass axis")
     sequence = msgspec.convert(candidate(), Candidate)
     document = night(tmp_path, [first, sequence])
     assert [(type(entry).__name__, entry.id) for entry in document.entries] == [
@@ -218,24 +209,25 @@ def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Pat
 
 
 def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file(tmp_path: Path) -> None:
-    few = read_statement(
-        line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4}
-    )
+    few = read_statement(line="- Always pass axis", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
     document = night(tmp_path, [few, read_statement()], sanitized=True)
-    assert ([entry.line for entry in document.statements], document.n_folded) == (["- First: show"], 1)
+    assert ([entry.line for entry in document.statements], document.n_folded) == (
+        ["- company: from show().code"],
+        1,
+    )
     assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
 
 
 def test_a_repeated_statement_is_listed_once() -> None:
     new, dropped = new_keys(
-        [read_statement(), read_statement(id="x"), read_statement(line="- Call once per request")],
+        [read_statement(), read_statement(id="x"), read_statement(line="- Always pass axis")],
         {read_statement(tool="b").key},
     )
     assert ([entry.line for entry in new], dropped) == (
-        ["- First: show", "- Call once per request"],
+        ["- company: from show().code", "- Always pass axis"],
         {"same_text": 1},
     )
 
 
 def test_a_statements_line_begins_with_its_tool() -> None:
-    assert statement_line(read_statement()) == "analysis: First: show"
+    assert statement_line(read_statement()) == "analysis: company: from show().code"
