@@ -105,8 +105,7 @@ def test_the_job_summary_and_the_dashboard_have_none(project: Path):
     command(project, "pattern", "--sanitize", "--out", "shared/candidates").assert_code()
     summary = program(project, "python", "-m", "coreloop.cli.job_summary", "shared").assert_code()
     assert "failing group" in summary.out
-    (project / "status.json").write_text(command(project, "status", "--json").out, encoding="utf-8")
-    page = program(project, "python", "-m", "coreloop.cli.dashboard", "--render", "status.json", "shared")
+    page = program(project, "python", "-m", "coreloop.cli.dashboard", "--outputs", "shared")
     assert CANARY not in summary.out + page.assert_code().out
 
 

@@ -10,7 +10,7 @@ LINES = (
     "- company: from search().hits[].company",
     "- axis: from show().axis",
     "- company: from show().code",
-    "- Call once per request",
+    "- axis: from search().hits[].company",
 )
 
 
