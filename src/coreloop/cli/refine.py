@@ -163,17 +163,6 @@ def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -
     for gate, n in refined.counterexample_search.dropped.items():
         if n:
             show_dropped(gate, n, _GATES)
-    _show_near_groups(refined, columns)
-
-
-def _show_near_groups(refined: "Refined", columns: int) -> None:
-    from coreloop.learn.refine.document import title
-
-    for miss in refined.counterexample_search.nearest:
-        counts = f"{miss.n_failures:,} of {miss.n_calls:,} {miss.unit} failed"
-        rate = miss.n_failures / miss.n_calls
-        text = f"      nearest: {counts} ({rate:.3f}): {title(miss)}"
-        click.echo(fitted(printable(text), columns))
 
 
 def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
@@ -238,7 +227,6 @@ def refined_facts(
         **fields_of(refined, "n_days", "n_records", "n_files"),
         "n_groups": refined.counterexample_search.n_groups,
         "fell": refined.counterexample_search.dropped,
-        "nearest": entries(refined.counterexample_search.nearest),
         **asdict(refined.oddities),
         "unseen": refined.unseen,
         "n_tests": refined.n_tests,

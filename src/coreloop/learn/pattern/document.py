@@ -7,7 +7,6 @@ from coreloop.base.project.tools import Unresolved
 from coreloop.base.records import is_category
 from coreloop.base.text import escape_markdown
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.pattern.find_candidates import NearMiss
 from coreloop.learn.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
 from coreloop.learn.proposals.proposal_files import folded_note
 from coreloop.learn.proposals.statement_document import WITHHELD, proposed_text, recorded
@@ -36,11 +35,6 @@ def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         bullets=tuple(unless(False, text) for text in candidate.bullets),
         providers=words.redacted_providers(candidate.providers),
     )
-
-
-def redact_near_miss(miss: NearMiss) -> NearMiss:
-    """Remove the steps, and a category that is none of the project's."""
-    return replace(miss, steps="", category=unless(is_category(miss.category), miss.category))
 
 
 def redact_note(note: Note) -> Note:

@@ -1,7 +1,7 @@
 """Phase P as a use case: a project's records in, the day's candidates out; old records are removed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -128,11 +128,6 @@ def run_pattern(
             playbook=playbook,
             notes=notes.notes,
         )
-        if request.sanitized:  # steps may hold values of users
-            proposals = replace(
-                proposals,
-                candidate_search=replace(proposals.candidate_search, nearest=()),
-            )
         folder = request.out or workspace.candidates_dir
         workspace.keep_private(folder)
         document, paths = write_proposals(proposals, folder, now=now, sanitized=request.sanitized)

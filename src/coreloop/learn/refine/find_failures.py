@@ -16,7 +16,6 @@ from coreloop.learn.proposals.counterexamples import Counterexample, Example, Wi
 from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
-MAX_NEAREST: Final = 3
 _MIN_TORN_CHARS: Final = 20  # chosen: a shorter start fits several questions
 _SHAPE: Final = ("tool", "shape")
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
@@ -35,14 +34,11 @@ class CounterexampleSearch:
         Failing groups that were examined.
     dropped : mapping of str to int
         How many were dropped, by reason.
-    nearest : tuple of Counterexample
-        Without counterexamples, the groups with the most failures; for local output only.
     """
 
     counterexamples: tuple[Counterexample, ...]
     n_groups: int
     dropped: Mapping[str, int]
-    nearest: tuple[Counterexample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +82,7 @@ def find_counterexamples(
     examples = tuple(
         replace(group, examples=_examples(places, window, questions)) for group, places in ranked
     )
-    rare = sorted((group for group, _ in groups if group.n_failures < min_failures), key=_most_failures)
-    nearest = tuple(rare[:MAX_NEAREST]) if not examples else ()
-    return CounterexampleSearch(examples, len(groups), dropped, nearest)
-
-
-def _most_failures(group: Counterexample) -> tuple[int, float, str]:
-    return (-group.n_failures, -group.harm_low, group.key)
+    return CounterexampleSearch(examples, len(groups), dropped)
 
 
 def _rank(group: Counterexample) -> tuple[float, float, int, str]:

@@ -113,7 +113,6 @@ def run_refine(
         if request.sanitized:  # near misses may hold users' values
             refined = replace(
                 refined,
-                counterexample_search=replace(refined.counterexample_search, nearest=()),
                 nearest=(),
                 errors=(),
                 unproposed=replace(refined.unproposed, undefined=(), withheld=()),

@@ -286,22 +286,3 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
 )
 def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: str):
     assert target_step(tuple(Step(name, chosen, ()) for name, chosen in steps)).name == target
-
-
-def test_one_error_among_many_is_the_nearest_miss_with_its_rate(tmp_path: Path):
-    rows = [*repeated(499), record(question="다른 질문", error="ValueError: no")]
-    search = _search(tmp_path, rows)
-    (miss,) = search.nearest
-    assert (search.candidates, miss.gate, miss.steps) == ((), "min_success_rate", "analysis(axis=수익성)")
-    assert (miss.n_success, miss.n_observed, miss.success_rate) == (499, 500, 0.998)
-
-
-def test_without_candidates_the_nearest_misses_are_named(tmp_path: Path):
-    few = [record(question=f"q {word(n)}", tool_calls=[call("a")]) for n in range(2)]
-    alike = [record(question="same question", tool_calls=[call("b")])] * 5
-    search = _search(tmp_path, [*few, *alike])
-    assert {miss.gate: (miss.steps, miss.n_observed, miss.n_questions) for miss in search.nearest} == {
-        "min_repeat": ("a()", 2, None),
-        "min_unique_questions": ("b()", 5, 1),
-    }
-    assert _search(tmp_path, [*few, *alike, *repeated(3)]).nearest == ()

@@ -566,17 +566,3 @@ def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
         assert example.n_calls == made[example.tool, frozenset(example.arg_keys)]
     assert by_shape == bad
     assert sum(bad.values()) == 412
-
-
-def test_without_counterexamples_the_groups_with_most_failures_are_named(tmp_path: Path):
-    rows = [
-        record(tool_calls=[failed("a"), call("b")]),
-        *[record(tool_calls=[failed("b", error="timeout"), call("a")])] * 2,
-    ]
-    search = _search(tmp_path, rows, 3)
-    assert search.counterexamples == ()
-    assert [(miss.tool, miss.n_failures, miss.n_calls) for miss in search.nearest] == [
-        ("b", 2, 3),
-        ("a", 1, 3),
-    ]
-    assert _search(tmp_path, rows, 2).nearest == ()
