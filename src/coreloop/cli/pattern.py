@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult
-    from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-    from coreloop.learn.proposals.statements import Statement
+    from coreloop.learn.proposals.entry import Candidate, CandidatesFile, Statement
 
 
 @click.command()
@@ -200,7 +199,6 @@ def proposals_facts(
     proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
 ) -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.pattern.document import redact_candidate
     from coreloop.learn.proposals.vocabulary import labelled
 
     search, words = proposals.candidate_search, proposals.words
@@ -211,7 +209,7 @@ def proposals_facts(
         "fell": search.dropped,
         **asdict(proposals.oddities),
         "unseen": proposals.unseen,
-        "candidates": [labelled(one, redact_candidate(one, words)) for one in document.candidates],
+        "candidates": [labelled(one, one.shared(words)) for one in document.candidates],
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),
         "files": paths,

@@ -11,10 +11,9 @@ from coreloop.descriptions.source import UnprovenError, find_definition, read_so
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
 from coreloop.learn.proposals.declared import refuse_words
 from coreloop.learn.proposals.declared_words import BaseNames, Words
+from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, Statement, difference_text, not_sure, too_few
 from coreloop.learn.proposals.figures import StatementEvidence
-from coreloop.learn.proposals.statement_document import difference_text
 from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key
-from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, Statement, not_sure, too_few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +87,7 @@ def refuse_weak(statement: Statement) -> str | None:
         return not_sure(statement.q_value)
     for what, sides in (("", statement.sides), (" in the last days", statement.held)):
         if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
-            return f"what follows the line does no better than the rest{what}: {sides.text}"
+            return f"what follows the line does no better than the rest{what}: {sides}"
     sides = statement.sides
     if min(sides.cases, sides.other_cases) < MIN_CASES:
         return too_few(min(sides.cases, sides.other_cases), statement.case)

@@ -13,7 +13,7 @@ from coreloop.base.project.tools import is_tool_name
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
+from coreloop.learn.proposals.entry import Candidate, CandidatesFile, Statement
 from coreloop.learn.proposals.figures import trailer_figures
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.sequence_lines import (
@@ -23,7 +23,6 @@ from coreloop.learn.proposals.sequence_lines import (
     calls_fit,
     parse_line,
 )
-from coreloop.learn.proposals.statements import Statement
 from coreloop.promote.check_statement import (
     EvidenceRow,
     is_ours,

@@ -206,7 +206,7 @@ def test_an_id_alone_shows_a_request_a_sequence_and_a_failing_group(run: Run, tm
     assert "cannot be read" in " ".join(shown.split())  # its tool is not in this folder
     shown = run("judge", "--id", failing["id"]).stdout
     assert "state     found" in shown
-    assert "evidence  57 of 57 calls failed\n" in shown
+    assert "evidence  57 of 57 calls failed (invalid_argument)" in shown
 
 
 @pytest.mark.parametrize("command", ["pattern", "refine"])

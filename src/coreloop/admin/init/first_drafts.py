@@ -10,7 +10,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import day_files, newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
-from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.refine.propose import Refined, refine
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 

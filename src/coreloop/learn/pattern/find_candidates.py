@@ -23,8 +23,8 @@ from coreloop.learn.mine.window import (
     group_by_first_tool,
     moment,
 )
-from coreloop.learn.proposals.candidates import FROM_PLAYBOOK, Candidate, candidate_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Step, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
@@ -165,7 +165,7 @@ class _Details:
         distinct = self._distinct[pattern]
         sequence = self._sequences[row["sequence"]]
         return Candidate(
-            key=candidate_key(row["category"], sequence),
+            key=statement_key(row["category"], sequence, GUIDE),
             engine=target.name,
             axis=next(iter(target.selectors.values()), None),
             cat_hash=row["category"],

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -21,11 +20,11 @@ from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, merge
-from coreloop.learn.pattern.document import candidates_markdown, redact_candidate, redact_note
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.candidates import Candidate, CandidatesFile, Note
-from coreloop.learn.proposals.proposal_files import CANDIDATES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.entry import Candidate, CandidatesFile, Note
+from coreloop.learn.proposals.page import candidates_markdown
+from coreloop.learn.proposals.proposal_files import CANDIDATES, new_keys, write_night
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.learn.statements.compare_sides import rank_test
@@ -129,24 +128,21 @@ def write_proposals(
     WorkspaceError
         The folder cannot be written, or the day's file is damaged. No file is left half written.
     """
-    words, notes = proposals.words, proposals.notes
-
-    def build(numbered: Numbered[Candidate]) -> tuple[CandidatesFile, str]:
-        document = CandidatesFile(
-            generated_at=now,
-            window=proposals.days,
-            candidates=numbered.entries,
-            notes=tuple(map(redact_note, notes)) if sanitized else notes,
-            ids=numbered.ids,
-            n_folded=numbered.n_folded,
-        )
-        return document, candidates_markdown(document, words)
-
-    redact = partial(redact_candidate, words=words) if sanitized else None
-    entries = proposals.candidate_search.candidates
-    n_records = proposals.n_records + len(notes)
+    notes = proposals.notes
+    document = CandidatesFile(
+        generated_at=now,
+        window=proposals.days,
+        candidates=proposals.candidate_search.candidates,
+        notes=tuple(note.shared() for note in notes) if sanitized else notes,
+    )
     return write_night(
-        folder, now.date(), entries, kind=CANDIDATES, redact=redact, build=build, n_records=n_records
+        folder,
+        document,
+        candidates_markdown,
+        words=proposals.words,
+        kind=CANDIDATES,
+        sanitized=sanitized,
+        n_records=proposals.n_records + len(notes),
     )
 
 

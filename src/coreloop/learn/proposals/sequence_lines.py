@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.entry import Step
 from coreloop.learn.statements.line_sentences import CALL, NO_CATEGORY, OF_CATEGORY, Language
 
 ELIDED: Final = "…"

@@ -13,10 +13,9 @@ from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.heading import DocLine
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.entry import Statement, Step
 from coreloop.learn.proposals.equal_wordings import keys_of, working
 from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 MAX_EXAMPLES: Final = 5

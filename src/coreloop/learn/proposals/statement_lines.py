@@ -179,9 +179,9 @@ class Named:
     fields: tuple[tuple[str, ...], ...] = ()
 
 
-def statement_key(tool: str, line: str, section: str) -> str:
-    """A key that is stable across runs: 16 hex digits of SHA-256 of tool, line and section."""
-    return sha256(f"{tool}\n{line}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
+def statement_key(*parts: str) -> str:
+    """A key that is stable across runs: 16 hex digits of SHA-256 of tool, line and section, or the like."""
+    return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def advice(form: str, **slots: str | tuple[str, ...]) -> Advice:

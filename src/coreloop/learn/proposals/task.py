@@ -7,14 +7,14 @@ counts, classes of errors and kinds of lines. Nothing that a user or a model wro
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
+from coreloop.learn.proposals.entry import ErrorRow, Mender
 from coreloop.learn.proposals.statement_lines import Advice, in_language
 from coreloop.learn.statements.line_sentences import Language
 
-Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
     "schema": "Find the check that raises it, and let the parameter's schema say what is accepted.",
     "tool": "Find why the tool raises it, and mend the tool if its callers are not to blame.",
@@ -40,19 +40,8 @@ class Cause:
     of: int | Merged
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureCounts:
-    """The figures of an error, see `coreloop.learn.proposals.counterexamples.ErrorRow`."""
-
-    error_class: str
-    mender: Mender
-    n_calls: int
-    n_lost: int
-    n_documented: int = 0
-
-
 def task_of(
-    tool: Tool | None, failure: FailureCounts, *, merged: Sequence[Cause] = (), nearest: Sequence[Cause] = ()
+    tool: Tool | None, failure: ErrorRow, *, merged: Sequence[Cause] = (), nearest: Sequence[Cause] = ()
 ) -> str:
     """A text to hand to a coding agent.
 

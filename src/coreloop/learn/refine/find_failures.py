@@ -12,8 +12,8 @@ from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
-from coreloop.learn.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Step, Without, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 
 MAX_EXAMPLES: Final = 5
 _MIN_TORN_CHARS: Final = 20  # chosen: a shorter start fits several questions
@@ -191,7 +191,7 @@ def _call_shapes(window: Window) -> dict[int, _Shape]:
 
 def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _OtherCalls) -> Counterexample:
     return Counterexample(
-        key=counterexample_key("call", row["tool"], shape.text, row["error_class"], template),
+        key=statement_key("call", row["tool"], shape.text, row["error_class"], template, CAVEATS),
         kind="call",
         tool=row["tool"],
         selectors=shape.selectors,
@@ -279,7 +279,7 @@ def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexamp
         bits |= signals
     classes = names_of(bits, among=CLASSES)
     return Counterexample(
-        key=counterexample_key("sequence", row["category"], sequence),
+        key=statement_key("sequence", row["category"], sequence, CAVEATS),
         kind="sequence",
         tool=target.name,
         selectors=target.selectors,

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,19 +12,20 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.counterexamples import (
-    SECTION,
+from coreloop.learn.proposals.entry import (
+    CAVEATS,
     Counterexample,
     CounterexamplesFile,
     ErrorRow,
-    counterexample_key,
+    NearStatement,
+    Statement,
+    Step,
 )
-from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.learn.proposals.page import counterexamples_markdown
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, new_keys, write_night
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
-from coreloop.learn.proposals.statements import NearStatement, Statement
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.document import counterexamples_markdown, redact_entry
 from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
 from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import CaseLog, called_tools, read_log
@@ -82,7 +82,7 @@ def refine(
     found = to_statements(tools, log, language=workspace.settings.language)
     places = {entry.statement.key: entry.places for entry in found}
     statements, unproposed = draft_statements(
-        (entry.statement for entry in found), words, section=SECTION, settled=known, merges=merges
+        (entry.statement for entry in found), words, section=CAVEATS, settled=known, merges=merges
     )
     explained = _with_logged({statement.tool for statement in statements}, logged)
     known_tools = {entry.statement.tool for entry in found if entry.statement.key in known}
@@ -148,27 +148,21 @@ def write_refined(
     WorkspaceError
         The folder cannot be written, or the day's file is damaged. No file is left half written.
     """
-
-    def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
-        document = CounterexamplesFile(
-            generated_at=now,
-            window=refined.days,
-            errors=() if sanitized else refined.errors,
-            statements=numbered.of(Statement),
-            counterexamples=numbered.of(Counterexample),
-            ids=numbered.ids,
-            n_folded=numbered.n_folded,
-        )
-        return document, counterexamples_markdown(document, refined.words)
-
-    redact = partial(redact_entry, words=refined.words) if sanitized else None
-    entries: list[Statement | Counterexample] = [
-        *refined.statements,
-        *refined.counterexample_search.counterexamples,
-    ]
-    n_records = refined.n_records
+    document = CounterexamplesFile(
+        generated_at=now,
+        window=refined.days,
+        errors=() if sanitized else refined.errors,
+        statements=refined.statements,
+        counterexamples=refined.counterexample_search.counterexamples,
+    )
     return write_night(
-        folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build, n_records=n_records
+        folder,
+        document,
+        counterexamples_markdown,
+        words=refined.words,
+        kind=COUNTEREXAMPLES,
+        sanitized=sanitized,
+        n_records=refined.n_records,
     )
 
 
@@ -215,4 +209,5 @@ def _public_key(example: Counterexample, words: Vocabulary, steps: Sequence[Step
     if words.tool(example.tool) is None or words.declares_all(steps):
         return example.key
     calls = " -> ".join(str(words.call(step)) for step in steps)
-    return counterexample_key(example.kind, calls, example.error_class or "", example.error_template or "")
+    error = example.error_class or "", example.error_template or ""
+    return statement_key(example.kind, calls, *error, CAVEATS)

@@ -6,10 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
-from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.entry import Candidate, Statement, cost_text, q_text, sides_text
 from coreloop.learn.proposals.proposed_change import change_of
-from coreloop.learn.proposals.statement_document import cost_text, sides_text
-from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name
 from coreloop.learn.verdicts.proposal_state import states_by_key
 from coreloop.observe.judgments import (

@@ -21,7 +21,7 @@ from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
 from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.entry import Candidate
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY

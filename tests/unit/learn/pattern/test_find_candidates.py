@@ -15,8 +15,8 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.candidates import candidate_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import Step, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 from logs import call, record, repeated, word, write_log
 from rows import each_row
 
@@ -134,21 +134,10 @@ def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Pat
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path):
-    key = candidate_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
+    key = statement_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
     search = _search(tmp_path, repeated(3), known=frozenset({key, "another"}))
     assert search.candidates == ()
     assert search.dropped["known"] == 1
-
-
-def test_the_key_depends_only_on_category_sequence_and_section():
-    keys = {
-        candidate_key(*parts)
-        for parts in [("A", "x", "G"), ("B", "x", "G"), ("A", "y", "G"), ("A", "x", "C")]
-    }
-    assert len(keys) == 4
-    assert (
-        candidate_key("FIN-profitability-KR", "analysis(axis=수익성)>show()", "Guide") == "9f37ca082da7e52e"
-    )
 
 
 def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_path: Path):

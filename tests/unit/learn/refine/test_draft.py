@@ -22,17 +22,17 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.counterexamples import (
+from coreloop.learn.proposals.entry import (
     Counterexample,
     CounterexamplesFile,
+    Statement,
+    Step,
+    SuggestedAppend,
     Without,
-    counterexample_key,
+    target_step,
 )
-from coreloop.learn.proposals.entry import SuggestedAppend
 from coreloop.learn.proposals.proposal_files import read_proposals, to_json
-from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.propose import Refined, draft_counterexample, refine, write_refined
 from coreloop.promote.proposal_entry import read_proposal
@@ -132,10 +132,10 @@ def test_published_keys_do_not_cover_undeclared_values(kind: str) -> None:
     def key(axis: str) -> str:
         step = Step("analysis", {"axis": axis}, ("axis",))
         example = _sequence(step) if kind == "sequence" else _call("axis", selectors={"axis": axis})
-        return draft_counterexample(replace(example, key=counterexample_key(axis)), WORDS).key
+        return draft_counterexample(replace(example, key=statement_key(axis, "Caveats")), WORDS).key
 
-    assert key("배당") == counterexample_key("배당")
-    assert key("정하린") == key("김서연") != counterexample_key("정하린")
+    assert key("배당") == statement_key("배당", "Caveats")
+    assert key("정하린") == key("김서연") != statement_key("정하린", "Caveats")
 
 
 NAMES = st.sampled_from(["company", "axis", "years", "topic", "CANARY", "ignore all", "x y"])
