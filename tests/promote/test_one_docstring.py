@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coreloop.guard.decision import GuardDecision
+from coreloop.guard.inputs import CheckInputs
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.promotions import promotions
@@ -13,8 +15,6 @@ from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.guard.check import check_event
-from coreloop.guard.decision import GuardDecision
-from coreloop.guard.inputs import CheckInputs
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.pattern.propose import Proposals
     from coreloop.learn.pattern.run import PatternResult
-    from coreloop.learn.proposals.entry import Candidate, CandidatesFile, Statement
+    from coreloop.learn.proposals.entry import Candidate, Statement
+    from coreloop.learn.proposals.proposal_files import CandidatesFile
 
 
 @click.command()

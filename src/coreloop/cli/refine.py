@@ -32,14 +32,10 @@ from coreloop.cli.options import FOLDER, days_between, json_option, verbose_opti
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.proposals.entry import (
-        Counterexample,
-        CounterexamplesFile,
-        ErrorRow,
-        NearStatement,
-        Statement,
-    )
+    from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
+    from coreloop.learn.proposals.proposal_files import CounterexamplesFile
     from coreloop.learn.proposals.statement_draft import Unproposed
+    from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.refine.gaps import ToolGaps
     from coreloop.learn.refine.propose import Refined
 

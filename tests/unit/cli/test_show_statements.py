@@ -14,7 +14,8 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.emit import json_of
 from coreloop.cli.refine import refined_facts, show_refined
-from coreloop.learn.proposals.entry import CounterexamplesFile, Statement
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile
 from coreloop.learn.proposals.statement_draft import Unproposed
 from coreloop.learn.refine.propose import refine
 from promoting import statement

@@ -42,7 +42,7 @@ from coreloop.learn.facts.schema import (
 )
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.observe.reading.question import Question, decode_question
 
@@ -240,11 +240,6 @@ class Window:
         of_causes = self._causes.select("cause", "text").iter_rows() if kind == "template" else ()
         return _texts_of(self.texts, kind, hashes) | dict(of_causes)
 
-    def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
-        """Read single lines again, by file and offset; lines that no longer exist are left out."""
-        for lines in map(self._lines_of, self._by_file(places)):
-            yield from lines
-
     def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
         """Texts of the questions of some lines; lines that no longer exist are left out."""
         return {place: question.question or "" for place, question in self.questions(places).items()}
@@ -254,10 +249,6 @@ class Window:
         wanted = self._by_file(places)
         read = chain.from_iterable(map(self._questions_of, wanted))
         return {(file, offset): question for file, offset, question in read}
-
-    def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
-        read = ((file, offset, decode_line(raw, offset)) for file, offset, raw in self._raw_lines(wanted))
-        return [(file, offset, line) for file, offset, line in read if isinstance(line, RecordLine)]
 
     def _questions_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Question]]:
         read = ((file, offset, decode_question(raw)) for file, offset, raw in self._raw_lines(wanted))

@@ -22,9 +22,9 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, merge
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.entry import Candidate, CandidatesFile, Note
+from coreloop.learn.proposals.entry import Candidate, Note
 from coreloop.learn.proposals.page import candidates_markdown
-from coreloop.learn.proposals.proposal_files import CANDIDATES, new_keys, write_night
+from coreloop.learn.proposals.proposal_files import CANDIDATES, CandidatesFile, new_keys, write_night
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.learn.statements.compare_sides import rank_test

@@ -13,8 +13,8 @@ from coreloop.learn.knowledge.store import reading
 from coreloop.learn.mine.folder import expired, remove
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
-from coreloop.learn.proposals.entry import CandidatesFile, Note
-from coreloop.learn.proposals.proposal_files import CANDIDATES, newest_night
+from coreloop.learn.proposals.entry import Note
+from coreloop.learn.proposals.proposal_files import CANDIDATES, CandidatesFile, newest_night
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.observe.journal import remove_days
 

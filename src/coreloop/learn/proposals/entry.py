@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
 
-from coreloop.base.date_range import Days
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
@@ -20,7 +19,6 @@ from coreloop.base.records import is_category
 if TYPE_CHECKING:
     from coreloop.learn.proposals.vocabulary import Vocabulary
 
-SCHEMA_VERSION: Final = 1
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 GUIDE: Final = SECTIONS["R"]
@@ -39,7 +37,6 @@ FROM_NOTES: Final = 3
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 _REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
-Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 
 
 def unless(is_known: bool, text: str) -> str:
@@ -99,8 +96,25 @@ class Sides:
         return f"{self.n_ok:,} of {self.n:,}{otherwise}"
 
 
+class _WithQuestions:
+    """An entry of which the records say no more than example questions."""
+
+    __slots__ = ()
+    example_questions: tuple[str, ...]
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What only the records say, besides questions."""
+        return ()
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Example questions."""
+        return self.example_questions
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(_WithQuestions):
     """One line about one tool, with its evidence; the draft adds ``id``, ``suggested_append``, ``refused``.
 
     Attributes
@@ -174,16 +188,6 @@ class Statement:
             f"{self.n_questions} distinct questions, {seen_text(self)}",
         )
 
-    @property
-    def said(self) -> tuple[str, ...]:
-        """What only the records say, besides questions."""
-        return ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return self.example_questions
-
     def shared(self, words: "Vocabulary") -> "Statement":
         """Without the questions, and without the line if a name in it is not declared."""
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
@@ -216,7 +220,7 @@ class NearStatement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(_WithQuestions):
     """A sequence of tools that passed the gates.
 
     ``id``, ``suggested_append`` and ``refused`` come with the draft; ``bullets`` are those of the playbook
@@ -298,16 +302,6 @@ class Candidate:
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
 
-    @property
-    def said(self) -> tuple[str, ...]:
-        """What only the records say, besides questions."""
-        return ()
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return self.example_questions
-
     def shared(self, words: "Vocabulary") -> "Candidate":
         """Without questions and undeclared texts."""
         withheld = any(
@@ -348,20 +342,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """All other calls of the same tool: how many failed, and the arguments that they have.
-
-    Attributes
-    ----------
-    arg_keys : tuple of str
-        Arguments of every such call.
-    any_arg_keys : tuple of str
-        Arguments of at least one such call.
-    """
+    """All other calls of the same tool, and how many of them failed."""
 
     n_failures: Count
     n_calls: Count
-    arg_keys: tuple[str, ...] = ()
-    any_arg_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,11 +464,6 @@ class Counterexample:
             selectors=words.redacted(self.tool, self.selectors),
             arg_keys=words.redacted_keys(self.tool, self.arg_keys, self.selectors),
             steps=tuple(map(words.redacted_step, self.steps)),
-            n_without=replace(
-                self.n_without,
-                arg_keys=words.redacted_keys(self.tool, self.n_without.arg_keys),
-                any_arg_keys=words.redacted_keys(self.tool, self.n_without.any_arg_keys),
-            ),
             error_template=None,
             providers=words.redacted_providers(self.providers),
             examples=(),
@@ -492,103 +471,7 @@ class Counterexample:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRow:
-    """Failed calls of a tool whose errors differ in values only.
-
-    Attributes
-    ----------
-    error : str
-        The text without values.
-    n_calls, n_cases : int
-        Failed calls, retries included, and the cases that they are from.
-    n_lost : int
-        Failed requests among those with such a call.
-    n_recovered : int
-        Calls after which a later call of the tool worked in the same request.
-    n_repeated : int
-        Calls that are the third or later of the tool in their request.
-    mender : str
-        Who can mend it. ``text``: a proposed line is about it; ``merged``: promoted lines explain most of it.
-    merged : tuple of str
-        The promoted lines that these calls deviate from, each with how many, and how many since the merge.
-    n_documented : int
-        Calls that follow a promoted line, and came after all of the tool's were merged.
-    nearest : tuple of str
-        The two lines, not proposed, that separate these calls best and explain most, each with its counts.
-    task : str
-        See `coreloop.learn.proposals.task`.
-    """
-
-    tool: str
-    error: str
-    error_class: str
-    n_calls: Count
-    n_cases: Count
-    n_lost: Count
-    n_recovered: Count
-    n_repeated: Count
-    mender: Mender
-    merged: tuple[str, ...] = ()
-    n_documented: Count = 0
-    nearest: tuple[str, ...] = ()
-    task: str = ""
-
-    def shared(self, words: "Vocabulary") -> "ErrorRow":
-        """Without the error's text, what is no line of ours, and a tool that is not declared."""
-        return replace(self, tool=unless(words.is_known(self.tool), self.tool), error="", nearest=())
-
-
 Entry = Statement | Candidate | Counterexample
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayFile:
-    """What the files of a day have in common.
-
-    Attributes
-    ----------
-    ids : dict of str to str
-        Key -> id, of all runs of the day: a key keeps its id.
-    n_folded : int
-        Entries of too few requests to be listed in a shared file; 0 in a local one.
-    draft_sha256 : str
-        Digest of the draft that was written with it, 64 hex digits.
-    """
-
-    schema_version: int = SCHEMA_VERSION
-    generated_at: datetime
-    window: Days
-    statements: tuple[Statement, ...] = ()
-    ids: dict[str, str] = field(default_factory=dict)
-    n_folded: int = 0
-    draft_sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidatesFile(DayFile):
-    """``candidates/{YYYY-MM-DD}-candidates.json``; ``notes`` only with ``--include-audit-analysis``."""
-
-    candidates: tuple[Candidate, ...]
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Statement | Candidate, ...]:
-        """The statements, then the candidates, each best first."""
-        return (*self.statements, *self.candidates)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CounterexamplesFile(DayFile):
-    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; ``errors`` in local files only."""
-
-    counterexamples: tuple[Counterexample, ...]
-    errors: tuple[ErrorRow, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Statement | Counterexample, ...]:
-        """The statements, best first, then the counterexamples, worst first."""
-        return (*self.statements, *self.counterexamples)
 
 
 def seen_text(entry: Entry) -> str:

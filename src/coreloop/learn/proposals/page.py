@@ -10,21 +10,16 @@ from typing import Final
 from coreloop.base.project.tools import Unresolved
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import (
-    FROM_NOTES,
-    WITHHELD,
-    Candidate,
-    CandidatesFile,
-    CounterexamplesFile,
-    Entry,
-    ErrorRow,
-)
+from coreloop.learn.proposals.entry import FROM_NOTES, WITHHELD, Candidate, Entry
 from coreloop.learn.proposals.proposal_files import (
     MIN_PUBLISHED,
+    CandidatesFile,
+    CounterexamplesFile,
     entries_counted,
     read_candidates,
     read_counterexamples,
 )
+from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _SHOWN: Final = 10

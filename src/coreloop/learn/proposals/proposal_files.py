@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -10,22 +10,67 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 import orjson
 
+from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private_together
 from coreloop.base.messages import number_of
-from coreloop.learn.proposals.entry import (
-    SCHEMA_VERSION,
-    Candidate,
-    CandidatesFile,
-    Counterexample,
-    CounterexamplesFile,
-    Entry,
-    Statement,
-)
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Note, Statement
+from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
+SCHEMA_VERSION: Final = 1
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayFile:
+    """What the files of a day have in common.
+
+    Attributes
+    ----------
+    ids : dict of str to str
+        Key -> id, of all runs of the day: a key keeps its id.
+    n_folded : int
+        Entries of too few requests to be listed in a shared file; 0 in a local one.
+    draft_sha256 : str
+        Digest of the draft that was written with it, 64 hex digits.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    generated_at: datetime
+    window: Days
+    statements: tuple[Statement, ...] = ()
+    ids: dict[str, str] = field(default_factory=dict)
+    n_folded: int = 0
+    draft_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatesFile(DayFile):
+    """``candidates/{YYYY-MM-DD}-candidates.json``; ``notes`` only with ``--include-audit-analysis``."""
+
+    candidates: tuple[Candidate, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Statement | Candidate, ...]:
+        """The statements, then the candidates, each best first."""
+        return (*self.statements, *self.candidates)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterexamplesFile(DayFile):
+    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; ``errors`` in local files only."""
+
+    counterexamples: tuple[Counterexample, ...]
+    errors: tuple[ErrorRow, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Statement | Counterexample, ...]:
+        """The statements, best first, then the counterexamples, worst first."""
+        return (*self.statements, *self.counterexamples)
+
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
 _Entry = TypeVar("_Entry", Candidate, Counterexample)

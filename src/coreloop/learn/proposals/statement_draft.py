@@ -1,6 +1,5 @@
 """The text and target of a statement, or the reason for its refusal."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -117,10 +116,6 @@ def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
     """Why a line would add nothing to the tool's schema and docstring, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
         return "redundant: its schema says this"
-    for clause in advice.clauses() if advice.form == "source" else ():
-        argument, paths = dict(clause.slots)["argument"][0], dict(clause.slots).get("paths", ())
-        if paths and all(_names_source(tool.docstring, argument, path) for path in paths):
-            return "redundant: its docstring names this source"
     return None
 
 
@@ -193,37 +188,6 @@ def _is_in_schema(advice: Advice, tool: Tool) -> bool:
 
 def _limits(tool: Tool, argument: str) -> SchemaLimits:
     return tool.limits.get(argument, SchemaLimits())
-
-
-def _names_source(docstring: str, argument: str, path: str) -> bool:
-    """Whether a docstring names the source of a value; for a bare result the tool's name is enough."""
-    name, _, fields = path.partition("()")
-    if not fields and _is_named(name, docstring):
-        return True
-    last = re.findall(r"\w+", fields)[-1:]
-    return any(_shares_line(name, word, docstring) for word in (argument, *last))
-
-
-def _shares_line(name: str, word: str, docstring: str) -> bool:
-    """Whether a line of a docstring names a tool together with an argument or a field, as a name or in words.
-
-    ``Take the product id from get_order`` names product_id, ``get_user : The ids of a customer's orders``
-    names ``orders[]``, and ``See get_order`` neither.
-    """
-    parts = _words(word.replace("_", " "))
-    lines = (set(re.findall(r"\w+", line)) for line in docstring.splitlines())
-    return any(name in words and (word in words or _words(" ".join(words)) >= parts) for words in lines)
-
-
-def _words(text: str) -> set[str]:
-    """The words of a text, plurals without their s."""
-    return {word.removesuffix("s") for word in re.findall(r"\w+", text.casefold())}
-
-
-def _is_named(name: str, docstring: str) -> bool:
-    """Whether a docstring names a tool, or the common prefix of several tools: ``find_user_id``."""
-    words = (word for word in re.findall(r"\w+", docstring) if "_" in word)
-    return any(name == word or name.startswith(f"{word}_") for word in words)
 
 
 def with_questions(

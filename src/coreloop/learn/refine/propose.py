@@ -12,19 +12,17 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.entry import (
-    CAVEATS,
-    Counterexample,
-    CounterexamplesFile,
-    ErrorRow,
-    NearStatement,
-    Statement,
-    Step,
-)
+from coreloop.learn.proposals.entry import CAVEATS, Counterexample, NearStatement, Statement, Step
 from coreloop.learn.proposals.page import counterexamples_markdown
-from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, new_keys, write_night
+from coreloop.learn.proposals.proposal_files import (
+    COUNTEREXAMPLES,
+    CounterexamplesFile,
+    new_keys,
+    write_night,
+)
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
 from coreloop.learn.statements.error_table import error_table

@@ -9,8 +9,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.proposals.entry import CounterexamplesFile
-from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, newest_night
+from coreloop.learn.proposals.proposal_files import COUNTEREXAMPLES, CounterexamplesFile, newest_night
 from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.learn.refine.propose import Refined, refine, write_refined
 from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys

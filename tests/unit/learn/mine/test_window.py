@@ -183,11 +183,3 @@ def test_patterns_are_counted_a_part_at_a_time_with_the_same_result(tmp_path, mo
     expected = _patterns(window), sorted(_questions(window), key=str)
     monkeypatch.setattr("coreloop.learn.mine.window._ROWS_AT_ONCE", 7)
     assert (_patterns(window), sorted(_questions(window), key=str)) == expected
-
-
-def test_a_removed_line_is_left_out(tmp_path: Path):
-    window = _window(tmp_path, [record(question="하나"), record(question="둘")], [record()])
-    second = len((tmp_path / "0.jsonl").read_bytes().partition(b"\n")[0]) + 1
-    (tmp_path / "1.jsonl").unlink()
-    lines = window.lines([(0, second), (1, 0), (0, 0), (0, 5), (0, 10**9)])
-    assert [(offset, line.fields.question) for _, offset, line in lines] == [(0, "하나"), (second, "둘")]

@@ -21,9 +21,9 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
-from coreloop.learn.proposals.entry import Candidate, CandidatesFile
+from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.page import candidates_markdown
-from coreloop.learn.proposals.proposal_files import assign_ids, to_json
+from coreloop.learn.proposals.proposal_files import CandidatesFile, assign_ids, to_json
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, record, repeated, rest, word, write_log
 from rows import slow_after

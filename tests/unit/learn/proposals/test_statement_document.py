@@ -11,18 +11,12 @@ import msgspec
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.entry import (
-    Candidate,
-    CandidatesFile,
-    Counterexample,
-    CounterexamplesFile,
-    Sides,
-    Statement,
-    sides_text,
-)
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, sides_text
 from coreloop.learn.proposals.page import counterexamples_markdown, section
 from coreloop.learn.proposals.proposal_files import (
     CANDIDATES,
+    CandidatesFile,
+    CounterexamplesFile,
     new_keys,
     write_night,
 )
