@@ -13,8 +13,8 @@ from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.equal_wordings import working
 from coreloop.learn.proposals.statement_lines import Advice, parse_advice
+from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, read_places
-from coreloop.learn.statements.search import is_against, kind_of
 
 CALL: Final = ("file", "offset", "call")
 """What identifies a call; ``call`` is its place in the request."""

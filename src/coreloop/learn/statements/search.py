@@ -9,26 +9,19 @@ from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.proposals.equal_wordings import working
 from coreloop.learn.proposals.statement_draft import MergedLine
 from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import MAX_SUCCESS, NumberedCalls, compare
 from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
+from coreloop.learn.statements.kinds import PRECONDITION, PRESENCE, SHAPE, SOURCE, STATE, VALUE, is_against
 from coreloop.learn.statements.logged_calls import (
     CallPlace,
     CaseLog,
     last_third,
 )
-from coreloop.learn.statements.precondition import PRECONDITION
-from coreloop.learn.statements.presence import PRESENCE
 from coreloop.learn.statements.sets import bits_of, iter_places
-from coreloop.learn.statements.shape import SHAPE
-from coreloop.learn.statements.source import SOURCE
-from coreloop.learn.statements.state import STATE
-from coreloop.learn.statements.value import VALUE
 
-KINDS: Final = (STATE, PRESENCE, VALUE, SHAPE, PRECONDITION, SOURCE)
 _DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
 _LAST: Final = (PRECONDITION, SOURCE)
 """Tested on what the others leave: beside them they named false causes and displaced true lines."""
@@ -390,21 +383,3 @@ def sides_of(kind: LineKind, line: Advice, keys: Mapping[Key, int]) -> tuple[int
         if deviates is not None:
             deviate, follow = (deviate | bits, follow) if deviates else (deviate, follow | bits)
     return deviate, follow
-
-
-def kind_of(line: Advice) -> LineKind | None:
-    """The kind of a line, or None for one that is no longer proposed."""
-    return next((kind for kind in KINDS if line.form in kind.forms), None)
-
-
-def is_against(line: Advice, place: CallPlace) -> bool | None:
-    """Whether a call is against a line in either wording; None where the line says nothing about it."""
-    line = working(line)
-    kind = kind_of(line)
-    if kind is None:
-        return None
-    names = line.items("arguments")
-    lines = [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
-    read = dict(kind.reads(place))
-    answers = [kind.deviates(part, read.get(kind.subject(part))) for part in lines]
-    return True if True in answers else next((answer for answer in answers if answer is not None), None)
