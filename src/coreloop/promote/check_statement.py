@@ -9,8 +9,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
-from coreloop.learn.proposals.declared import refuse_words
-from coreloop.learn.proposals.declared_words import BaseNames, Words
+from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
 from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, Statement, difference_text, not_sure, too_few
 from coreloop.learn.proposals.figures import StatementEvidence
 from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key

@@ -10,6 +10,7 @@ from typing import Any, Final
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
+from coreloop.learn.proposals.declared_words import Named, named
 from coreloop.learn.proposals.entry import Step, SuggestedAppend, unless
 from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
 from coreloop.learn.proposals.statement_lines import parse_advice
@@ -50,15 +51,21 @@ class Vocabulary:
 
     def knows_line(self, tool: str, line: str) -> bool:
         """Whether every name in a line is declared, fields of results aside."""
-        advice = parse_advice(line)
-        if advice is None:
-            return False
-        named = advice.named()
         return (
-            all(map(self.is_known, (tool, *named.tools)))
-            and set(named.arguments) <= set(self.parameters(tool))
-            and all(self.declares(value, tool) for value in named.values)
+            parse_advice(line) is not None
+            and self.is_known(tool)
+            and all(self._has(tool, one) for one in named(line))
         )
+
+    def _has(self, tool: str, one: Named) -> bool:
+        match one.kind:
+            case "argument":
+                return one.name in self.parameters(tool)
+            case "value":
+                return self.declares(one.name, tool)
+            case "tool":
+                return self.is_known(one.name)
+        return True
 
     def values_by_hash(self, tool: str) -> dict[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
