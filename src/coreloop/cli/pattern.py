@@ -29,8 +29,7 @@ from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, w
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.pattern.propose import Proposals
-    from coreloop.learn.pattern.run import PatternResult
+    from coreloop.learn.pattern.run import PatternResult, Proposals
     from coreloop.learn.proposals.entry import Candidate, Statement
     from coreloop.learn.proposals.proposal_files import CandidatesFile
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coreloop.learn.proposals.statement_draft import Unproposed
     from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.refine.gaps import ToolGaps
-    from coreloop.learn.refine.propose import Refined
+    from coreloop.learn.refine.run import Refined
 
 
 @click.command()

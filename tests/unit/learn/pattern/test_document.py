@@ -20,7 +20,7 @@ from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
+from coreloop.learn.pattern.run import Proposals, propose, write_proposals
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.page import candidates_markdown
 from coreloop.learn.proposals.proposal_files import CandidatesFile, assign_ids, to_json
@@ -127,7 +127,7 @@ from pathlib import Path
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.base.date_range import Days
-from coreloop.learn.pattern.propose import propose, write_proposals
+from coreloop.learn.pattern.run import propose, write_proposals
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace

@@ -17,7 +17,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
-from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
+from coreloop.learn.pattern.run import Proposals, propose, write_proposals
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Candidate, Step, target_step
 from coreloop.learn.proposals.statement_lines import statement_key

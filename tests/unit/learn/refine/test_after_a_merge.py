@@ -13,7 +13,7 @@ from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.refine.run import Refined, refine, write_refined
 from logs import call, failed, on_days, record, word, write_log
 from samples import ALWAYS
 

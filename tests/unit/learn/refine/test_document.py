@@ -21,7 +21,7 @@ from coreloop.learn.proposals.entry import Counterexample, Step, Without
 from coreloop.learn.proposals.page import counterexamples_markdown
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.refine.run import Refined, refine, write_refined
 from logs import call, failed, record, write_log
 from rows import each_row, slow_after
 

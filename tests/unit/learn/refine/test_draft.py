@@ -33,7 +33,7 @@ from coreloop.learn.proposals.entry import (
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_proposals, to_json
 from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.propose import Refined, draft_counterexample, refine, write_refined
+from coreloop.learn.refine.run import Refined, draft_counterexample, refine, write_refined
 from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
