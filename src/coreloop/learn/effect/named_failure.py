@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from types import MappingProxyType
 from typing import Final
 
 import polars as pl
 
-from coreloop.base.date_range import Days
-from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
-from coreloop.learn.mine.window import Window
+from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.mine.window import Window, window_of
 from coreloop.learn.proposals.equal_wordings import working
 from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 from coreloop.learn.statements.kinds import is_against, kind_of
@@ -18,7 +16,6 @@ from coreloop.learn.statements.logged_calls import CallPlace, read_places
 
 CALL: Final = ("file", "offset", "call")
 """What identifies a call; ``call`` is its place in the request."""
-EVERY_DAY: Final = Days(date.min, date.max)
 _MAX_REQUESTS: Final = 10_000
 """Read at a time."""
 
@@ -68,21 +65,7 @@ def places_against(
     failure: NamedFailure, tool: str, files: Sequence[FileFacts]
 ) -> frozenset[tuple[int, int]]:
     """Where calls of a tool are against the lines: the offset of the request, and the call's place in it."""
-    window = whole_window(files)
+    window = window_of(files)
     calls = window.all_calls().filter(pl.col("tool") == tool).select(CALL).collect()
     (against,) = calls_against([failure], calls, window)
     return frozenset(against.select(CALL[1:]).iter_rows())
-
-
-def whole_window(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
-    """The facts of the records of some days; without groups of requests, which nothing here asks for."""
-    first, last = (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
-    numbered = [(at, file) for at, file in enumerate(files) if any(first <= day <= last for day in file.days)]
-    return Window(
-        groups=pl.LazyFrame(),
-        files=[file for _, file in numbered],
-        numbers=[at for at, _ in numbered],
-        days=days,
-        paths=tuple(file.path for file in files),
-        skipped={},
-    )

@@ -12,16 +12,14 @@ from coreloop.base.date_range import Days
 from coreloop.learn.effect.day_counts import DayCount, Stratum
 from coreloop.learn.effect.named_failure import (
     CALL,
-    EVERY_DAY,
     NamedFailure,
     calls_against,
-    whole_window,
 )
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.joined_calls import NO_QUESTION
-from coreloop.learn.mine.window import Window
+from coreloop.learn.mine.window import EVERY_DAY, Window, window_of
 from coreloop.observe.reading.outcome import RequestOutcome
 
 _Key = tuple[Stratum, int]
@@ -132,7 +130,7 @@ class LoadedLog:
 
 def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedLog:
     """Read the requests and calls of some days."""
-    window = whole_window(files, days).with_sessions()
+    window = window_of(files, days).with_sessions()
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return LoadedLog(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))

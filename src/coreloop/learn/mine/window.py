@@ -62,6 +62,7 @@ _ERROR: Final = ("tool", "template")
 _CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
+EVERY_DAY: Final = Days(date.min, date.max)
 Batch = tuple[Facts, MineSettings]
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -82,8 +83,6 @@ class Window:
         The days.
     paths : tuple of Path
         The files that were mined.
-    skipped : dict of str to int
-        Lines that were not mined, by reason, in all of the files.
     sessions : Sessions, optional
         Calls that were recorded one by one and are read as one request.
     """
@@ -93,7 +92,6 @@ class Window:
     numbers: Sequence[int]
     days: Days
     paths: tuple[Path, ...]
-    skipped: Mapping[str, int]
     sessions: Sessions | None = None
 
     def with_sessions(self) -> "Window":
@@ -310,23 +308,24 @@ def moment(microseconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
-def merge(files: Sequence[FileFacts], days: Days) -> Window:
-    """Combine the facts of different files, without the records of other days."""
+def window_of(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
+    """The facts of different files without the records of other days, not grouped, and as recorded."""
     since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
-    skipped: Counter[str] = Counter()
-    for file in files:
-        skipped.update(file.skipped)
     numbered = [
         (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
     ]
-    window = Window(
+    return Window(
         groups=pl.LazyFrame(schema=GROUPS),
         files=[file for _, file in numbered],
         numbers=[number for number, _ in numbered],
         days=days,
         paths=tuple(file.path for file in files),
-        skipped=dict(skipped),
-    ).with_sessions()
+    )
+
+
+def merge(files: Sequence[FileFacts], days: Days) -> Window:
+    """As `window_of`, with the calls of sessions joined, and grouped."""
+    window = window_of(files, days).with_sessions()
     frames = (group_requests(facts, settings, key=KEY) for facts, settings in window.joined)
     return replace(window, groups=_in_memory(frames, GROUPS, of_days(days)))
 

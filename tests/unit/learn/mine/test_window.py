@@ -125,10 +125,9 @@ def test_one_sequence_in_two_categories_is_two_patterns(tmp_path: Path):
     assert [(row["category"], row["base_rate"]) for row in patterns] == [("A", 1.0), ("B", 0.5)]
 
 
-def test_skipped_lines_and_texts_of_all_files_are_combined(tmp_path: Path):
+def test_texts_of_all_files_are_combined(tmp_path: Path):
     other = record(tool_calls=[call("show")])
     window = _window(tmp_path, [record(), record(origin="replay")], [other, record(origin="replay")])
-    assert window.skipped == {"replay": 2}
     hashes = window.groups.select("sequence").collect()["sequence"]
     assert set(window.texts_of("sequence", hashes).values()) == {"analysis(axis=수익성)", "show()"}
     assert window.texts_of("shape", hashes) == window.texts_of("sequence", [7]) == {}
