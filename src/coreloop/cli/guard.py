@@ -1,57 +1,15 @@
-"""``dartlab-coreloop guard check``, ``gather``, ``act``, ``publish`` and ``protect``."""
+"""``dartlab-coreloop guard``: the commands of `coreloop.guard.__main__`, which needs no click."""
 
-import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.options import FILE, FOLDER, json_option
-
-if TYPE_CHECKING:
-    from coreloop.guard.report import GuardReport
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-_pulls_option = click.option(
-    "--pulls", type=FILE, help="Pull requests as the API shows them, as a JSON list."
-)
-
-
-def _event_options(command: _Command) -> _Command:
-    """Options for the event and the checkout that it concerns."""
-    for option in reversed(
-        [
-            click.option(
-                "--event", type=FILE, required=True, help="The event's payload: $GITHUB_EVENT_PATH."
-            ),
-            click.option("--event-name", required=True, help="The event's name: $GITHUB_EVENT_NAME."),
-            click.option(
-                "--repo", "folder", type=FOLDER, default=".", help="A checkout of the base.  [default: .]"
-            ),
-            click.option("--base", metavar="SHA", help="Commit of the base.  [default: the payload's]"),
-        ]
-    ):
-        command = option(command)
-    return command
-
-
-def _answer_options(command: _Command) -> _Command:
-    """Options for the API's answers, saved as files."""
-    for option in reversed(
-        [
-            click.option(
-                "--reviews", type=FILE, help="Reviews as the API lists them.  [default: no reviews]"
-            ),
-            _pulls_option,
-            click.option("--commits", type=FILE, help="Commits as the API shows them, as a JSON list."),
-        ]
-    ):
-        command = option(command)
-    return command
+from coreloop.cli.options import FILE, FOLDER
+from coreloop.guard.__main__ import COMMANDS, OPTIONS, Report, output
 
 
 @click.group(cls=SuggestingGroup)
@@ -59,97 +17,24 @@ def command() -> None:
     """Stop promotions from merging without a human."""
 
 
-@command.command()
-@_event_options
-@_answer_options
-@json_option
-def check(as_json: bool, **options: Any) -> None:
-    """Decide whether a pull request may merge, as far as coreloop is concerned.
-
-    Exits 1 if it waits for an approval or must not merge, 2 if something cannot be read. Contacts no server
-    and runs no code of the pull request.
-    """
-    from coreloop.guard.check import check_event
-    from coreloop.guard.inputs import CheckInputs
-    from coreloop.guard.report import report_check
-
-    _show(report_check(check_event(CheckInputs(**options))), as_json=as_json)
+def _show(run: Callable[[dict[str, Any]], Report], **options: Any) -> None:
+    report = run(options)
+    click.echo(output(report, as_json=options["as_json"]))
+    click.get_current_context().exit(report[2])
 
 
-@command.command()
-@_event_options
-@click.option(
-    "--out", type=FOLDER, required=True, help="Folder for reviews.json, pulls.json and commits.json."
-)
-@json_option
-def gather(out: Path, as_json: bool, **options: Any) -> None:
-    """Read the pull request that check decides on, its reviews and commits, and the base's rules.
-
-    All but the pull request are read only where something may be a promotion. Rules that the token may not
-    read are no error. Read-only. The token comes from GITHUB_TOKEN or GH_TOKEN.
-    """
-    from coreloop.guard.github import gather_to
-    from coreloop.guard.inputs import CheckInputs
-    from coreloop.guard.report import report_gathered
-
-    _show(report_gathered(gather_to(out, CheckInputs(**options), os.environ)), as_json=as_json)
+def _option(name: str) -> click.Parameter:
+    """An option as click declares it."""
+    given = dict(OPTIONS[name])
+    names = [name, *filter(None, [given.pop("dest", None)])]
+    given["is_flag"] = given.pop("action", None) == "store_true"
+    if given.pop("type", None) is Path:
+        given["type"] = FOLDER if name in {"--repo", "--out"} else FILE
+    return click.Option(names, **given)
 
 
-@command.command()
-@_event_options
-@_answer_options
-@click.option("--confirm", is_flag=True, help="Carry it out; without it, only show what would be done.")
-@json_option
-def act(confirm: bool, as_json: bool, **options: Any) -> None:
-    """Remove labels that ask a machine to merge, and disable auto-merge.
-
-    Decides as check does and undoes what blocks the pull request, as far as the token allows. Without the
-    files of gather, it decides from the event. Exits 1 if an action failed.
-    """
-    from coreloop.guard.github import act
-    from coreloop.guard.inputs import CheckInputs
-    from coreloop.guard.report import report_acted
-
-    _show(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)), as_json=as_json)
-
-
-@command.command()
-@_event_options
-@_pulls_option
-@click.option("--decision", type=FILE, required=True, help="The output of check --json.")
-@json_option
-def publish(decision: Path, as_json: bool, **options: Any) -> None:
-    """Write check's decision as a status of the head commit.
-
-    Every event writes the same status, so the last one counts. A fork's pull request gets none, since its
-    token only reads: the exit code is then 1 unless the decision is green.
-    """
-    from coreloop.guard.commit_status import publish
-    from coreloop.guard.inputs import CheckInputs
-    from coreloop.guard.report import report_published
-
-    published = publish(CheckInputs(**options), decision, os.environ)
-    _show(report_published(published), as_json=as_json)
-
-
-@command.command()
-@click.option("--confirm", is_flag=True, help="Apply the rules; without it, only show the difference.")
-@json_option
-def protect(confirm: bool, as_json: bool) -> None:
-    """Compare the branch rules on GitHub with .github/branch_protection.yml, and apply them.
-
-    Rules that the file does not name stay, and so do stricter rules. Refuses until the guard's check was
-    green once, shows the errors that GitHub finds in CODEOWNERS, and what the rules mean for a lone
-    maintainer. The token in GITHUB_TOKEN or GH_TOKEN needs administration rights.
-    """
-    from coreloop.guard.protection import protect
-    from coreloop.guard.report import report_protected
-
-    _show(report_protected(protect(Path.cwd(), os.environ, confirm=confirm)), as_json=as_json)
-
-
-def _show(report: "GuardReport", *, as_json: bool) -> None:
-    click.echo(report.output(as_json=as_json))
-    for line in report.complaints(as_json=as_json):
-        click.echo(line, err=True)
-    click.get_current_context().exit(report.code)
+for _name, (_run, _options) in COMMANDS.items():
+    _params = [*map(_option, _options)]
+    command.add_command(
+        click.Command(_name, callback=partial(_show, _run), params=_params, help=_run.__doc__)
+    )

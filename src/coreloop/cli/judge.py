@@ -6,7 +6,6 @@ import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.effect import effect_text
 from coreloop.cli.emit import emit
-from coreloop.cli.mining_options import warn_of_skipped, watched
+from coreloop.cli.mining_options import warn_of_skipped
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
-_MAX_SHOWN: Final = 11
-_FEWEST: Final = 3
-"""Items in all, and of each kind: each has two lines of one screen."""
+_MAX_SHOWN: Final = 10
+"""Items: each has two lines of one screen."""
 
 
 @click.command()
@@ -52,13 +50,12 @@ _FEWEST: Final = 3
 def command(
     wanted: str | None, verdict: str | None, cause: str | None, by: str | None, as_json: bool
 ) -> None:
-    """Record a verdict or, without options, list what most needs one.
+    """Record a verdict or, without options, list the proposals that wait for one.
 
     With --id alone, shows that proposal or request, and what can be said next.
 
     A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
-    not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
-    30 days, and proposals.
+    not proposed again until it gets a P or T. The newest verdict counts.
     """
     from coreloop.learn.effect.kept_effects import read_kept
     from coreloop.learn.verdicts.judge import judge, judge_name
@@ -71,7 +68,7 @@ def command(
     if wanted is None and verdict is None:
         if cause is not None or by is not None:
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
-        _show_queue(read_queue(workspace, now=now, watch=watched()), as_json=as_json)
+        _show_queue(read_queue(workspace, now=now), workspace, as_json=as_json)
         return
     if wanted is None:
         raise UsageError("a verdict needs --id too; without options, the queue is shown")
@@ -103,24 +100,17 @@ def _effect(judgment: "HumanVerdict") -> str:
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _show_queue(queue: "Queue", *, as_json: bool) -> None:
-    waiting, judgments = queue.waiting, queue.mined.judgments
-    if queue.missing is not None:
-        click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
+def _show_queue(queue: "Queue", workspace: "Workspace", *, as_json: bool) -> None:
+    waiting, judgments = queue.waiting, queue.judgments
     warn_of_skipped(judgments.skipped, "judgments")
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
     facts = {
-        "queue": [_waiting_facts(one) for one in waiting],
+        "queue": [with_untrusted(one, "text") for one in waiting],
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    measured = _measured(queue.mined.workspace)
-    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, measured))
-
-
-def _waiting_facts(item: "Waiting") -> dict[str, object]:
-    return with_untrusted(item, *_texts(item.id))
+    emit(facts, as_json=as_json, text=lambda _: _show_waiting(waiting, _measured(workspace)))
 
 
 def _texts(id: str) -> tuple[str, ...]:
@@ -139,19 +129,14 @@ def _measured(workspace: "Workspace") -> dict[str, str]:
 
 def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -> None:
     columns = shutil.get_terminal_size().columns
-    groups = [(kind, list(group)) for kind, group in groupby(waiting, key=lambda item: item.kind)]
-    n_left = _MAX_SHOWN
-    for number, (kind, items) in enumerate(groups, 1):
-        for_others = sum(min(_FEWEST, len(others)) for _, others in groups[number:])
-        shown = items[: n_left - for_others]
-        n_left -= len(shown)
-        click.echo(f"{kind}: {len(items)}")
-        for item in shown:
-            reasons = filter(None, [item.reason, measured.get(item.id)])
-            for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
-                click.echo(fitted(printable(line), columns))
-        if len(items) > len(shown):
-            click.echo(f"  … and {len(items) - len(shown)} more; --json lists all")
+    if waiting:
+        click.echo(f"waiting: {len(waiting)}")
+    for item in waiting[:_MAX_SHOWN]:
+        reasons = filter(None, [item.reason, measured.get(item.id)])
+        for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
+            click.echo(fitted(printable(line), columns))
+    if len(waiting) > _MAX_SHOWN:
+        click.echo(f"  … and {len(waiting) - _MAX_SHOWN} more; --json lists all")
     click.echo(
         (
             "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]\n"

@@ -1,4 +1,4 @@
-"""``dartlab-coreloop knowledge show|export|prune|cleanup|restore``."""
+"""``dartlab-coreloop knowledge show|export|prune|cleanup``."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.emit import emit, fields_of
 from coreloop.cli.groups import SuggestingGroup
-from coreloop.cli.options import FILE, FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
+from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option, json_option
 
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.cleanup import Cleaned, CleanupEffect, PlannedCleanup
@@ -117,27 +117,6 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     warn_of_readers(database)
     if outcome.residue is not None:
         click.get_current_context().exit(1)
-
-
-@command.command()
-@click.argument("archive", type=FILE)
-@db_option
-@json_option
-def restore(archive: Path, db: Path | None, as_json: bool) -> None:
-    """Restore the database from ARCHIVE; the current state is archived first."""
-    from coreloop.learn.knowledge.archive import restore as restore_archive
-    from coreloop.learn.knowledge.run import project_database
-
-    workspace = open_workspace(Path.cwd())
-    database = project_database(workspace, db)
-    before = restore_archive(archive, database, workspace.archive_dir, now=datetime.now(UTC))
-    warn_of_readers(database)
-    restored = f"{printable_path(database)} restored from {printable_path(archive)}"
-    facts = {"database": database, "archive": archive, "before": before}
-    emit(facts, as_json=as_json, text=restored, is_compact=True)
-    if before is not None and not as_json:
-        previous = f"the previous state is in {printable_path(before)}"
-        click.echo(previous, err=True)
 
 
 def show_insights(insights: "Sequence[Insight]") -> None:

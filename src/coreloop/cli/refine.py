@@ -32,11 +32,12 @@ from coreloop.cli.options import FOLDER, days_between, json_option, verbose_opti
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
+    from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
+    from coreloop.learn.proposals.proposal_files import CounterexamplesFile
     from coreloop.learn.proposals.statement_draft import Unproposed
-    from coreloop.learn.proposals.statements import NearStatement, Statement
+    from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.refine.gaps import ToolGaps
-    from coreloop.learn.refine.propose import Refined
+    from coreloop.learn.refine.run import Refined
 
 
 @click.command()
@@ -163,17 +164,6 @@ def _show_counterexamples(refined: "Refined", document: "CounterexamplesFile") -
     for gate, n in refined.counterexample_search.dropped.items():
         if n:
             show_dropped(gate, n, _GATES)
-    _show_near_groups(refined, columns)
-
-
-def _show_near_groups(refined: "Refined", columns: int) -> None:
-    from coreloop.learn.refine.document import title
-
-    for miss in refined.counterexample_search.nearest:
-        counts = f"{miss.n_failures:,} of {miss.n_calls:,} {miss.unit} failed"
-        rate = miss.n_failures / miss.n_calls
-        text = f"      nearest: {counts} ({rate:.3f}): {title(miss)}"
-        click.echo(fitted(printable(text), columns))
 
 
 def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
@@ -206,7 +196,6 @@ def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -
 
 
 def _show_counterexample(entry: "Counterexample", columns: int) -> None:
-    from coreloop.learn.refine.document import title
 
     without = entry.n_without
     failed = f"{entry.n_failures}/{entry.n_calls}"
@@ -214,7 +203,7 @@ def _show_counterexample(entry: "Counterexample", columns: int) -> None:
     label = entry.error_class if entry.kind == "call" else ", ".join(entry.labels)
     click.echo(f"{entry.id:<18} {failed:>9} {otherwise:>9} {entry.harm_low:>5.2f}  {label}")
     error = f": {entry.error_template}" if entry.error_template else ""  # its values are placeholders
-    click.echo(wrapped(printable(f"{title(entry)}{error}"), columns, indent=" " * 4))
+    click.echo(wrapped(printable(f"{entry.text}{error}"), columns, indent=" " * 4))
 
 
 def refined_facts(
@@ -225,12 +214,10 @@ def refined_facts(
     kept: Path | None = None,
 ) -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.proposals.statement_document import redact_near
     from coreloop.learn.proposals.vocabulary import labelled
-    from coreloop.learn.refine.document import redact_entry, redact_error
 
     def entries(listed: "Iterable[Statement | Counterexample]") -> list[dict[str, object]]:
-        return [labelled(entry, redact_entry(entry, refined.words)) for entry in listed]
+        return [labelled(entry, entry.shared(refined.words)) for entry in listed]
 
     unproposed = refined.unproposed
     return {
@@ -238,17 +225,16 @@ def refined_facts(
         **fields_of(refined, "n_days", "n_records", "n_files"),
         "n_groups": refined.counterexample_search.n_groups,
         "fell": refined.counterexample_search.dropped,
-        "nearest": entries(refined.counterexample_search.nearest),
         **asdict(refined.oddities),
         "unseen": refined.unseen,
         "n_tests": refined.n_tests,
-        "nearest_statements": [labelled(near, redact_near(near, refined.words)) for near in refined.nearest],
+        "nearest_statements": [labelled(near, near.shared(refined.words)) for near in refined.nearest],
         "unproposed": {
             "n_settled": unproposed.n_settled,
             "withheld": entries(unproposed.withheld),
             **untrusted({"undefined": unproposed.undefined}),
         },
-        "errors": [labelled(row, redact_error(row, refined.words)) for row in document.errors],
+        "errors": [labelled(row, row.shared(refined.words)) for row in document.errors],
         "statements": entries(document.statements),
         "counterexamples": entries(document.counterexamples),
         **fields_of(document, "n_folded"),
@@ -294,12 +280,12 @@ def show_unproposed(unproposed: "Unproposed", *, n_days: int, max_shown: int) ->
         remedy = "name one under tools: in coreloop.yaml"
         click.echo(wrapped(f"{text}; {remedy}", columns, indent="  "))
         for one in unproposed.withheld[:max_shown]:
-            line = f"{one.tool}: {one.line.removeprefix('- ')} ({one.sides.text})"
+            line = f"{one.tool}: {one.line.removeprefix('- ')} ({one.sides})"
             click.echo(wrapped(printable(line), columns, indent=_INDENT))
 
 
 def _show_statement(statement: "Statement", columns: int, *, is_verbose: bool) -> None:
-    from coreloop.learn.proposals.statement_document import cost_text, difference_text, sides_text
+    from coreloop.learn.proposals.entry import cost_text, difference_text, sides_text
 
     click.echo(f"{statement.id:<20} {printable(statement.tool)}")
     texts = [statement.line.removeprefix("- "), sides_text(statement, statement.sides)]

@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.cli.job_summary import main
-from coreloop.learn.proposals.job_summary import job_summary
+from coreloop.learn.proposals.page import job_summary
 from promoting import (
     ID,
     candidate,
@@ -42,8 +42,8 @@ def test_both_lists_are_printed_in_short_lines(folder: Path, capsys: pytest.Capt
     assert main([str(folder)]) == 0
     out = capsys.readouterr().out
     assert "### 1 proposal\n\n2026-03-26 to 2026-04-25\n" in out
-    assert f"- **{ID}** 12 of 12, FIN-profitability-KR: analysis(axis=수익성) \\> show\n" in out
-    assert "- **ce-2026-04-25-001** get\\_order: 57 of 57 calls failed (invalid\\_argument)\n" in out
+    assert f"- **{ID}** 12 of 12 requests succeeded, from 9 different questions" in out
+    assert "- **ce-2026-04-25-001** 57 of 57 calls failed (invalid\\_argument)" in out
 
 
 def test_a_long_list_is_cut_and_says_so(folder: Path):
@@ -66,7 +66,7 @@ def test_statements_come_first_and_are_counted(folder: Path):
     assert "### 1 statement, 1 proposal\n" in text
     assert "### 1 statement, 1 failing group, 1 without text\n" in text
     figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
-    figures += ": analysis: First: show"
+    figures += ": analysis: company: from show().code"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
     assert "- **ce-2026-04-25-001** follows: 58 of 61 calls" in text
 

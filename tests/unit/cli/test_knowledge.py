@@ -202,8 +202,6 @@ def test_a_folder_whose_name_is_not_utf_8_works(run: Run, old: Path, project: Pa
     for more in ([], ["--json"]):
         run("knowledge", "cleanup", "--db", str(elsewhere), *more)
         run("knowledge", "cleanup", "--confirm", "--db", str(elsewhere), *more)
-        (archive, *_) = sorted((old.parent / "_archive").glob("*pre-cleanup.sqlite"))
-        run("knowledge", "restore", str(archive), "--db", str(elsewhere), *more)
 
 
 def test_pruning_waits_for_confirm(run: Run, old: Path):
@@ -218,7 +216,7 @@ def test_pruning_waits_for_confirm(run: Run, old: Path):
     assert run("knowledge", "prune", "--confirm").stdout == "no bullet has a quality below 0.5\n"
 
 
-# --- cleanup and restore ---------------------------------------------------------------------------
+# --- cleanup ---------------------------------------------------------------------------
 
 
 def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, project: Path):
@@ -229,7 +227,7 @@ def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, 
     assert not (old.parent / "_archive").exists()
 
 
-def test_the_cleanup_says_that_the_archive_holds_clear_text_and_restore_brings_it_back(run: Run, old: Path):
+def test_the_cleanup_says_that_the_archive_holds_clear_text(run: Run, old: Path):
     before = rows_of(old, "executions")
     days = {datetime.now(UTC).date()}
     done = run("knowledge", "cleanup", "--confirm")
@@ -242,10 +240,7 @@ def test_the_cleanup_says_that_the_archive_holds_clear_text_and_restore_brings_i
         "audit:data/dart/auditAnalysis/990168.md"
     ]
     assert len(rows_of(old, "executions")) == 1
-    done = run("knowledge", "restore", str(archive))
-    assert done.stdout == f"{old} restored from {archive}\n"
-    assert "pre-restore.sqlite" in done.stderr
-    assert rows_of(old, "executions") == before
+    assert [row["id"] for row in rows_of(archive, "executions")] == [row["id"] for row in before]
 
 
 def test_the_cleanup_as_json(run: Run, old: Path):
@@ -255,8 +250,6 @@ def test_the_cleanup_as_json(run: Run, old: Path):
     assert (planned["confirmed"], planned["unscrubbed"]) == (False, False)
     assert (done["confirmed"], done["residue"]) == (True, None)
     assert Path(done["archive"]).is_file()
-    restored = json.loads(run("knowledge", "restore", done["archive"], "--json").stdout)
-    assert Path(restored["before"]).is_file()
 
 
 def test_a_missing_folder_of_notes_is_reported_before_insights_are_removed(
@@ -350,7 +343,6 @@ def test_a_project_without_knowledge_gets_an_error_and_no_database(
     [
         (["knowledge", "show"], "give one of: a stock code"),
         (["knowledge", "show", "1", "--sector", "x"], "give one of: a stock code"),
-        (["knowledge", "restore", "nowhere.sqlite"], "nowhere.sqlite: does not exist"),
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
         (["backfill-blog", "--glob", "/x"], "--glob"),
         (["knowledge", "show", "1", "--db", "README.md"], "README.md: is not a valid SQLite database"),

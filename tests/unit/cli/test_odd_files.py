@@ -45,8 +45,6 @@ FILES = {
     "knowledge export --db": "knowledge export --out new --db {}",
     "knowledge prune --db": "knowledge prune --db {}",
     "knowledge cleanup --db": "knowledge cleanup --confirm --db {}",
-    "knowledge restore --db": "knowledge restore gone --db {}",
-    "knowledge restore ARCHIVE": "knowledge restore {}",
     "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",
     "runs open --file": "runs open --new --file {}",
     "runs plan --file": "runs plan --file {}",

@@ -14,10 +14,10 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.emit import json_of
 from coreloop.cli.refine import refined_facts, show_refined
-from coreloop.learn.proposals.counterexamples import CounterexamplesFile
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile
 from coreloop.learn.proposals.statement_draft import Unproposed
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.refine.propose import refine
+from coreloop.learn.refine.run import refine
 from promoting import statement
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

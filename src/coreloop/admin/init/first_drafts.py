@@ -10,8 +10,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import day_files, newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.refine.propose import Refined, refine
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.refine.run import Refined, refine
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
 _WINDOW: Final = timedelta(days=30)  # as `refine` by default

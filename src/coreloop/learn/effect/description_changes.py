@@ -110,7 +110,7 @@ def read_ledger(
         The project's folder below the repository's root.
     """
     commits = list(repository.log(base))
-    history = read_history(commits)
+    history = read_history(repository, commits)
     line = _first_parents(commits)
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
@@ -189,7 +189,7 @@ class _Reader:
             added=tuple(has - had),
             removed=tuple(had - has),
             pull_request=_number(commit.message),
-            is_revert=place in self._history.revert_places or _REVERTS.search(commit.message) is not None,
+            is_revert=place in self._history.revert_places,
         )
         then = (file.path.removeprefix(self._prefix), symbol_of(target)[1])
         merges = [
@@ -201,6 +201,7 @@ class _Reader:
             change,
             ids=tuple(promotion.candidate_id for promotion in merges),
             keys=tuple(promotion.key for promotion in merges),
+            is_revert=change.is_revert or (not merges and _REVERTS.search(commit.message) is not None),
             reverted=bool(merges) and all(promotion.reverted for promotion in merges),
         )
 

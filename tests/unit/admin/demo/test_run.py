@@ -24,7 +24,7 @@ from coreloop.learn.facts.oddities import LogOddities
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.run import PatternResult
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.candidates import CandidatesFile
+from coreloop.learn.proposals.proposal_files import CandidatesFile
 from coreloop.learn.refine.run import RefineResult
 from coreloop.observe import dropped
 from scripted import NOW

@@ -62,7 +62,9 @@ def test_promotions_are_merged_reverted_or_open(project: Project) -> None:
 def test_a_commit_with_several_lines_is_one_merge_and_no_revert(project: Project) -> None:
     groups = [message(key).partition("\n\nAppends.\n\n") for key in ("aa", "bb", "cc")]
     text = "".join((*groups[0], *(f"\n{trailers}" for _, _, trailers in groups[1:])))
-    sha = project.commit({FILE: inserted((project.root / FILE).read_bytes(), "- First: show")}, text)
+    sha = project.commit(
+        {FILE: inserted((project.root / FILE).read_bytes(), "- company: from show().code")}, text
+    )
     project.git("push", "--quiet", "origin", "main")
     promotions = promotions_of(project)
     assert (promotions.merged, promotions.by_phase, promotions.reverted) == (1, {"R": 3, "F": 0}, 0)

@@ -19,7 +19,7 @@ GOOD = inserted(SOURCE, "- Call: good.")
 
 def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
     with Repository(project.root) as repository:
-        history = read_history(repository.log("main"))
+        history = read_history(repository, repository.log("main"))
         when = now or datetime.now(UTC)
         return read_stability(repository, history, folder=PurePosixPath(folder), now=when)
 
@@ -193,7 +193,9 @@ def test_a_merge_is_weighed_by_its_target(after: bytes, target: str, reason: str
 
 
 SOURCED = b"- company: from search().hits[].name"
-LISTED = SOURCE.replace(b"company.\n", b"company.\n\n    - First: show\n    " + SOURCED + b"\n", 1)
+LISTED = SOURCE.replace(
+    b"company.\n", b"company.\n\n    - company: from show().code\n    " + SOURCED + b"\n", 1
+)
 
 
 @each_row(
@@ -210,6 +212,6 @@ def test_replacing_a_line_of_coreloop_is_clean(new: bytes, clean: bool) -> None:
 
 
 def test_removing_a_persons_line_is_not_clean() -> None:
-    before = LISTED.replace(b"- First: show", b"- Ask the customer first")
-    after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- First: show")
+    before = LISTED.replace(b"- company: from show().code", b"- Ask the customer first")
+    after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- company: from show().code")
     assert weighed(after, before=before) == "it is not a single insertion"

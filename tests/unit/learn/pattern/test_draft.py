@@ -17,10 +17,10 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
-from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
+from coreloop.learn.pattern.run import Proposals, propose, write_proposals
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.candidates import Candidate, candidate_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import Candidate, Step, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, repeated, rest, word, write_log
 from rows import slow_after
@@ -405,7 +405,7 @@ def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
     }
     assert len(keys) == 2  # the texts of both names would be the same
     guesses = {
-        axis: candidate_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")
+        axis: statement_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")
         for axis in ("정하린", "김서연", "배당")
     }
     assert keys.pop("배당") == guesses["배당"]

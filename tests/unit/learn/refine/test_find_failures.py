@@ -20,8 +20,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.counterexamples import Counterexample, Without
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.entry import Counterexample, Step, Without
 from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
 from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log
@@ -251,7 +250,7 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     assert (example.labels, example.error_class) == (("tool_error",), "invalid_argument")
     assert example.error_template == "필수 인자 company 누락 (<n>)"
     assert (example.n_failures, example.n_calls, example.wasted_ms) == (3, 3, 4500)
-    assert example.n_without == Without(0, 1, ("axis", "company"), ("axis", "company"))
+    assert example.n_without == Without(0, 1)
     assert example.harm_low == success_bound(3, 3)
     assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
     assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
@@ -278,7 +277,7 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
     assert (example.kind, example.cat_hash) == ("sequence", CATEGORY)
     assert example.steps == (Step("analysis", {"axis": "수익성"}, ("axis",)), Step("show", {}, ("topic",)))
     assert (example.tool, example.selectors, example.arg_keys) == ("analysis", {"axis": "수익성"}, ("axis",))
-    assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0, ()))
+    assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0))
     assert (example.labels, example.error_class, example.error_template) == (
         ("error", "violation"),
         "timeout",
@@ -341,7 +340,7 @@ def test_arguments_of_all_and_of_any_other_calls_are_listed(tmp_path: Path) -> N
     shapes = [{"a": 1, "b": 1}, {"a": 1, "c": 1}, {"a": 1}]
     rows = [_calls(failed("t"), *(call("t", args) for args in shapes))]
     (example,) = _search(tmp_path, rows).counterexamples
-    assert example.n_without == Without(0, 3, ("a",), ("a", "b", "c"))
+    assert example.n_without == Without(0, 3)
 
 
 @pytest.mark.parametrize("min_failures", [1, 2, 3, 4])
@@ -540,7 +539,7 @@ def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: P
     first = examples[0]
     assert (first.kind, first.tool, first.arg_keys) == ("call", "get_return_refund_options", ())
     assert (first.n_failures, first.n_calls, first.error_class) == (57, 57, "invalid_argument")
-    assert first.n_without == Without(0, 70, ("item_ids", "order_id"), ("item_ids", "order_id"))
+    assert first.n_without == Without(0, 70)
     assert sum(first.providers.values()) == 57
 
 
@@ -566,17 +565,3 @@ def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
         assert example.n_calls == made[example.tool, frozenset(example.arg_keys)]
     assert by_shape == bad
     assert sum(bad.values()) == 412
-
-
-def test_without_counterexamples_the_groups_with_most_failures_are_named(tmp_path: Path):
-    rows = [
-        record(tool_calls=[failed("a"), call("b")]),
-        *[record(tool_calls=[failed("b", error="timeout"), call("a")])] * 2,
-    ]
-    search = _search(tmp_path, rows, 3)
-    assert search.counterexamples == ()
-    assert [(miss.tool, miss.n_failures, miss.n_calls) for miss in search.nearest] == [
-        ("b", 2, 3),
-        ("a", 1, 3),
-    ]
-    assert _search(tmp_path, rows, 2).nearest == ()
