@@ -16,8 +16,9 @@ from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
 from coreloop.observe.adapters.rejected_arguments import schema_rejection
-from coreloop.observe.adapters.requests import Requests, guarded
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import never_raises
 
 MAX_RUNS: Final = 50_000
 """Runs of chains, tools and models that are open: about 300 bytes each. The oldest lost its end."""
@@ -66,7 +67,7 @@ class Runs:
         self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
         self._roots: dict[Hashable, _Root] = {}
 
-    @guarded
+    @never_raises
     def chain_started(self, inputs: Any, run_id: Hashable, parent_id: Hashable, metadata: Any) -> None:
         parent = self._runs.get(parent_id)
         if parent is not None and parent.kind != "tool":
@@ -79,7 +80,7 @@ class Runs:
         )
         self._add(run_id, _Run(run_id, "chain"))
 
-    @guarded
+    @never_raises
     def chain_ended(self, outputs: Any, run_id: Hashable) -> None:
         self._runs.pop(run_id, None)
         if self._roots.pop(run_id, None) is None or run_id not in self.requests:
@@ -92,13 +93,13 @@ class Runs:
         last = messages[-1] if messages else outputs
         self.requests.end(run_id, answer=_text(getattr(last, "content", last)))
 
-    @guarded
+    @never_raises
     def chain_failed(self, error: BaseException, run_id: Hashable) -> None:
         self._runs.pop(run_id, None)
         if self._roots.pop(run_id, None) is not None and run_id in self.requests:
             self.requests.end(run_id, error=error)
 
-    @guarded
+    @never_raises
     def model_started(
         self, messages: Iterable[Any], run_id: Hashable, parent_id: Hashable, tools: Any, metadata: Any
     ) -> None:
@@ -116,7 +117,7 @@ class Runs:
         self._read_answers(parent.root, messages)
         self.requests.sent(parent.root, _sent(tools))
 
-    @guarded
+    @never_raises
     def model_ended(self, response: Any, run_id: Hashable) -> None:
         run = self._runs.pop(run_id, None)
         if run is None:
@@ -138,29 +139,28 @@ class Runs:
             why = bad_json(call["args"]) or f"invalid_argument: {call.get('error') or 'not a call'}"
             self.requests.answered(run.root, call["id"], error=why)
 
-    @guarded
+    @never_raises
     def model_failed(self, run_id: Hashable) -> None:
         self._runs.pop(run_id, None)
 
-    @guarded
+    @never_raises
     def tool_started(self, run_id: Hashable, parent_id: Hashable, call_id: str | None) -> None:
         parent = self._runs.get(parent_id)
         if parent is not None:
             self._add(run_id, _Run(parent.root, "tool", call_id, time.perf_counter()))
 
-    @guarded
+    @never_raises
     def tool_ended(self, output: Any, run_id: Hashable) -> None:
         run = self._runs.pop(run_id, None)
         if run is None or run.root not in self.requests or run.call_id is None:
             return
+        self.requests.timed(run.root, run.call_id, _elapsed_ms(run))
         if type(output).__name__ == "ToolMessage":
-            self.requests.timed(run.root, run.call_id, _elapsed_ms(run))
             self._read_answers(run.root, [output])
         else:  # a command, or several messages: the next message to the model has the result
-            self.requests.timed(run.root, run.call_id, _elapsed_ms(run))
             self._read_answers(run.root, _messages(getattr(output, "update", output)))
 
-    @guarded
+    @never_raises
     def tool_failed(self, error: BaseException, run_id: Hashable) -> None:
         run = self._runs.pop(run_id, None)
         if run is None or run.root not in self.requests or run.call_id is None:
@@ -182,11 +182,14 @@ class Runs:
                 self.requests.answered(key, call_id, content)
 
     def _error(self, key: Hashable, call_id: str, text: str) -> str:
-        name = self.requests.open_calls(key).get(call_id)
-        if text.startswith(f"Error: {name} is not a valid tool"):
+        call, request = self.requests.open_calls(key).get(call_id), self.requests.get(key)
+        if call is None or request is None:
+            return text
+        if text.startswith(f"Error: {call.name} is not a valid tool"):
             return UNKNOWN_TOOL
-        if name is not None and "validation error" in text.lower():  # the tool turned it into a text
-            return schema_rejection(self.requests.schema_of(key, name), self.requests.args_of(key, call_id))
+        if "validation error" in text.lower():  # the tool turned it into a text
+            tool = request.tools.get(call.name)
+            return schema_rejection(None if tool is None else tool.schema, call.args)
         return text or "failed"
 
     def _add(self, run_id: Hashable, run: _Run) -> None:

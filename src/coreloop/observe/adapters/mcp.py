@@ -15,8 +15,9 @@ from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
-from coreloop.observe.adapters.requests import Requests, count_fault, guarded
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import drop_error, never_raises
 
 INTENT: Final = "intent"
 _SESSIONLESS: Final = "2026-07-28"
@@ -85,7 +86,7 @@ class RecordCalls:
                     return
                 params = {**params, "cursor": cursor}
         except Exception as error:  # must not disturb the host
-            count_fault(error)
+            drop_error(error)
 
     def _listed(self, ctx: Any, result: Any) -> Any:
         """Keep what the model is sent for the tools; add the argument ``intent`` if it is wanted."""
@@ -95,7 +96,7 @@ class RecordCalls:
             tools = [self._with_intent(tool) for tool in result["tools"]]
             self._keep(tools, (ctx.params or {}).get("cursor"), result.get("nextCursor"))
         except Exception as error:  # must not disturb the host
-            count_fault(error)
+            drop_error(error)
             return result
         return {**result, "tools": tools}
 
@@ -133,7 +134,7 @@ class RecordCalls:
             self._requests.sent(call, self._tools.values())
             self._requests.asked(call, 0, call.name, dict(call.args))
         except Exception as error:  # must not disturb the host
-            count_fault(error)
+            drop_error(error)
         return ctx
 
     def _session(self, ctx: Any) -> str | None:
@@ -144,7 +145,7 @@ class RecordCalls:
             return cast("str | None", named)
         return self._sessions.setdefault(ctx.session._connection, os.urandom(8).hex())
 
-    @guarded
+    @never_raises
     def _ended(self, call: "_Call", result: Any) -> None:
         if isinstance(result, Mapping) and result.get("isError"):
             error = _error(call.name, _text(result))
@@ -154,7 +155,7 @@ class RecordCalls:
             self._requests.answered(call, 0, content, duration_ms=call.elapsed_ms())
         self._requests.end(call)
 
-    @guarded
+    @never_raises
     def _failed(self, call: "_Call", error: BaseException) -> None:
         why = _error(call.name, str(error)) if isinstance(error, Exception) and str(error) else error
         self._requests.answered(call, 0, error=why, duration_ms=call.elapsed_ms())

@@ -14,10 +14,11 @@ from coreloop.base.categories import Categories
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT
+from coreloop.observe.calls import TracedCall
 from coreloop.observe.importers import openai_chat
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.observe.importers.traced_request import TracedCall, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import TracedRequest, record_of
 from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
