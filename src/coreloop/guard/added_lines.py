@@ -16,9 +16,8 @@ from typing import Final, TypeVar
 
 from coreloop.base.text import FILLERS
 from coreloop.descriptions.bullets import read_bullets
-from coreloop.descriptions.heading import split_lines
-from coreloop.descriptions.literal import unescaped
-from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.located_docstring import docstring_node, unescaped
+from coreloop.descriptions.sections import split_lines
 from coreloop.descriptions.source import UnprovenError, definitions, read_source
 from coreloop.guard.change import AddedLine, PathChange, Texts
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, is_form

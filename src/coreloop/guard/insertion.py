@@ -8,8 +8,8 @@ from typing import Final
 
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.heading import Style
 from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate
+from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, read_source
 from coreloop.learn.proposals.allowed_lines import is_form
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.first_block import read_first_block
+from coreloop.descriptions.bullets import read_first_block
 from coreloop.descriptions.sections import scan
 from coreloop.descriptions.source import UnprovenError
 from rows import each_row
