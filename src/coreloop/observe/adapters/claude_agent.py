@@ -12,7 +12,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import anthropic_tokens
@@ -119,10 +119,10 @@ class Turns:
                 continue
             agent = self._agents.pop(block.tool_use_id, None)
             if agent is not None:
-                self._requests.end(agent, answer=_text(block.content))
+                self._requests.end(agent, answer=said(block.content))
             args = self._requests.args_of(key, block.tool_use_id)
             if block.is_error:
-                self._requests.answered(key, block.tool_use_id, error=failure(_text(block.content), args))
+                self._requests.answered(key, block.tool_use_id, error=failure(said(block.content), args))
             else:
                 self._requests.answered(key, block.tool_use_id, _result(block.content))
 
@@ -182,10 +182,3 @@ def _result(content: Any) -> Any:
     """What the tool returned: the text, if the content has no other part."""
     is_text = isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text"
     return content[0].get("text") if is_text else content
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, Mapping))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of, said
 from coreloop.observe.adapters.rejected_arguments import schema_rejection
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
@@ -91,7 +91,7 @@ class Runs:
             for call_id in self.requests.open_calls(run_id):  # they wait for a person: nothing failed
                 self.requests.answered(run_id, call_id)
         last = messages[-1] if messages else outputs
-        self.requests.end(run_id, answer=_text(getattr(last, "content", last)))
+        self.requests.end(run_id, answer=said(getattr(last, "content", last)))
 
     @never_raises
     def chain_failed(self, error: BaseException, run_id: Hashable) -> None:
@@ -177,7 +177,7 @@ class Runs:
                 continue
             content = getattr(message, "content", None)
             if getattr(message, "status", "success") == "error":
-                self.requests.answered(key, call_id, error=self._error(key, call_id, _text(content)))
+                self.requests.answered(key, call_id, error=self._error(key, call_id, said(content)))
             else:
                 self.requests.answered(key, call_id, content)
 
@@ -276,7 +276,7 @@ def _question(inputs: Any) -> str:
     for message in reversed(_messages(inputs)):
         role, content = _role(message)
         if role in {"human", "user"}:
-            return _text(content)
+            return said(content)
     if isinstance(inputs, Mapping):
         inputs = inputs.get("input") or inputs.get("question") or ""
     return inputs if isinstance(inputs, str) else ""
@@ -288,13 +288,6 @@ def _role(message: Any) -> tuple[Any, Any]:
     if isinstance(message, tuple) and len(message) == 2:
         return message
     return getattr(message, "type", None), getattr(message, "content", None)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        parts = (part.get("text") if isinstance(part, Mapping) else part for part in value)
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _name(value: Any) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
@@ -148,10 +148,14 @@ class RecordCalls:
     @never_raises
     def _ended(self, call: "_Call", result: Any) -> None:
         if isinstance(result, Mapping) and result.get("isError"):
-            error = _error(call.name, _text(result))
+            error = _error(call.name, said(result.get("content")))
             self._requests.answered(call, 0, error=error, duration_ms=call.elapsed_ms())
         else:
-            content = result.get("structuredContent") or _text(result) if isinstance(result, Mapping) else ...
+            content = (
+                result.get("structuredContent") or said(result.get("content"))
+                if isinstance(result, Mapping)
+                else ...
+            )
             self._requests.answered(call, 0, content, duration_ms=call.elapsed_ms())
         self._requests.end(call)
 
@@ -180,11 +184,3 @@ def _error(name: str, text: str) -> str:
     if text in {f"Unknown tool: {name}", f"Unknown tool: {name!r}"}:
         return UNKNOWN_TOOL
     return rejection_in(text) or text.removeprefix(f"Error executing tool {name}: ") or "failed"
-
-
-def _text(result: Mapping[str, Any]) -> str:
-    parts = result.get("content")
-    texts = (
-        [part.get("text") for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
-    )
-    return "\n".join(text for text in texts if isinstance(text, str))

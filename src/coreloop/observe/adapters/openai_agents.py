@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, field_of, rejection_of, said
 from coreloop.observe.adapters.rejected_arguments import schema_rejection
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
@@ -118,9 +118,9 @@ class _Run:
         answer = None
         try:
             for item in getattr(result, "interruptions", None) or ():
-                self.requests.answered(self.key, _field(item.raw_item, "call_id"))
+                self.requests.answered(self.key, field_of(item.raw_item, "call_id"))
             self._end_open(result, error)
-            answer = _text(getattr(result, "final_output", None)) if error is None else None
+            answer = said(getattr(result, "final_output", None)) if error is None else None
         finally:
             self.requests.end(
                 self.key, answer=answer, error=error, open_calls=None if error is None else NOT_RUN
@@ -246,9 +246,9 @@ def replied(run: _Run, agent: Any, response: Any) -> None:
         output_tokens=usage.output_tokens,
     )
     for item in response.output:
-        if _field(item, "type") in {"function_call", "custom_tool_call"}:
-            args = _field(item, "arguments") or _field(item, "input")
-            run.requests.asked(run.key, _field(item, "call_id"), _field(item, "name"), args)
+        if field_of(item, "type") in {"function_call", "custom_tool_call"}:
+            args = field_of(item, "arguments") or field_of(item, "input")
+            run.requests.asked(run.key, field_of(item, "call_id"), field_of(item, "name"), args)
 
 
 @never_raises
@@ -278,7 +278,7 @@ def finished(run: _Run, context: Any, result: Any) -> None:
     detail = str((span.error.get("data") or {}).get("error") or "")
     args = getattr(context, "tool_arguments", None)
     why = schema_rejection(run.schemas.get(call_id), args) if detail.startswith(_REJECTED) else None
-    run.requests.answered(run.key, call_id, error=why or _text(result), duration_ms=duration_ms)
+    run.requests.answered(run.key, call_id, error=why or said(result), duration_ms=duration_ms)
 
 
 @never_raises
@@ -297,8 +297,8 @@ def handed_over(run: _Run, from_agent: Any, to_agent: Any) -> None:
 def read_outputs(run: _Run, items: Any) -> None:
     """Note the results among items that are sent to the model."""
     for item in items if isinstance(items, list) else ():
-        if _field(item, "type") in {"function_call_output", "custom_tool_call_output"}:
-            run.requests.answered(run.key, _field(item, "call_id"), _field(item, "output"))
+        if field_of(item, "type") in {"function_call_output", "custom_tool_call_output"}:
+            run.requests.answered(run.key, field_of(item, "call_id"), field_of(item, "output"))
 
 
 def _sent(tool: Any) -> SentTool:
@@ -338,18 +338,8 @@ def _question(given: Any) -> str:
     if isinstance(given, str):
         return given
     texts = [
-        _text(_field(item, "content"))
+        said(field_of(item, "content"))
         for item in (given if isinstance(given, list) else ())
-        if _field(item, "role") == "user"
+        if field_of(item, "role") == "user"
     ]
     return texts[-1] if texts else ""
-
-
-def _field(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return "\n".join(text for part in value if isinstance(text := _field(part, "text"), str))
-    return value if isinstance(value, str) else "" if value is None else str(value)

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
 from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import never_raises
@@ -110,7 +110,7 @@ class _Run:
 
     @never_raises
     def _start(self, ctx: Any) -> None:
-        self._requests.start(self.key, _text(ctx.prompt), parent=_run.get(), session_id=_session_of(ctx))
+        self._requests.start(self.key, said(ctx.prompt), parent=_run.get(), session_id=_session_of(ctx))
 
     def block(self) -> Any:
         return self._requests.get(self.key) or ExitStack()
@@ -120,7 +120,7 @@ class _Run:
         answer = None
         try:
             read_answers(self._requests, self.key, ctx.messages if result is None else result.all_messages())
-            answer = None if error is not None else _text(result.output)
+            answer = None if error is not None else said(result.output)
         finally:
             self._requests.end(self.key, answer=answer, error=error)
 
@@ -187,7 +187,7 @@ _FRESH: Final = 7  # the version of the UUIDs that the framework makes
 def _error(content: Any) -> str:
     if isinstance(content, list) and all(isinstance(item, Mapping) and "loc" in item for item in content):
         return rejection(content)
-    return content if isinstance(content, str) and content else _text(content) or "failed"
+    return content if isinstance(content, str) and content else said(content) or "failed"
 
 
 def _cause(error: BaseException) -> BaseException:
@@ -196,11 +196,3 @@ def _cause(error: BaseException) -> BaseException:
 
 
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list | tuple):
-        return "\n".join(part for part in value if isinstance(part, str))
-    return "" if value is None else str(value)

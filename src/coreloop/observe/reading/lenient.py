@@ -41,13 +41,14 @@ def loosened(raw: bytes) -> tuple[bytes, tuple[str, ...]] | str:
     tuple, or str
         A reason of `coreloop.observe.reading.decode.decode_line` to skip the line.
     """
+    text = raw.decode("utf-8", "replace")
     try:
-        value = json.loads(raw.decode(), parse_constant=lambda _: None, parse_float=_finite)
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))  # no surrogates
-    except UnicodeDecodeError:
-        return NOT_UTF8
     except (ValueError, RecursionError):
         return "torn or not JSON"
+    if text.encode() != raw:
+        return NOT_UTF8
     if not isinstance(value, dict):
         return "not a record"
     version = _number(value.get("schema_version"))
@@ -63,8 +64,7 @@ def loosened(raw: bytes) -> tuple[bytes, tuple[str, ...]] | str:
     record |= {"ts": timestamp.isoformat(), "schema_version": int(version or 1)}
     record["tool_calls"] = _items(value, "tool_calls", _call, absent)
     record["override_calls"] = _items(value, "override_calls", _override, absent)
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace"), tuple(absent)
+    return json.dumps(record, ensure_ascii=False).encode(), tuple(absent)
 
 
 def newer_version(version: float) -> str:
