@@ -5,7 +5,7 @@ import os
 from _thread import RLock  # faster, see collector; a signal handler may count while its thread is counting
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from coreloop.observe.journal import TornWriteError
 
@@ -33,8 +33,7 @@ OUTSIDE_TODO: Final = (
     "open an AuditCollector per request; in a thread pool, submit contextvars.copy_context().run"
 )
 
-_P = ParamSpec("_P")
-_S = TypeVar("_S")
+_Method = TypeVar("_Method", bound=Callable[..., None])
 
 _counts: dict[str, int] = {}
 _lock = RLock()
@@ -73,13 +72,11 @@ def drop_error(error: Exception) -> None:
     drop(reason_of(error))
 
 
-def never_raises(
-    method: "Callable[Concatenate[_S, _P], None]",
-) -> "Callable[Concatenate[_S, _P], None]":
+def never_raises(method: _Method) -> _Method:
     """Count what a method raises instead: it must not disturb the host."""
 
     @wraps(method)
-    def guarded(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> None:
+    def guarded(self: object, *args: Any, **kwargs: Any) -> None:
         try:
             method(self, *args, **kwargs)
         except Exception as error:
@@ -88,7 +85,7 @@ def never_raises(
             except RecursionError:  # no stack is left to count it
                 return
 
-    return cast("Callable[Concatenate[_S, _P], None]", guarded)
+    return cast("_Method", guarded)
 
 
 def reason_of(error: Exception) -> str:

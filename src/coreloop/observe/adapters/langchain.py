@@ -32,7 +32,8 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    return _handler()(Runs(Requests(data_dir)))
+    handler: Any = _handler()(Requests(data_dir))
+    return handler
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -62,14 +63,25 @@ class _Root:
 class Runs:
     """The callbacks' runs under way, by their ids."""
 
+    run_inline = True  # in order, and in the thread of the run
+
     def __init__(self, requests: Requests) -> None:
         self.requests = requests
         self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
         self._roots: dict[Hashable, _Root] = {}
 
     @never_raises
-    def chain_started(self, inputs: Any, run_id: Hashable, parent_id: Hashable, metadata: Any) -> None:
-        parent = self._runs.get(parent_id)
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: Hashable,
+        parent_run_id: Hashable = None,
+        metadata: Any = None,
+        **about: Any,
+    ) -> None:
+        parent = self._runs.get(parent_run_id)
         if parent is not None and parent.kind != "tool":
             self._add(run_id, _Run(parent.root, "chain"))
             return
@@ -81,7 +93,7 @@ class Runs:
         self._add(run_id, _Run(run_id, "chain"))
 
     @never_raises
-    def chain_ended(self, outputs: Any, run_id: Hashable) -> None:
+    def on_chain_end(self, outputs: Any, *, run_id: Hashable, **about: Any) -> None:
         self._runs.pop(run_id, None)
         if self._roots.pop(run_id, None) is None or run_id not in self.requests:
             return
@@ -94,16 +106,23 @@ class Runs:
         self.requests.end(run_id, answer=said(getattr(last, "content", last)))
 
     @never_raises
-    def chain_failed(self, error: BaseException, run_id: Hashable) -> None:
+    def on_chain_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         self._runs.pop(run_id, None)
         if self._roots.pop(run_id, None) is not None and run_id in self.requests:
             self.requests.end(run_id, error=error)
 
     @never_raises
-    def model_started(
-        self, messages: Iterable[Any], run_id: Hashable, parent_id: Hashable, tools: Any, metadata: Any
+    def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: Any,
+        *,
+        run_id: Hashable,
+        parent_run_id: Hashable = None,
+        metadata: Any = None,
+        **about: Any,
     ) -> None:
-        parent = self._runs.get(parent_id)
+        parent = self._runs.get(parent_run_id)
         if parent is None or parent.kind == "tool":
             return
         root = self._roots.get(parent.root)
@@ -114,11 +133,15 @@ class Runs:
         self._add(run_id, _Run(parent.root, "model"))
         metadata = metadata if isinstance(metadata, Mapping) else {}
         self._runs[run_id].call_id = _name(metadata.get("ls_provider"))
-        self._read_answers(parent.root, messages)
-        self.requests.sent(parent.root, _sent(tools))
+        self._read_answers(parent.root, messages[0] if messages else ())
+        tools = (about.get("invocation_params") or {}).get("tools")
+        self.requests.sent(parent.root, _sent(tools or (about.get("options") or {}).get("tools")))
+
+    def on_llm_start(self, serialized: Any, prompts: Any, **about: Any) -> None:
+        self.on_chat_model_start(serialized, (), **about)
 
     @never_raises
-    def model_ended(self, response: Any, run_id: Hashable) -> None:
+    def on_llm_end(self, response: Any, *, run_id: Hashable, **about: Any) -> None:
         run = self._runs.pop(run_id, None)
         if run is None:
             return
@@ -140,17 +163,26 @@ class Runs:
             self.requests.answered(run.root, call["id"], error=why)
 
     @never_raises
-    def model_failed(self, run_id: Hashable) -> None:
+    def on_llm_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         self._runs.pop(run_id, None)
 
     @never_raises
-    def tool_started(self, run_id: Hashable, parent_id: Hashable, call_id: str | None) -> None:
-        parent = self._runs.get(parent_id)
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: Hashable,
+        parent_run_id: Hashable = None,
+        tool_call_id: str | None = None,
+        **about: Any,
+    ) -> None:
+        parent = self._runs.get(parent_run_id)
         if parent is not None:
-            self._add(run_id, _Run(parent.root, "tool", call_id, time.perf_counter()))
+            self._add(run_id, _Run(parent.root, "tool", tool_call_id, time.perf_counter()))
 
     @never_raises
-    def tool_ended(self, output: Any, run_id: Hashable) -> None:
+    def on_tool_end(self, output: Any, *, run_id: Hashable, **about: Any) -> None:
         run = self._runs.pop(run_id, None)
         if run is None or run.root not in self.requests or run.call_id is None:
             return
@@ -161,7 +193,7 @@ class Runs:
             self._read_answers(run.root, _messages(getattr(output, "update", output)))
 
     @never_raises
-    def tool_failed(self, error: BaseException, run_id: Hashable) -> None:
+    def on_tool_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         run = self._runs.pop(run_id, None)
         if run is None or run.root not in self.requests or run.call_id is None:
             return
@@ -204,51 +236,7 @@ def _handler() -> Any:
     """The class, made where the framework is imported."""
     from langchain_core.callbacks import BaseCallbackHandler
 
-    class RecordRuns(BaseCallbackHandler):  # type: ignore[misc, unused-ignore]
-        run_inline = True  # in order, and in the thread of the run
-
-        def __init__(self, runs: Runs) -> None:
-            self._runs = runs
-
-        def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.chain_started(inputs, run_id, about.get("parent_run_id"), about.get("metadata"))
-
-        def on_chain_end(self, outputs: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.chain_ended(outputs, run_id)
-
-        def on_chain_error(self, error: BaseException, *, run_id: Any, **about: Any) -> None:
-            self._runs.chain_failed(error, run_id)
-
-        def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **about: Any) -> None:
-            tools = (about.get("invocation_params") or {}).get("tools")
-            tools = tools or (about.get("options") or {}).get("tools")
-            self._runs.model_started(
-                messages[0] if messages else (),
-                run_id,
-                about.get("parent_run_id"),
-                tools,
-                about.get("metadata"),
-            )
-
-        def on_llm_start(self, serialized: Any, prompts: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.model_started((), run_id, about.get("parent_run_id"), None, about.get("metadata"))
-
-        def on_llm_end(self, response: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.model_ended(response, run_id)
-
-        def on_llm_error(self, error: BaseException, *, run_id: Any, **about: Any) -> None:
-            self._runs.model_failed(run_id)
-
-        def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **about: Any) -> None:
-            self._runs.tool_started(run_id, about.get("parent_run_id"), about.get("tool_call_id"))
-
-        def on_tool_end(self, output: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.tool_ended(output, run_id)
-
-        def on_tool_error(self, error: BaseException, *, run_id: Any, **about: Any) -> None:
-            self._runs.tool_failed(error, run_id)
-
-    return RecordRuns
+    return type("RecordRuns", (Runs, BaseCallbackHandler), {})
 
 
 def _elapsed_ms(run: _Run) -> float:

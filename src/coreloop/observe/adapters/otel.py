@@ -36,7 +36,8 @@ def record_spans(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    return _processor()(Traces(Requests(data_dir)))
+    processor: Any = _processor()(Requests(data_dir))
+    return processor
 
 
 class _Open(NamedTuple):
@@ -54,7 +55,7 @@ class Traces:
         self._spans: OrderedDict[int, _Open] = OrderedDict()
 
     @never_raises
-    def started(self, span: Any) -> None:
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
         """Note which request a span belongs to: an agent inside a tool's span is a request of its own."""
         attributes = span.attributes or {}
         outer = None if span.parent is None else self._spans.get(span.parent.span_id)
@@ -71,7 +72,7 @@ class Traces:
             self._spans.popitem(last=False)
 
     @never_raises
-    def ended(self, span: Any) -> None:
+    def on_end(self, span: Any) -> None:
         """Add a span that has ended; an outermost span, and a nested agent's, end their request."""
         attributes = dict(span.attributes or {})
         opened = self._spans.pop(span.context.span_id, None)
@@ -85,6 +86,10 @@ class Traces:
         is_outermost = span.parent is None or span.parent.is_remote or key == span.context.span_id
         if is_outermost and key in self.requests:
             self.requests.end(key, answer=known.answer_of(attributes) or None, error=_error(span, attributes))
+
+    def shutdown(self) -> None:
+        """Write what is open."""
+        self.requests.flush()
 
     def _add(self, key: int, kind: str, span: Any, attributes: Mapping[str, Any]) -> None:
         if key not in self.requests:
@@ -142,20 +147,7 @@ def _processor() -> Any:
     """The class, made where the SDK is imported."""
     from opentelemetry.sdk.trace import SpanProcessor
 
-    class RecordSpans(SpanProcessor):
-        def __init__(self, traces: Traces) -> None:
-            self._traces = traces
-
-        def on_start(self, span: Any, parent_context: Any = None) -> None:
-            self._traces.started(span)
-
-        def on_end(self, span: Any) -> None:
-            self._traces.ended(span)
-
-        def shutdown(self) -> None:
-            self._traces.requests.flush()
-
-    return RecordSpans
+    return type("RecordSpans", (Traces, SpanProcessor), {})
 
 
 def _scores(span: Any, attributes: Mapping[str, Any]) -> list[Score]:
