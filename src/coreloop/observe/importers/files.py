@@ -100,6 +100,22 @@ def read_each(
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
 
 
+def read_parts(
+    files: Iterable[TraceFile], parts_of: Callable[[Any], Iterator[_Part | SkippedTrace]]
+) -> Iterator[_Part | SkippedTrace | UnusableFile]:
+    """Read the JSON documents of each file with a function that yields a document's parts."""
+
+    def read(file: TraceFile) -> Iterator[_Part | SkippedTrace]:
+        with file.open() as opened:
+            for document in read_documents(opened):
+                if isinstance(document, SkippedTrace):
+                    yield document
+                else:
+                    yield from parts_of(document)
+
+    yield from read_each(files, read)
+
+
 class _Counted(io.FileIO):
     """A file that reports its read progress."""
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.observe.calls import AskedCalls
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.trace_values import (
     arguments,
     block_error,
@@ -82,19 +82,9 @@ def read(
     undated : datetime, optional
         End of all other requests without a time, which are skipped by default.
     """
-    yield from read_each(files, lambda file: _read_file(file, times or {}, undated))
-
-
-def _read_file(
-    file: TraceFile, times: Mapping[str, datetime], undated: datetime | None
-) -> Iterator[TracedRequest | SkippedTrace]:
-    with file.open() as opened:
-        for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-                continue
-            for chat in _chats(document):
-                yield _request(chat, times, undated)
+    yield from read_parts(
+        files, lambda document: (_request(chat, times or {}, undated) for chat in _chats(document))
+    )
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:

@@ -297,13 +297,6 @@ def test_anything_but_a_call_is_skipped_with_the_reason(tmp_path: Path) -> None:
     ]
 
 
-def _nested(depth: int) -> Any:
-    value: Any = "deep"
-    for _ in range(depth):
-        value = {"x": value}
-    return value
-
-
 def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
     given = {
         "tool_arguments": {"q": "Kim"},
