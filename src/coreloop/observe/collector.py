@@ -49,7 +49,7 @@ class AuditCollector:
         Stored up to 100 characters.
     session_id : str, optional
         Stored only as a hash. With it, sources of arguments are also searched in the session's earlier
-        requests in this process, for up to an hour.
+        requests in this process, until it pauses for an hour.
     tools_version : str, optional
         Version of the docstrings that the model sees, up to 100 characters. Default:
         ``CORELOOP_TOOLS_VERSION``, else the commit of the git repository that contains coreloop.yaml or,
