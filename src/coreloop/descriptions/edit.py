@@ -83,17 +83,6 @@ class Refused:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    place: DocstringPlace
-    wanted: Wanted
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The section to look for."""
-        return () if self.wanted.section is None else (self.wanted.section,)
-
-
 def append_to_section(
     source: bytes,
     qualname: str,
@@ -130,7 +119,7 @@ def append_to_section(
     Edited or Unchanged or Refused
     """
     wanted = Wanted(tuple(text.rstrip() for text in lines), section)
-    return _outcome(source, _Request(DocstringPlace(qualname, line), wanted))
+    return _outcome(source, DocstringPlace(qualname, line), wanted)
 
 
 def put_lines(
@@ -177,33 +166,35 @@ def put_lines(
     Edited or Unchanged or Refused
     """
     wanted = Wanted(tuple(lines), section, style, width, is_ours)
-    return _outcome(source, _Request(DocstringPlace(qualname, line), wanted), tuple(replaced))
+    return _outcome(source, DocstringPlace(qualname, line), wanted, tuple(replaced))
 
 
-def _outcome(source: bytes, request: _Request, replaced: Sequence[str] = ()) -> Edited | Unchanged | Refused:
+def _outcome(
+    source: bytes, at: DocstringPlace, wanted: Wanted, replaced: Sequence[str] = ()
+) -> Edited | Unchanged | Refused:
     try:
-        _check_request(request)
+        _check(wanted)
         old = read_source(source)
-        return _replace(old, request, replaced) if replaced else _insert(old, request)
+        return _replace(old, at, wanted, replaced) if replaced else _insert(old, at, wanted)
     except UnprovenError as reason:
         return Refused(str(reason))
 
 
-def _replace(source: SourceText, request: _Request, replaced: Sequence[str]) -> Edited:
-    before = _located(source, request.place, request.asked).literal.value
-    core = remove_bullets(source, request.place, replaced, section=request.wanted.section)
-    outcome = _insert(core, request)
+def _replace(source: SourceText, at: DocstringPlace, wanted: Wanted, replaced: Sequence[str]) -> Edited:
+    before = _located(source, at, wanted.asked).literal.value
+    core = remove_bullets(source, at, replaced, section=wanted.section)
+    outcome = _insert(core, at, wanted)
     if isinstance(outcome, Unchanged):
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
     return replace(outcome, old=source.raw, before=before, removed=tuple(replaced))
 
 
-def _check_request(request: _Request) -> None:
-    if not all(map(_SECTION_NAME.fullmatch, request.asked)):
-        raise UnprovenError(f"{request.asked[0]!r} cannot be the name of a section")
-    if not request.wanted.lines:
+def _check(wanted: Wanted) -> None:
+    if not all(map(_SECTION_NAME.fullmatch, wanted.asked)):
+        raise UnprovenError(f"{wanted.asked[0]!r} cannot be the name of a section")
+    if not wanted.lines:
         raise UnprovenError("there are no lines to append")
-    for text in (*request.asked, *request.wanted.lines):
+    for text in (*wanted.asked, *wanted.lines):
         if not text.strip():
             raise UnprovenError("a line is empty")
         if _RULE.fullmatch(text.strip()):
@@ -219,10 +210,10 @@ def _located(source: SourceText, at: DocstringPlace, asked: Collection[str]) -> 
     return located
 
 
-def _insert(source: SourceText, request: _Request) -> Edited | Unchanged:
-    target = _located(source, request.place, request.asked)
+def _insert(source: SourceText, at: DocstringPlace, wanted: Wanted) -> Edited | Unchanged:
+    target = _located(source, at, wanted.asked)
     literal = target.literal
-    placement = place(target.layout, request.wanted, indent=target.indent)
+    placement = place(target.layout, wanted, indent=target.indent)
     if placement is None:
         return Unchanged(target.definition.line, literal.value)
     position = target.layout.lines[placement.after].end
@@ -236,12 +227,12 @@ def _insert(source: SourceText, request: _Request) -> Edited | Unchanged:
     if not literal.start <= offset <= literal.end:
         raise UnprovenError("the insertion would be outside the docstring")
     spelled = literal.spell(added, source.newline_near(offset, literal.start, literal.end))
-    new, at, inserted = _splice(source, offset, offset, spelled)
+    new, start, inserted = _splice(source, offset, offset, spelled)
     _prove_tree(target, new, value)
-    _prove_insertion(target.layout, scan(value, asked=request.asked), placement, request.wanted)
+    _prove_insertion(target.layout, scan(value, asked=wanted.asked), placement, wanted)
     line = target.definition.line
     return Edited(
-        source.raw, new.raw, at, inserted, line, placement.appended, literal.value, value, tail=tail
+        source.raw, new.raw, start, inserted, line, placement.appended, literal.value, value, tail=tail
     )
 
 

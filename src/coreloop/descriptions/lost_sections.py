@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from coreloop.base.errors import GitError, UsageError
@@ -181,13 +182,7 @@ def _implicit(layout: Layout) -> Iterator[str]:
 
 
 def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for line in lines:
-        if line:
-            parts[-1].append(line)
-        elif parts[-1]:
-            parts.append([])
-    return [part for part in parts if part]
+    return [list(part) for has_text, part in groupby(lines, key=bool) if has_text]
 
 
 def _has_content(lines: Sequence[str], key: str) -> bool:

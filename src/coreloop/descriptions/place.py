@@ -69,6 +69,11 @@ class Wanted:
     width: int | None = None
     is_ours: Callable[[str], bool] = never
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The section to look for."""
+        return () if self.section is None else (self.section,)
+
 
 def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     """Choose the place for lines.
