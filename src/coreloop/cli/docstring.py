@@ -12,7 +12,7 @@ from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
-    from coreloop.descriptions.source_files import FileReport
+    from coreloop.descriptions.lost_sections import FileReport
 
 
 @click.group(cls=SuggestingGroup)
@@ -24,24 +24,21 @@ def command() -> None:
 @click.argument("target", metavar="FILE::QUALNAME")
 @click.option("--section", required=True, help="Heading of the section; added at the end if absent.")
 @click.option("--line", "lines", multiple=True, required=True, help="A line to append; repeat for more.")
-@click.option("--create", is_flag=True, help="Add a docstring if the function has none.")
 @click.option("--write", is_flag=True, help="Write the file; without it, only print the diff.")
 @json_option
-def append(
-    target: str, section: str, lines: tuple[str, ...], create: bool, write: bool, as_json: bool
-) -> None:
+def append(target: str, section: str, lines: tuple[str, ...], write: bool, as_json: bool) -> None:
     """Append lines to a section of one docstring, as one proven insertion.
 
     Use FILE::QUALNAME:LINE if a name is defined more than once. Exits 1 if the edit is refused.
     """
     from coreloop.base.files import read_file, rewrite_file
     from coreloop.descriptions.edit import Edited, Refused, append_to_section
-    from coreloop.descriptions.source_files import split_target
+    from coreloop.descriptions.lost_sections import split_target
     from coreloop.promote.docstring_edit import diff_of
 
     path, qualname, line = split_target(target)
     source = read_file(path)
-    outcome = append_to_section(source, qualname, section, lines, line=line, create_docstring=create)
+    outcome = append_to_section(source, qualname, section, lines, line=line)
     diff = diff_of(outcome, path.as_posix()) if isinstance(outcome, Edited) else ""
     if write and isinstance(outcome, Edited):
         rewrite_file(path, outcome.source)
@@ -65,7 +62,7 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
     A heading without text, or with only a placeholder, counts as missing. With --base, exits 1 if a
     definition lost a section since that revision.
     """
-    from coreloop.descriptions.source_files import check_files
+    from coreloop.descriptions.lost_sections import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)

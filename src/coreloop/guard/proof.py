@@ -12,8 +12,8 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.descriptions.heading import Style
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
+from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
 from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words

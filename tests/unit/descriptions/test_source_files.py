@@ -30,12 +30,3 @@ def test_lost_section_of_the_configured_list_is_reported(project: Project, monke
     (project.root / FILE).write_text('def f():\n    """Does."""\n')
     code, out = docstring("check", FILE, "--base", "HEAD")
     assert (code, f"LOST {name}" in out) == (1, True)
-
-
-def test_docstring_is_created_only_on_request(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text("def f():\n    return 1\n")
-    words = ("append", f"{path}::f", "--section", "Guide", "--line", "- Call: f()", "--write")
-    assert docstring(*words)[0] == 1
-    assert docstring(*words, "--create")[0] == 0
-    assert "- Call: f()" in path.read_text()

@@ -10,9 +10,8 @@ from typing import Final
 from coreloop.base.git.promotions import History, Merge
 from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.descriptions.edit import Refused
+from coreloop.descriptions.edit import Refused, refuse_change
 from coreloop.descriptions.lost_sections import Loss, lost_sections
-from coreloop.descriptions.one_insertion import refuse_change
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form

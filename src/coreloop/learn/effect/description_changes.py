@@ -12,9 +12,8 @@ from typing import Final
 from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-from coreloop.descriptions.argument import Arguments
-from coreloop.descriptions.documents import DOCUMENTS, described_tools
 from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
 

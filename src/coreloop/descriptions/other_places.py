@@ -1,5 +1,6 @@
-"""Tools that are defined outside Python: what models read of each in JSON, YAML, TOML or TypeScript."""
+"""Descriptions that are not docstrings: arguments in Python, and tools in JSON, YAML, TOML or TypeScript."""
 
+import ast
 import json
 import re
 import tomllib
@@ -7,6 +8,82 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
+
+from coreloop.descriptions.source import Scope
+
+_KEYWORDS: Final = ("description", "description_override")
+
+
+def described_calls(tree: ast.AST) -> list[tuple[ast.Call, ast.keyword]]:
+    """All calls with a description."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [(call, keyword) for call in calls for keyword in call.keywords if keyword.arg in _KEYWORDS]
+
+
+def describes(call: ast.Call, definition: Scope) -> bool:
+    """Whether a call is a decorator of a definition, or takes it by name."""
+    if isinstance(definition, ast.Module):
+        return False
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return call in definition.decorator_list or any(
+        isinstance(value, ast.Name) and value.id == definition.name for value in values
+    )
+
+
+def described_parameters(definition: Scope) -> Iterator[ast.expr]:
+    """The descriptions in a function's signature, as in ``Annotated[int, Field(description="…")]``."""
+    if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield from (keyword.value for _, keyword in described_calls(definition.args))
+
+
+class Arguments:
+    """The descriptions of a file's definitions that are not docstrings."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._calls = described_calls(tree)
+        self._classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        self._constants = dict(filter(None, map(_constant, tree.body)))
+
+    def of(self, definition: Scope) -> Iterator[str]:
+        """The expressions that describe a definition, each with the constants that it names."""
+        calls = [(call, keyword) for call, keyword in self._calls if describes(call, definition)]
+        values = [keyword.value for _, keyword in calls]
+        places: list[ast.AST] = [call for call, _ in calls]
+        if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+            places += [definition.args, *definition.decorator_list]
+        elif isinstance(definition, ast.ClassDef):  # class Refund(BaseTool): description = "…"
+            own = dict(filter(None, map(_constant, definition.body)))
+            values += [own[name] for name in _KEYWORDS if name in own]
+            places += [own["args_schema"]] if "args_schema" in own else []
+        values += described_parameters(definition)
+        for name in dict.fromkeys(name for place in places for name in _names(place)):
+            if name in self._classes and self._classes[name] is not definition:
+                values += [keyword.value for _, keyword in described_calls(self._classes[name])]
+        for value in values:
+            yield ast.unparse(value)
+            yield from map(ast.unparse, self._named(value))
+
+    def _named(self, value: ast.expr) -> Iterator[ast.expr]:
+        """Constants that an expression names; of a table only the text that it takes."""
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+            table, key = self._constants.get(value.value.id), ast.unparse(value.slice)
+            if isinstance(table, ast.Dict):
+                pairs = zip(table.keys, table.values, strict=True)
+                yield from (text for name, text in pairs if name is not None and ast.unparse(name) == key)
+                return
+        yield from (self._constants[name] for name in _names(value) if name in self._constants)
+
+
+def _constant(node: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The name and the value of an assignment."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    value = getattr(node, "value", None)
+    return (target.id, value) if isinstance(target, ast.Name) and isinstance(value, ast.expr) else None
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
 
 _SCRIPTS: Final = (".ts", ".mts", ".js", ".mjs")
 DOCUMENTS: Final = (".json", ".yaml", ".yml", ".toml", *_SCRIPTS)

@@ -1,4 +1,4 @@
-"""Choose the place for new lines in a docstring, and prove the result: line numbers and text, no source.
+"""Choose the place for new lines in a docstring: line numbers and text, no source.
 
 The default is the end of the first block of text, the only part that every framework sends.
 """
@@ -6,13 +6,10 @@ The default is the end of the first block of text, the only part that every fram
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from coreloop.descriptions.bullets import columns, read_bullets, write_bullet
-from coreloop.descriptions.first_block import read_first_block
-from coreloop.descriptions.heading import DocstringSection, Style
-from coreloop.descriptions.section_names import name_key
-from coreloop.descriptions.sections import Layout
+from coreloop.descriptions.bullets import read_bullets, read_first_block, write_bullet
+from coreloop.descriptions.sections import DocstringSection, Layout, Style, columns
 from coreloop.descriptions.source import UnprovenError
 
 _BULLET = re.compile(r"[-*+•]\s|\d+[.)]\s")
@@ -71,6 +68,11 @@ class Wanted:
     style: Style = "numpydoc"
     width: int | None = None
     is_ours: Callable[[str], bool] = never
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The section to look for."""
+        return () if self.section is None else (self.section,)
 
 
 def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
@@ -219,22 +221,23 @@ def _place_new(
     if last is None:
         raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
     lead = _margin_lead(layout, indent)
-    text = ("", *new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
+    text = ("", *_new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
     return Placement(last, text, missing, True, lead)
 
 
-def new_section(
-    layout: Layout | None, section: str, lines: Sequence[str], wanted: Wanted, lead: str = ""
-) -> list[str]:
+def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wanted, lead: str) -> list[str]:
     """Write a section in the docstring's own style, or in the wanted style if it has no sections."""
-    model = _model(layout) if layout else None
+    model = _model(layout)
     style = model.style if model is not None else wanted.style
-    heading, inner = _heading(model, section, style), lead
-    if style == "google":
-        inner += _step(layout, lead) if layout is not None else "    "
-    if style == "markdown" and layout is not None and _is_spaced(layout, model):
+    heading = [lead + text for text in _heading(model, section, style)]
+    if (
+        style == "markdown"
+        and model is not None
+        and model.body < model.end
+        and layout.lines[model.body].blank
+    ):
         heading.append("")
-    return [*(lead + text if text else "" for text in heading), *_written(lines, inner, wanted)]
+    return [*heading, *_written(lines, lead + _step(layout, lead) if style == "google" else lead, wanted)]
 
 
 def _heading(model: DocstringSection | None, section: str, style: Style) -> list[str]:
@@ -248,65 +251,9 @@ def _heading(model: DocstringSection | None, section: str, style: Style) -> list
     return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
 
 
-def _is_spaced(layout: Layout, model: DocstringSection | None) -> bool:
-    """Whether headings are followed by a blank line."""
-    return model is not None and model.body < model.end and layout.lines[model.body].blank
-
-
 def _model(layout: Layout) -> DocstringSection | None:
     """The last section in the most common style; titles above a block count only without other sections."""
     headed = [section for section in layout.sections if not section.prose]
     candidates = [section for section in headed if section.known or section.mark not in ("", "=")] or headed
     counts = Counter[Style](section.style for section in candidates)
     return max(reversed(candidates), key=lambda section: counts[section.style], default=None)
-
-
-def prove_placement(before: Layout, after: Layout, placement: Placement, section: str | None) -> None:
-    """Raise `UnprovenError` unless the new lines are in their place and everything else is unchanged."""
-    count = len(placement.lines)
-    # a paragraph that begins like a Google section ends where the list in the first block begins
-    grows = [
-        not placement.created and (section is not None or part.style != "google" or bool(placement.lines[0]))
-        for part in before.sections
-    ]
-    expected = [
-        _moved(part, placement, count, may_grow=may_grow)
-        for part, may_grow in zip(before.sections, grows, strict=True)
-    ]
-    if placement.created and section is not None:
-        expected.append(_appended(after, placement, section))
-        expected.sort(key=lambda part: part.heading)
-    if list(map(_outline, expected)) != list(map(_outline, after.sections)):
-        where = "the first block" if section is None else f"section {section}"
-        raise UnprovenError(
-            f"the lines would not be read as text of {where}, or would change another section"
-        )
-    if after.open_fence or (
-        before.least is not None and (after.least, after.margin) != (before.least, before.margin)
-    ):
-        raise UnprovenError("the lines would change how the rest of the docstring is read")
-
-
-def _moved(
-    section: DocstringSection, placement: Placement, count: int, *, may_grow: bool
-) -> DocstringSection:
-    heading, body, end = section.heading, section.body, section.end
-    if heading > placement.after:
-        return replace(section, heading=heading + count, body=body + count, end=end + count)
-    if max(end, body) - 1 == placement.after and may_grow:
-        return replace(section, end=placement.after + count + 1 - (not placement.lines[-1]))
-    return section
-
-
-def _appended(after: Layout, placement: Placement, section: str) -> DocstringSection:
-    """The new section, if it starts after the gap, ends with the last new line and has the name."""
-    heading, end = placement.after + 2, placement.after + len(placement.lines) + 1
-    end -= not placement.lines[-1]
-    new = next((part for part in after.sections if part.heading == heading), None)
-    if new is None or new.end != end or new.key != name_key(section):
-        raise UnprovenError(f"the lines would not be read as a section named {section}")
-    return new
-
-
-def _outline(section: DocstringSection) -> tuple[str, str, int, int, int]:
-    return section.name, section.style, section.heading, section.body, section.end
