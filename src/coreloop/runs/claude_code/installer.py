@@ -250,11 +250,11 @@ def _contents(root: Path, agent: Agent, lease_s: int, language: Language) -> Ite
         entry = _entry('"${CLAUDE_PLUGIN_ROOT}"/hooks/stop-hook.py', lease_s)
         yield f"{PLUGIN}/.claude-plugin/plugin.json", _json(_ABOUT)
         yield f"{PLUGIN}/hooks/hooks.json", _json({"hooks": {event: [entry] for event in EVENTS}})
-    elif not (find_root(root) / FILE_NAME).is_file():
-        yield FILE_NAME, _ROOT
     yield f"{folder}/hooks/stop-hook.py", hook
     for name, content in skill_files(language):
         yield f"{folder}/skills/{name}", content
+    if agent == "claude-code" and not (find_root(root) / FILE_NAME).is_file():
+        yield FILE_NAME, _ROOT
 
 
 def _json(value: object) -> bytes:
