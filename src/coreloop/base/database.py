@@ -1,6 +1,7 @@
-"""A database for a store of a project; SQLite here: one connection, whose threads take turns.
+"""The database of a project: one SQLite file, or Postgres, with the tables of all stores.
 
-`coreloop.base.postgres` has the other one. A store's statements are SQL that both understand, with ``?``.
+SQLite is here: one connection, whose threads take turns. `coreloop.base.postgres` has the other one. The
+statements of a store are SQL that both understand, with ``?``.
 """
 
 import json
@@ -8,9 +9,9 @@ import os
 import platform
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import RLock
@@ -25,6 +26,26 @@ from coreloop.base.records import encodable
 T = TypeVar("T")
 JSON: Final = {"json": True}
 """Metadata of a field whose column has JSON."""
+FILE: Final = "coreloop.db"
+ADDRESS: Final = "CORELOOP_DATABASE_URL"
+"""The environment variable with the address of a Postgres database that takes the file's place."""
+VERSIONS: Final = """
+CREATE TABLE versions (
+    name    TEXT PRIMARY KEY,  -- of a store
+    version BIGINT NOT NULL    -- of its tables
+)
+"""
+_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
+_FORMER: Final = ("runs.db", "jobs.db", "repair.db")
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of a store, in SQL that both databases understand; ``;`` and a newline end a statement."""
+
+    name: str
+    script: str
+    version: int = 1
 
 
 def stamp(moment: datetime) -> str:
@@ -74,6 +95,8 @@ class Database(ABC):
     """At the end of a SELECT, so that no other transaction changes the row."""
     take_row = ""
     """As `lock_row`, but rows that another transaction has locked are left out."""
+    blob = "BLOB"
+    """The type of a column of bytes."""
 
     def now(self) -> datetime:
         """Return the time, by a clock that all processes on this database share."""
@@ -97,6 +120,29 @@ class Database(ABC):
         """Run one statement in a transaction."""
         with self.writing():
             return self.rows(statement, [*map(to_column, parameters)])
+
+    def create(self, tables: Tables) -> None:
+        """Create a store's tables, unless they are there.
+
+        Raises
+        ------
+        RunStoreError
+            They are of another version.
+        """
+        asked = "SELECT version FROM versions WHERE name = ?", (tables.name,)
+        with self.reading():
+            found = self.rows(*asked)
+        if not found:
+            with self.writing():
+                if not self.rows(*asked):  # another process was not faster
+                    for statement in tables.script.replace("BLOB", self.blob).split(";\n"):
+                        self.rows(statement)
+                    self.rows("INSERT INTO versions VALUES (?, ?)", (tables.name, tables.version))
+        elif found[0][0] != tables.version:
+            raise RunStoreError(
+                f"the tables of {tables.name} have version {found[0][0]}; "
+                f"this coreloop reads {tables.version}"
+            )
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
@@ -164,23 +210,48 @@ class SqliteDatabase(Database):
 
 
 @contextmanager
-def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabase]:
-    """Open a file; it is created if necessary.
+def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
+    """Open a database, and create the tables of a store if necessary.
 
     Parameters
     ----------
-    path : Path
-        Created with mode 0600, its folder with 0700.
+    place : Path or str
+        A SQLite file, created with mode 0600 and its folder with 0700; or the address of a Postgres database.
 
     Raises
     ------
     RunStoreError
-        The file has other tables, another version, or cannot be used.
+        The database has other tables, another version, or cannot be used.
+    MissingExtraError
+        Postgres needs an extra.
     """
     with ExitStack() as stack:
-        with store_errors(path):
-            connection = stack.enter_context(sqlite.writer(path, schema, threads=True))
-        yield SqliteDatabase(path, connection)
+        if isinstance(place, str):
+            from coreloop.base.postgres import postgres_database
+
+            database: Database = stack.enter_context(postgres_database(place))
+        else:
+            with store_errors(place):
+                connection = stack.enter_context(sqlite.writer(place, _FILE, threads=True))
+            database = SqliteDatabase(place, connection)
+        database.create(tables)
+        yield database
+
+
+@contextmanager
+def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -> Iterator[Database]:
+    """Open the database of a project: in Postgres if the environment says so, else the file in a folder.
+
+    Raises
+    ------
+    RunStoreError
+        As `database_at`, or the folder has files that only an earlier coreloop reads.
+    """
+    for name in _FORMER:
+        if not environ.get(ADDRESS) and (folder / name).exists():
+            raise RunStoreError(f"{folder / name}: only an earlier coreloop reads this file; move it away")
+    with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
+        yield database
 
 
 def this_process() -> str:

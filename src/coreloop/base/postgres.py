@@ -5,15 +5,13 @@ database. A session holds runs by advisory locks, so a pooler must not share it 
 """
 
 import selectors
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import BoundedSemaphore, Lock, local
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from coreloop.base import sqlite
-from coreloop.base.database import Database, sqlite_database, this_process
+from coreloop.base.database import ADDRESS, VERSIONS, Database, Tables, this_process
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     import psycopg
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-VARIABLE: Final = "CORELOOP_DATABASE_URL"
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
@@ -45,8 +42,10 @@ class PostgresDatabase(Database):
 
     lock_row = " FOR UPDATE"
     take_row = " FOR UPDATE SKIP LOCKED"
+    blob = "BYTEA"
 
     def __init__(self, address: str) -> None:
+        self.address = address
         self._sessions = _Sessions(lambda: connect(address))
         self._own = local()
 
@@ -84,34 +83,14 @@ class PostgresDatabase(Database):
         with self.reading():
             self.rows(f"VACUUM {', '.join(tables)}")
 
-    def create(self, name: str, script: str, version: int) -> None:
-        """Create a store's tables, unless they are there.
-
-        Parameters
-        ----------
-        name : str
-            The store's; a table of this name and ``_version`` has their version.
-        script : str
-            SQL; ``BLOB`` stands for ``BYTEA``.
-        version : int
-            Of the tables.
-
-        Raises
-        ------
-        RunStoreError
-            They are of another version.
-        """
+    def create(self, tables: Tables) -> None:
+        """Create a store's tables, one process after another."""
         with self.writing():
             self.rows("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
-            if self.rows(f"SELECT to_regclass('coreloop.{name}_version')") == [(None,)]:
+            if self.rows("SELECT to_regclass('coreloop.versions')") == [(None,)]:
                 self.rows("CREATE SCHEMA IF NOT EXISTS coreloop")
-                self.rows(script.replace("BLOB", "BYTEA"))
-                self.rows(f"CREATE TABLE {name}_version AS SELECT {version} AS version")
-            ((found,),) = self.rows(f"SELECT version FROM {name}_version")
-            if found != version:
-                raise RunStoreError(
-                    f"the Postgres store has schema version {found}; this coreloop reads {version}"
-                )
+                self.rows(VERSIONS)
+            super().create(tables)
 
     def close(self) -> None:
         """Close the sessions."""
@@ -205,50 +184,22 @@ def is_alive(session: Session) -> bool:
 
 
 @contextmanager
-def project_database(
-    folder: Path, schema: sqlite.Schema, environ: Mapping[str, str], *, in_postgres: str = ""
-) -> Iterator[Database]:
-    """Open a store of a project: in Postgres if ``CORELOOP_DATABASE_URL`` says so, else a file in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the files; a file has the name of its schema.
-    in_postgres : str
-        SQL that only Postgres needs behind the schema's.
-    """
-    if address := environ.get(VARIABLE):
-        with postgres_database(address, schema, script=in_postgres) as postgres:
-            yield postgres
-        return
-    with sqlite_database(folder / f"{schema.name}.db", schema) as database:
-        yield database
-
-
-@contextmanager
-def postgres_database(address: str, schema: sqlite.Schema, *, script: str = "") -> Iterator[PostgresDatabase]:
-    """Open a database; a store's tables are created if necessary.
+def postgres_database(address: str) -> Iterator[PostgresDatabase]:
+    """Open a database.
 
     Parameters
     ----------
     address : str
         ``postgresql://user@host/database``. It never appears in a message, because it may hold a password.
-    schema : Schema
-        The store's, whose tables a script makes.
-    script : str
-        What only Postgres needs behind that script.
 
     Raises
     ------
     MissingExtraError
         psycopg is not installed.
-    RunStoreError
-        The database cannot be used, or has tables of another version.
     """
     require_extra()
     database = PostgresDatabase(address)
     try:
-        database.create(schema.name, f"{schema.create}{script}", schema.version)
         yield database
     finally:
         database.close()
@@ -265,7 +216,7 @@ def require_extra() -> None:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise needs_extra("postgres", feature=VARIABLE) from error
+        raise needs_extra("postgres", feature=ADDRESS) from error
 
 
 def wait_until_started(address: str, *, wait_s: float) -> bool:
@@ -304,14 +255,12 @@ def store_errors() -> Iterator[None]:
         raise RunStoreError("the disk of the Postgres store is full; make room and try again") from error
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
-        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {VARIABLE}") from error
+        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {ADDRESS}") from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise RunStoreError(
-            f"the user of {VARIABLE} may not use the schema coreloop; grant it, or create it once"
+            f"the user of {ADDRESS} may not use the schema coreloop; grant it, or create it once"
         ) from error
     except psycopg.ProgrammingError as error:
         if getattr(error, "sqlstate", None) is not None:
             raise
-        raise RunStoreError(
-            f"{VARIABLE} is not an address such as postgresql://user@host/database"
-        ) from error
+        raise RunStoreError(f"{ADDRESS} is not an address such as postgresql://user@host/database") from error

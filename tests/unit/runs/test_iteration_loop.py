@@ -198,10 +198,10 @@ def test_a_budget_error_of_an_unknown_kind_is_a_bug(store: Store):
 
 
 def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
-    from coreloop.runs.stores.store import sqlite_store
+    from coreloop.runs.stores.store import store_at
 
     calls = tmp_path / "calls"
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         run_id = new_run(store, limits=Limits(max_iterations=50))
         with work_on(store, run_id) as run:
             limit_pages(store, 2)
