@@ -9,8 +9,8 @@ import os
 import platform
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -35,8 +35,6 @@ CREATE TABLE versions (
     version BIGINT NOT NULL    -- of its tables
 )
 """
-_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
-_FORMER: Final = ("runs.db", "jobs.db", "repair.db")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,51 +205,6 @@ class SqliteDatabase(Database):
                 raise RunStoreError(
                     f"{self.path}: the rows are removed, but a reader keeps them in the WAL; run this again"
                 )
-
-
-@contextmanager
-def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
-    """Open a database, and create the tables of a store if necessary.
-
-    Parameters
-    ----------
-    place : Path or str
-        A SQLite file, created with mode 0600 and its folder with 0700; or the address of a Postgres database.
-
-    Raises
-    ------
-    RunStoreError
-        The database has other tables, another version, or cannot be used.
-    MissingExtraError
-        Postgres needs an extra.
-    """
-    with ExitStack() as stack:
-        if isinstance(place, str):
-            from coreloop.base.postgres import postgres_database
-
-            database: Database = stack.enter_context(postgres_database(place))
-        else:
-            with store_errors(place):
-                connection = stack.enter_context(sqlite.writer(place, _FILE, threads=True))
-            database = SqliteDatabase(place, connection)
-        database.create(tables)
-        yield database
-
-
-@contextmanager
-def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -> Iterator[Database]:
-    """Open the database of a project: in Postgres if the environment says so, else the file in a folder.
-
-    Raises
-    ------
-    RunStoreError
-        As `database_at`, or the folder has files that only an earlier coreloop reads.
-    """
-    for name in _FORMER:
-        if not environ.get(ADDRESS) and (folder / name).exists():
-            raise RunStoreError(f"{folder / name}: only an earlier coreloop reads this file; move it away")
-    with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
-        yield database
 
 
 def this_process() -> str:

@@ -1,17 +1,20 @@
-"""The extra ``postgres``: a Postgres database for the stores of several machines.
+"""The database of a project; with the extra ``postgres``, a Postgres database for several machines.
 
 psycopg is imported only in this module, on first use. The tables are in the schema ``coreloop`` of the
 database. A session holds runs by advisory locks, so a pooler must not share it between transactions.
 """
 
 import selectors
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import BoundedSemaphore, Lock, local
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from coreloop.base.database import ADDRESS, VERSIONS, Database, Tables, this_process
+from coreloop.base import sqlite
+from coreloop.base.database import ADDRESS, FILE, VERSIONS, Database, SqliteDatabase, Tables, this_process
+from coreloop.base.database import store_errors as file_errors
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     import psycopg
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
+_FORMER: Final = ("runs.db", "jobs.db", "repair.db")
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
@@ -38,7 +43,7 @@ _POLL_S: Final = 0.2
 
 
 class PostgresDatabase(Database):
-    """A few sessions, of which each thread uses one at a time; see `postgres_database`."""
+    """A few sessions, of which each thread uses one at a time; see `database_at`."""
 
     lock_row = " FOR UPDATE"
     take_row = " FOR UPDATE SKIP LOCKED"
@@ -184,25 +189,47 @@ def is_alive(session: Session) -> bool:
 
 
 @contextmanager
-def postgres_database(address: str) -> Iterator[PostgresDatabase]:
-    """Open a database.
+def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
+    """Open a database, and create the tables of a store if necessary.
 
     Parameters
     ----------
-    address : str
-        ``postgresql://user@host/database``. It never appears in a message, because it may hold a password.
+    place : Path or str
+        A SQLite file, created with mode 0600 and its folder with 0700; or the address of a Postgres database.
 
     Raises
     ------
+    RunStoreError
+        The database has other tables, another version, or cannot be used.
     MissingExtraError
-        psycopg is not installed.
+        Postgres needs an extra.
     """
-    require_extra()
-    database = PostgresDatabase(address)
-    try:
+    with ExitStack() as stack:
+        if isinstance(place, str):
+            require_extra()
+            database: Database = stack.enter_context(closing(PostgresDatabase(place)))
+        else:
+            with file_errors(place):
+                connection = stack.enter_context(sqlite.writer(place, _FILE, threads=True))
+            database = SqliteDatabase(place, connection)
+        database.create(tables)
         yield database
-    finally:
-        database.close()
+
+
+@contextmanager
+def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -> Iterator[Database]:
+    """Open the database of a project: in Postgres if the environment says so, else the file in a folder.
+
+    Raises
+    ------
+    RunStoreError
+        As `database_at`, or the folder has files that only an earlier coreloop reads.
+    """
+    for name in _FORMER:
+        if not environ.get(ADDRESS) and (folder / name).exists():
+            raise RunStoreError(f"{folder / name}: only an earlier coreloop reads this file; move it away")
+    with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
+        yield database
 
 
 def require_extra() -> None:
@@ -222,7 +249,7 @@ def require_extra() -> None:
 def wait_until_started(address: str, *, wait_s: float) -> bool:
     """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
 
-    Whether this one may connect, and to which database, is for `postgres_database` to say.
+    Whether this one may connect, and to which database, is for `database_at` to say.
 
     Raises
     ------

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from coreloop.base.database import Database, Tables, project_database
+from coreloop.base.database import Database, Tables
+from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 
 _SCRIPT: Final = """

@@ -24,12 +24,12 @@ from coreloop.base.database import (
     FILE,
     Database,
     of_row,
-    project_database,
     stamp,
     storable,
     to_column,
 )
 from coreloop.base.errors import UsageError
+from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.duplicates import QueryHistory

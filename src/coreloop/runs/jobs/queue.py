@@ -10,12 +10,11 @@ from typing import Any, Final
 from coreloop.base.database import (
     Database,
     Tables,
-    database_at,
     of_row,
-    project_database,
     stamp,
     storable,
 )
+from coreloop.base.postgres import database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.jobs.job import (
     LEASE_S,
@@ -255,7 +254,7 @@ def open_queue(
 
 @contextmanager
 def queue_at(place: Path | str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
-    """Open a queue at a path or an address, as `coreloop.base.database.database_at` does."""
+    """Open a queue at a path or an address, as `coreloop.base.postgres.database_at` does."""
     with database_at(place, JOBS) as database:
         yield JobQueue(database, lease_s=lease_s)
 

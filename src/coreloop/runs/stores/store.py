@@ -13,11 +13,10 @@ from typing import Final, Protocol
 from coreloop.base.database import (
     Database,
     SqliteDatabase,
-    database_at,
-    project_database,
     stamp,
 )
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
@@ -441,7 +440,7 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
 
 @contextmanager
 def store_at(place: Path | str) -> Iterator[Store]:
-    """Open a store at a path or an address, as `coreloop.base.database.database_at` does."""
+    """Open a store at a path or an address, as `coreloop.base.postgres.database_at` does."""
     with database_at(place, RUNS) as database, _opened(database) as store:
         yield store
 
@@ -451,7 +450,6 @@ def _opened(database: Database) -> Iterator[Store]:
     if isinstance(database, SqliteDatabase):
         yield Store(database, _FileHolds(database.path.parent / "held"))
         return
-    from coreloop.base.postgres import PostgresDatabase
     from coreloop.runs.stores.postgres import session_holds
 
     assert isinstance(database, PostgresDatabase)
