@@ -87,6 +87,27 @@ class Limits(msgspec.Struct, frozen=True):
         return Amount(microusd(self.answer.usd), self.answer.tokens)
 
 
+def limits_of(
+    known: Limits | None = None,
+    *,
+    max_iterations: int | None = None,
+    budget_usd: float | None = None,
+    max_tokens: int | None = None,
+    deadline: float | None = None,
+    max_failures: int | None = None,
+) -> Limits:
+    """Build limits of what a person gives by these names; None for those of ``known``, or the defaults."""
+    given = {
+        "max_iterations": max_iterations,
+        "usd": budget_usd,
+        "tokens": max_tokens,
+        "deadline_s": deadline,
+        "max_failures": max_failures,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    return msgspec.structs.replace(known or Limits(), **changes)
+
+
 def check_limits(limits: Limits) -> None:
     """Refuse limits that cannot hold.
 
