@@ -16,7 +16,7 @@ from coreloop.runs.driver.driven_run import KIND, PLAN, DriverPlan, is_driven, p
 from coreloop.runs.driver.process_group import require_processes
 from coreloop.runs.events import Narrowed, Noted
 from coreloop.runs.limits import Mode, limits_of
-from coreloop.runs.load import load_run, require_resumable
+from coreloop.runs.load import change_run, require_resumable
 from coreloop.runs.manage import begin_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -71,7 +71,6 @@ def begin_driven(
     run_id = begin_run(
         workspace, store, question, kind=KIND, now=now, mode=mode, limits=limits_of(**limits), first=first
     )
-    folding, newest = load_run(store, run_id)
     plan = DriverPlan(
         command=command,
         folder=str(folder),
@@ -82,9 +81,7 @@ def begin_driven(
         is_bounded=is_bounded,
     )
     planned = Noted(at=now, name=PLAN, data=msgspec.to_builtins(plan))
-    store.append(run_id, [planned], after=newest)
-    folding.add(planned)
-    return folding.state
+    return change_run(store, run_id, lambda _: [planned])
 
 
 def bound_run(
@@ -113,10 +110,9 @@ def bound_run(
     if usd_per_iteration is not None:
         plan = replace(plan, usd_per_iteration=usd_per_iteration)
     with store.hold(state.run_id):
-        _, newest = load_run(store, state.run_id)
         narrowed = Narrowed(at=now, limits=limits_of(state.limits, **limits))
         bound = Noted(at=now, name=PLAN, data=msgspec.to_builtins(plan))
-        store.append(state.run_id, [narrowed, bound], after=newest)
+        change_run(store, state.run_id, lambda _: [narrowed, bound])
 
 
 def _require_program(program: str, folder: Path) -> None:
