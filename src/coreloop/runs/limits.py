@@ -11,16 +11,6 @@ from coreloop.runs.amounts import Amount, microusd
 Mode = Literal["bounded", "exhaust"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 _LARGEST: Final = 10**12
-_TOTALS: Final = (
-    "max_iterations",
-    "usd",
-    "usd_per_day",
-    "tokens",
-    "deadline_s",
-    "queries",
-    "sources",
-    "max_failures",
-)
 
 
 class AnswerReserve(msgspec.Struct, frozen=True):
@@ -145,17 +135,14 @@ def check_limits(limits: Limits) -> None:
 
 def tighter(first: Limits, other: Limits) -> Limits:
     """Return the smaller of each limit; None is the largest. The smaller reserve fits both."""
-    return Limits(
-        **{name: _smaller(getattr(first, name), getattr(other, name)) for name in _TOTALS},
-        answer=AnswerReserve(
-            usd=min(first.answer.usd, other.answer.usd),
-            tokens=min(first.answer.tokens, other.answer.tokens),
-            seconds=min(first.answer.seconds, other.answer.seconds),
-        ),
-    )
+    smaller: Limits = _smaller(first, other)
+    return smaller
 
 
-def _smaller(first: float | None, other: float | None) -> Any:
+def _smaller(first: Any, other: Any) -> Any:
+    if isinstance(first, msgspec.Struct):
+        names = first.__struct_fields__
+        return type(first)(**{name: _smaller(getattr(first, name), getattr(other, name)) for name in names})
     return min((limit for limit in (first, other) if limit is not None), default=None)
 
 
