@@ -14,8 +14,10 @@ from coreloop.base.database import (
     stamp,
     storable,
 )
+from coreloop.base.errors import UsageError
 from coreloop.base.postgres import database_at, project_database
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
 from coreloop.runs.jobs.job import (
     LEASE_S,
     MAX_ATTEMPTS,
@@ -24,9 +26,6 @@ from coreloop.runs.jobs.job import (
     QueueMetrics,
     Status,
     as_json,
-    cannot_cancel,
-    cannot_retry,
-    unknown_job,
 )
 from coreloop.runs.ulid import new_ulid
 
@@ -118,7 +117,7 @@ class JobQueue:
         """Return a job."""
         found = self._database.select(Job, "SELECT * FROM jobs WHERE id = ?", job_id)
         if not found:
-            raise unknown_job(job_id)
+            raise UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
         return found[0]
 
     def jobs(self, *, status: Status | None = None, limit: int = 100) -> list[Job]:
@@ -184,7 +183,7 @@ class JobQueue:
             *(MAX_ATTEMPTS, self._database.now(), job.id),
         )
         if not found:
-            raise cannot_retry(job)
+            raise UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
         return of_row(Job, found[0])
 
     def cancel(self, job_id: str) -> Job:
@@ -202,7 +201,7 @@ class JobQueue:
             *(self._database.now(), job.id),
         )
         if not found:
-            raise cannot_cancel(job)
+            raise UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")
         return of_row(Job, found[0])
 
     def metrics(self) -> QueueMetrics:
