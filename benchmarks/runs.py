@@ -23,8 +23,7 @@ from coreloop.runs.clock import SystemClock
 from coreloop.runs.events import Event, decode_event, encode_event
 from coreloop.runs.fold import fold
 from coreloop.runs.manage import create_run
-from coreloop.runs.stores.postgres import postgres_store
-from coreloop.runs.stores.store import Store, sqlite_store
+from coreloop.runs.stores.store import Store, store_at
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from postgres_servers import newest, running_server
@@ -128,11 +127,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="on the disk to measure; default: a temporary folder")
     with (
         tempfile.TemporaryDirectory(dir=parser.parse_args().folder) as folder,
-        sqlite_store(Path(folder, "runs.db")) as store,
+        store_at(Path(folder, "runs.db")) as store,
     ):
         show_store("SQLite", store)
         show_fold(store)
-    with running_server(newest(), is_durable=True) as server, postgres_store(server.address) as store:
+    with running_server(newest(), is_durable=True) as server, store_at(server.address) as store:
         show_store("Postgres", store)
 
 

@@ -1,14 +1,11 @@
 """Options for the limits of a new run."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from coreloop.cli.options import DurationType, UsdType
-
-if TYPE_CHECKING:
-    from coreloop.runs.limits import Limits
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -43,12 +40,3 @@ def limit_options(command: _Command) -> _Command:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def chosen_limits(
-    max_iterations: int, budget_usd: float, max_tokens: int | None, deadline: float | None
-) -> "Limits":
-    """Build the limits of the options."""
-    from coreloop.runs.limits import Limits
-
-    return Limits(max_iterations=max_iterations, usd=budget_usd, tokens=max_tokens, deadline_s=deadline)

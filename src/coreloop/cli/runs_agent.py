@@ -13,7 +13,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.emit import emit, fields_of, json_of
-from coreloop.cli.limit_options import chosen_limits, limit_options
+from coreloop.cli.limit_options import limit_options
 from coreloop.cli.open_runs import (
     format_option,
     meant_run,
@@ -77,10 +77,13 @@ def open_(
     from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent_runs import attach, show_views
+    from coreloop.runs.limits import limits_of
     from coreloop.runs.manage import read_run
 
     text = _text(question, file)
-    limits = chosen_limits(max_iterations, budget_usd, max_tokens, deadline)
+    limits = limits_of(
+        max_iterations=max_iterations, budget_usd=budget_usd, max_tokens=max_tokens, deadline=deadline
+    )
     with project_store() as (workspace, store):
         found = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
         if found.runs:

@@ -12,6 +12,7 @@ from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_op
 
 if TYPE_CHECKING:
     from coreloop.base.claude_settings import InstallChange
+    from coreloop.runs.claude_code.installer import Agent
     from coreloop.runs.claude_code.skills import Language
 
 _NOT_ON_PATH: Final = (
@@ -51,22 +52,18 @@ _root_option = click.option(
 @confirm_option
 @json_option
 def install(
-    agent: str, project: Path | None, language: "Language", lease: float, confirm: bool, as_json: bool
+    agent: "Agent", project: Path | None, language: "Language", lease: float, confirm: bool, as_json: bool
 ) -> None:
     """Install the hook and the skills: deep-research, dr, research-pause, -stop, -report, use-coreloop.
 
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
     section of AGENTS.md, for other agents).
     """
-    from coreloop.runs.claude_code import installer, plugin
+    from coreloop.runs.claude_code import installer
 
-    root = _root(project)
-    if agent == "claude-code":
-        changes = installer.install(root, lease_s=int(lease), confirm=confirm, language=language)
-    elif agent == "plugin":
-        changes = plugin.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
-    else:
-        changes = plugin.install_agents(root, confirm=confirm, language=language)
+    changes = installer.install(
+        _root(project), agent=agent, lease_s=int(lease), confirm=confirm, language=language
+    )
     show_changes(changes, confirm=confirm, as_json=as_json)
     if shutil.which("dartlab-coreloop") is None:
         click.echo(_NOT_ON_PATH, err=True)
@@ -77,16 +74,12 @@ def install(
 @_root_option
 @confirm_option
 @json_option
-def uninstall(agent: str, project: Path | None, confirm: bool, as_json: bool) -> None:
+def uninstall(agent: "Agent", project: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove what install wrote. Files that were changed since are kept."""
-    from coreloop.runs.claude_code import installer, plugin
+    from coreloop.runs.claude_code import installer
 
-    remove = {
-        "claude-code": installer.uninstall,
-        "plugin": plugin.uninstall_plugin,
-        "agents-md": plugin.uninstall_agents,
-    }[agent]
-    show_changes(remove(_root(project), confirm=confirm), confirm=confirm, as_json=as_json)
+    changes = installer.uninstall(_root(project), agent=agent, confirm=confirm)
+    show_changes(changes, confirm=confirm, as_json=as_json)
 
 
 def _root(project: Path | None) -> Path:

@@ -17,7 +17,7 @@ from coreloop.base.errors import CoreloopError, RunEndedError, RunStoreError
 from coreloop.runs import events
 from coreloop.runs.events import Event
 from coreloop.runs.pause_and_stop import stop_run
-from coreloop.runs.stores.sql import Numbered
+from coreloop.runs.stores.store import Numbered
 from coreloop.web.problems import Problem, error_response, problem_of
 from coreloop.web.run_replies import end_of
 from coreloop.web.service import Service

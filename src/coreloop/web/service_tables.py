@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from coreloop.base import sqlite
-from coreloop.base.database import Database
+from coreloop.base.database import Database, Tables
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 
@@ -42,7 +41,7 @@ CREATE TABLE ended_sessions (
 """
 
 
-_SCHEMA: Final = sqlite.Schema("service", _SCRIPT, sqlite.with_tables({"claims"}), version=3)
+_SCHEMA: Final = Tables("service", _SCRIPT)
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def test_probes_are_answered_under_any_host_and_without_limit(guarded: tuple[Ser
 def test_health_is_of_the_process_and_readiness_of_the_database(tmp_path: Path):
     with served(tmp_path) as service, service.client() as client:
         assert client.get("/readyz").status_code == 200
-        database = next(tmp_path.rglob("runs.db"))
+        database = next(tmp_path.rglob("coreloop.db"))
         database.rename(database.with_suffix(".away"))
         until(lambda: client.get("/readyz").status_code == 503)
         assert client.get("/healthz").status_code == 200

@@ -1,4 +1,4 @@
-"""Where repair keeps its tables: a SQLite file, or Postgres."""
+"""Where repair keeps its rows: tables in the database of the project."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +19,15 @@ from coreloop.answer.repair.tables import (
     Status,
     Suggestion,
 )
-from coreloop.base.database import Database, of_row, stamp, storable, to_column
+from coreloop.base.database import (
+    ADDRESS,
+    FILE,
+    Database,
+    of_row,
+    stamp,
+    storable,
+    to_column,
+)
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
@@ -315,7 +323,7 @@ def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: s
 
 def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
     """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
-    return bool(environ.get("CORELOOP_DATABASE_URL")) or (workspace.runs_dir / "repair.db").exists()
+    return bool(environ.get(ADDRESS)) or (workspace.runs_dir / FILE).exists()
 
 
 def _new_id(now: datetime) -> str:

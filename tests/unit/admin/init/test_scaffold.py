@@ -77,7 +77,7 @@ def test_git_ignores_the_records_but_not_their_folders(init: Init, folder: Path)
     (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
     (folder / "data/ai/knowledge").mkdir(parents=True)
     (folder / "data/ai/knowledge/dartlab_knowledge.db").touch()
-    for name in ("data/runs/runs.db", "data/index/index.db", ".research/sessions/ID/state.json"):
+    for name in ("data/runs/coreloop.db", "data/index/index.db", ".research/sessions/ID/state.json"):
         (folder / name).parent.mkdir(parents=True)
         (folder / name).touch()
     run_git(folder, "add", ".")

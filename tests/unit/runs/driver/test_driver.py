@@ -248,7 +248,7 @@ def test_a_check_that_hangs_is_ended_and_said(tmp_path: Path):
     assert any(line.startswith("--until was ended") and "no end after 0.3 s" in line for line in lines)
 
 
-@pytest.mark.parametrize("what", slow_after(1, ["data", "data/runs/runs.db*"]))
+@pytest.mark.parametrize("what", slow_after(1, ["data", "data/runs/coreloop.db*"]))
 def test_a_command_that_removes_the_store_ends_the_run_with_an_error(what: str, tmp_path: Path):
     run_id = begin(tmp_path, f"{WORK}; rm -rf {what}", max_iterations=3)
     with pytest.raises(RunStoreError, match="was removed or replaced while it was in use"):

@@ -7,23 +7,22 @@ import psycopg
 import pytest
 
 from coreloop.base.errors import MissingExtraError, RunStoreError
-from coreloop.runs.jobs.queue import postgres_queue
-from coreloop.runs.jobs.sql_queue import JobQueue
+from coreloop.runs.jobs.queue import JobQueue
 from queueing import queue_at
 
 
 def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match="postgres"):
-        postgres_queue("postgresql://nobody@localhost/none").__enter__()
+        queue_at("postgresql://nobody@localhost/none").__enter__()
 
 
 @pytest.mark.slow
 def test_a_newer_schema_is_refused(database: str):
     with queue_at(database), psycopg.connect(database, autocommit=True) as other:
-        other.execute("UPDATE coreloop.jobs_version SET version = 999")
-    with pytest.raises(RunStoreError, match="schema version 999; upgrade coreloop"):
-        postgres_queue(database).__enter__()
+        other.execute("UPDATE coreloop.versions SET version = 999 WHERE name = 'jobs'")
+    with pytest.raises(RunStoreError, match="tables of jobs have version 999; this coreloop reads 1"):
+        queue_at(database).__enter__()
 
 
 @pytest.mark.slow
@@ -42,7 +41,7 @@ def test_times_are_in_utc_whatever_the_session_has(database: str, monkeypatch: p
 @pytest.mark.slow
 def test_leases_are_by_the_clock_of_the_server(database: str, monkeypatch: pytest.MonkeyPatch):
     """A machine whose clock is an hour ahead takes no job of another one away."""
-    monkeypatch.setattr("coreloop.base.database.datetime", None)  # a machine's own clock
+    monkeypatch.setattr("coreloop.base.database.Database.now", None)  # a machine's own clock
     with queue_at(database) as queue, queue_at(database) as other:
         assert isinstance(queue, JobQueue)
         queue.put("index", {})
