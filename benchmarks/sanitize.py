@@ -18,8 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from coreloop.base.project.settings import Settings
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
+
+from coreloop.base.project.settings import Settings
 from coreloop.sanitize.vocabulary import learn
 
 ROUNDS, JOBS = 3, 2

@@ -80,7 +80,7 @@ LOOK_ALIKE_WORDS = (
     WordLookAlike(
         "Twilio key",
         "stock codes",
-        "SK하이닉스 | SKU-2041 | SK 텔레콤 | SK3",
+        "SKU-2041 | SK3 | SKU 2041",
     ),
     WordLookAlike(
         "JSON web token",

@@ -7,8 +7,8 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.company_names import Names
-from coreloop.sanitize.exported_files import PrintableNames, find_sources
-from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.files import PrintableNames, find_sources
 from logs import record, write_log
 from rows import each_row
 

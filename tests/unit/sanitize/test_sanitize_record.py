@@ -20,9 +20,9 @@ from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.refine.find_failures import find_counterexamples
 from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
+from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.hash_and_drop import ERRORS, Pseudonymizer
 from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
