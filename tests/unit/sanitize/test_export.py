@@ -56,11 +56,6 @@ def test_every_line_is_written_in_order_under_a_new_file_name(source: Path, tmp_
     assert {path: path.read_bytes() for path in source.rglob("*.jsonl")} == before
 
 
-def test_only_day_files_keep_their_names(source: Path, tmp_path: Path):
-    sanitize_dir(source, tmp_path / "out", Choices(mode="mask", keep_times=True))
-    assert sorted(_written(tmp_path / "out")) == ["2026-04-25.jsonl", "records-0002.jsonl"]
-
-
 def test_files_are_private(source: Path, tmp_path: Path):
     sanitize_dir(source, tmp_path / "out", MASK)
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
@@ -155,11 +150,6 @@ def test_an_export_into_its_source_is_refused(source: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="lies in it"):
         sanitize_dir(tmp_path / "link", source / "out", MASK)
     assert not (source / "out").exists()
-
-
-def test_an_empty_folder_may_be_filled(source: Path, tmp_path: Path):
-    (tmp_path / "out").mkdir()
-    assert sanitize_dir(source, tmp_path / "out", MASK).n_out == 35
 
 
 def test_a_name_that_the_disk_refuses_is_a_known_error(source: Path, tmp_path: Path):

@@ -29,22 +29,6 @@ def test_files_that_are_not_read_are_listed(tmp_path: Path) -> None:
     assert sanitize_dir(tmp_path / "in", tmp_path / "out", Choices(mode="hash")).unread == unread
 
 
-def test_of_many_unread_files_a_thousand_are_listed(tmp_path: Path) -> None:
-    write_log(tmp_path / "a.jsonl", [record()])
-    for number in range(1_001):
-        (tmp_path / f"{number}.txt").write_text("x")
-    report = check_dir(tmp_path)
-    assert (report.n_unread, len(report.unread)) == (1_001, 1_000)
-
-
-def test_a_link_to_a_file_of_records_is_read(tmp_path: Path) -> None:
-    outside = write_log(tmp_path / "outside" / "b.jsonl", [record(question=MAIL)])
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "today.jsonl").symlink_to(outside)
-    report = check_dir(tmp_path / "in")
-    assert (report.findings, report.unread) == ({"EMAIL": 1}, [])
-
-
 @pytest.mark.parametrize(
     ("others", "mention"),
     [

@@ -67,11 +67,6 @@ EMPTY: dict[str, Callable[[], Markup]] = {
 }
 
 
-@each_row("kind", EMPTY)
-def test_nothing_to_draw_is_a_chart(kind: str):
-    read(EMPTY[kind]())
-
-
 def test_an_interval_lies_between_its_bounds():
     rows = [Interval(label="a", low=0.25, value=0.5, high=0.75), Interval(label="b", low=0, value=0, high=1)]
     chart = interval_chart(rows, id="a", title="t")
@@ -81,11 +76,6 @@ def test_an_interval_lies_between_its_bounds():
     assert float(second["x2"]) > float(first["x2"])
     assert low_mark["cx"] == second["x1"]
     assert "a: 50.0% (25.0% to 75.0%)" in str(chart)
-
-
-def test_the_side_that_is_compared_looks_different():
-    chart = interval_chart([Interval(label="a", low=0, value=0.5, high=1, is_other=True)], id="a", title="t")
-    assert marks(chart, "circle", "mark-2")
 
 
 def test_bars_are_as_long_as_their_numbers():
@@ -108,8 +98,3 @@ def test_wide_letters_are_cut_at_half_as_many():
     assert narrow.endswith("a…")
     assert wide.endswith("가…")
     assert len(narrow) == 2 * len(wide)
-
-
-def test_ids_are_of_the_chart():
-    for chart in draw_all("x").values():
-        assert {one.get("id") for one in read(chart).iter() if one.get("id")} == {"a-t", "a-d"}
