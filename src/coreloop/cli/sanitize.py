@@ -16,7 +16,7 @@ from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.export_report import Report
+    from coreloop.sanitize.export import Report
     from coreloop.sanitize.run import SanitizeResult
 
 _SHOWN = 10
@@ -147,7 +147,7 @@ def _show(report: "Report", report_file: Path | None) -> None:
 
 
 def _show_listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> None:
-    from coreloop.sanitize.chunks import MAX_LISTED
+    from coreloop.sanitize.export import MAX_LISTED
 
     for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"

@@ -1,4 +1,4 @@
-"""The service's own tables: idempotency keys, what the runs of each caller have spent, ended sessions."""
+"""The service's own tables: idempotency keys, and what the runs of each caller have spent."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,12 +31,6 @@ CREATE TABLE spending (
     day         TEXT NOT NULL,  -- UTC
     microusd    BIGINT NOT NULL,
     PRIMARY KEY (owner, day)
-);
-
--- Sessions of pages that ended before their time.
-CREATE TABLE ended_sessions (
-    session     TEXT PRIMARY KEY,
-    until       BIGINT NOT NULL  -- Unix time from which the cookie is of no use anyway
 );
 """
 

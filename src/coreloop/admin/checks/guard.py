@@ -1,16 +1,15 @@
-"""Check that the guard is installed, that GitHub requires it, and that its newest run is green."""
+"""Check that the guard is installed and that GitHub requires it."""
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
 from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
-from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
+from coreloop.base.errors import CoreloopError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, ignored_lines
@@ -23,18 +22,6 @@ _RUNS_GUARD: Final = re.compile(rb"(?m)^[^#\n]*\bguard[ \t]+check\b")
 """A command, not a comment: dartlab-coreloop guard check."""
 _MOST_BYTES: Final = 1_000_000
 _ANSWER_S: Final = 5  # chosen: whoever runs doctor waits for it
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    status: str = ""
-    conclusion: str | None = None
-    html_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Runs:
-    workflow_runs: tuple[_Run, ...] = ()
 
 
 def check_guard(setup: Setup) -> Iterator[Diagnosis]:
@@ -56,7 +43,7 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
         yield Diagnosis("required", "warning", "not checked: git finds no repository here", todo)
     else:
         with repository:
-            yield from _check_github(setup, repository, workflow)
+            yield from _check_github(setup, repository)
 
 
 def _base(repository: Repository, base: str) -> Iterator[Diagnosis]:
@@ -108,7 +95,7 @@ def _source() -> str:
     return ""
 
 
-def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Iterator[Diagnosis]:
+def _check_github(setup: Setup, repository: Repository) -> Iterator[Diagnosis]:
     environ = setup.environ
     repo = setup.workspace.settings.forge.repo or github_repo(repository)
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
@@ -128,7 +115,6 @@ def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Itera
         transport = UrllibTransport(token, base_url=url, timeout_s=_ANSWER_S, tries=1)
         with GithubApi(repo, transport) as api:
             yield _required(api, repository.root, setup.workspace.settings.forge.base)
-            yield _newest_run(api, workflow.name)
             yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
     except CoreloopError as error:
         yield Diagnosis(
@@ -162,38 +148,6 @@ def _compared(repo: str, base: str, weaker: Sequence["RuleDifference"]) -> Diagn
     is_fault = any(its.rule.startswith("required check") for its in weaker)
     todo = "run dartlab-coreloop guard protect, and again with --confirm"
     return Diagnosis("required", "fault" if is_fault else "warning", f"{base} of {repo}: {left_open}", todo)
-
-
-def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
-    try:
-        action = f"read the runs of {workflow} in {api.repo}"
-        answer = api.get(
-            f"/actions/workflows/{workflow}/runs",
-            doing=action,
-            query={"per_page": "1"},
-        )
-        runs = answer.decoded(_Runs).workflow_runs
-    except ForgeError as error:
-        todo = "use a token that may read actions, or look at the Actions tab"
-        return Diagnosis("green", "warning", f"not checked: {error}", todo)
-    if not runs:
-        message = f"{workflow} has never run in {api.repo}"
-        return Diagnosis(
-            "green", "warning", message, "open a pull request, and see that the check is reported"
-        )
-    run = runs[0]
-    if run.status != "completed":
-        return Diagnosis(
-            "green",
-            "ok",
-            f"{workflow} is running: {run.html_url}",
-        )
-    if run.conclusion != "success":
-        message = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
-        return Diagnosis(
-            "green", "warning", message, "read its log: it may have stopped a merge, or be broken"
-        )
-    return Diagnosis("green", "ok", f"the newest run of {workflow} is green")
 
 
 _INIT = "run dartlab-coreloop init --owner @LOGIN --confirm and commit"

@@ -81,23 +81,3 @@ def test_a_branch_that_remains_after_a_squash_merge_is_not_open(project: Project
     project.git("push", "--quiet", "origin", "main")
     promotions = promotions_of(project)
     assert (promotions.merged, promotions.open) == (1, ())
-
-
-def test_a_project_without_promotions(project: Project) -> None:
-    promotions = promotions_of(project)
-    assert (promotions.merged, promotions.newest, promotions.open) == (0, None, ())
-    assert [gate.figure for gate in promotions.stability.gates] == [0, 0, 0]
-
-
-def test_the_newest_merge_is_the_last_on_the_branch_whatever_its_date(project: Project) -> None:
-    promote(project, "aa", GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
-    project.git("push", "--quiet", "origin", "main")
-    first = datetime.fromtimestamp(int(project.git("log", "--max-parents=0", "--format=%ct")), UTC)
-    newest = promotions_of(project).newest
-    assert newest is not None
-    assert first <= newest <= datetime.now(UTC)
-    promote(project, "bb", GIT_COMMITTER_DATE="2099-01-01T00:00:00Z")
-    project.git("push", "--quiet", "origin", "main")
-    newest = promotions_of(project).newest
-    assert newest is not None
-    assert first <= newest <= datetime.now(UTC)

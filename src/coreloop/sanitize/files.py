@@ -1,21 +1,108 @@
-"""The files of an export or a check: which are read, which are not, and their names without private data."""
+"""Files of records, plain or compressed: which are read, and how they are named in a report."""
 
 import contextlib
+import gzip
+import importlib
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.sanitize.compressed import SUFFIXES, codec_of, require_codec
+from coreloop.base.extras import needs_extra
+from coreloop.base.files import open_regular
 from coreloop.sanitize.find_in_value import find_in_value
 from coreloop.sanitize.mask_text import Numbering, mask_text
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
+
+MAX_LINE_BYTES: Final = 16 << 20
+Codec = Literal["gzip", "zstd"]
+SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
+_BY_SUFFIX: Final[dict[str, Codec]] = {".gz": "gzip", ".zst": "zstd"}
+_PIECE_BYTES: Final = 1 << 20
+
+
+class DamagedError(ValueError):
+    """A compressed file ends early or is corrupt; the message is the reason to report."""
+
+
+def codec_of(path: Path) -> Codec | None:
+    """Tell how a file is compressed, by its first bytes or else by its name; None for a plain file.
+
+    Raises
+    ------
+    OSError
+        It cannot be opened, or is not a regular file.
+    """
+    with open_regular(path) as file:
+        head = file.read(4)
+    by_content = next((codec for magic, codec in _MAGIC if head.startswith(magic)), None)
+    return by_content or (_BY_SUFFIX.get(path.suffix) if head else None)
+
+
+def require_codec(codec: Codec | None) -> None:
+    """Raise `MissingExtraError` if this Python cannot read files of this compression."""
+    if codec == "zstd":
+        _zstd()
+
+
+@contextlib.contextmanager
+def open_records(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading; its content is decompressed as it is read.
+
+    Raises
+    ------
+    DamagedError
+        Reading reached a damaged or truncated part.
+    OSError
+        It cannot be opened.
+    """
+    codec = codec_of(path)
+    with path.open("rb", buffering=_PIECE_BYTES) as file:
+        if codec is None:
+            yield file
+            return
+        try:
+            with _decompressed(file, codec) as source:
+                yield source
+        except _errors(codec) as error:
+            raise DamagedError(f"a damaged {codec} file; the rest of it is lost") from error
+
+
+def read_line(source: BinaryIO) -> bytes:
+    """Read a line; of one that is longer than `MAX_LINE_BYTES`, its begin is kept."""
+    raw = source.readline(MAX_LINE_BYTES + 2)
+    rest = raw
+    while len(raw) > MAX_LINE_BYTES and rest and not rest.endswith(b"\n"):
+        rest = source.readline(_PIECE_BYTES)
+    return raw
+
+
+def _decompressed(file: BinaryIO, codec: Codec) -> BinaryIO:
+    if codec == "gzip":
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
+    return cast("BinaryIO", _zstd().ZstdFile(file, "rb"))
+
+
+def _errors(codec: Codec) -> tuple[type[Exception], ...]:
+    return (EOFError, zlib.error, gzip.BadGzipFile) if codec == "gzip" else (EOFError, _zstd().ZstdError)
+
+
+def _zstd() -> Any:
+    for name in ("compression.zstd", "backports.zstd"):  # the first from Python 3.14 on
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+    raise needs_extra("zstd", feature="reading .zst files")
+
 
 _LISTED: Final = 5
 _KOREAN: Final = re.compile(r"(?<![가-힣])[가-힣]{2,4}(?![가-힣])")
