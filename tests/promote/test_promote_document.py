@@ -6,12 +6,10 @@ from pathlib import Path
 from coreloop.base.git.trailers import LABEL, NAMES
 from coreloop.learn.proposals.statement_lines import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
 from coreloop.promote.replay import ReplayVerdict
-from rows import each_row
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "".join(
-    (DOCS / name).read_text(encoding="utf-8")
-    for name in ("how-to/promote.md", "reference/lines.md", "reference/refusals.md")
+    (DOCS / name).read_text(encoding="utf-8") for name in ("how-to/promote.md", "reference/lines.md")
 )
 
 
@@ -34,27 +32,3 @@ def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
         for name in (*(verdict.value for verdict in ReplayVerdict), *NAMES, LABEL)
         if f"`{name}`" not in PAGE
     ] == []
-
-
-@each_row(
-    "said",
-    [
-        "has no target",
-        "has no text",
-        "the docstring has these lines already",
-        "is already promoted",
-        "was promoted and reverted",
-        "no review is required",
-        "it is unknown whether a review is required",
-        "closed without a merge",
-        "this clone is shallow",
-        "is not a regular file in",
-        "exists and is not coreloop's",
-        "is pushed; run the same command to continue",
-    ],
-)
-def test_refusal_in_the_table_is_one_that_the_code_makes(said: str) -> None:
-    package = Path(__file__).parents[2] / "src" / "coreloop"
-    assert said in PAGE
-    sources = [path for name in ("base/git", "promote") for path in (package / name).glob("*.py")]
-    assert any(said in path.read_text(encoding="utf-8") for path in sources)
