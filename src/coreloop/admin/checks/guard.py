@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
 from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
-from coreloop.base.errors import CoreloopError, ForgeForbiddenError, ForgeNotFoundError, GitError
+from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, ignored_lines
