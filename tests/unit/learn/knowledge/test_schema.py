@@ -1,7 +1,5 @@
 """Databases of dartlab are migrated completely or not at all, without losing rows."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -86,37 +84,3 @@ def test_reading_an_old_database_migrates_only_a_copy(tmp_path: Path):
         assert connection.execute("SELECT created_at FROM executions").fetchone()[0] == TEXT
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
-
-
-OPEN = """
-import sys
-from pathlib import Path
-from coreloop.learn.knowledge.store import writing
-from coreloop.base.sqlite import transaction
-print("ready", flush=True)
-sys.stdin.readline()
-with writing(Path(sys.argv[1])) as connection, transaction(connection):
-    connection.execute("INSERT INTO insights (stock_code, narrative, created_at) VALUES ('1', 'x', 'y')")
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
-def test_eight_simultaneous_processes_migrate_once(old: bool, tmp_path: Path):
-    path = tmp_path / "x.db"
-    if old:
-        make_old(path, executions=[execution(n, at=SECONDS) for n in range(500)], wal=False)
-    command = [sys.executable, "-c", OPEN, str(path)]
-    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    processes = [subprocess.Popen(command, encoding="utf-8", **pipes) for _ in range(8)]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    assert [process.communicate(timeout=60)[1] for process in processes] == [""] * 8
-    assert [process.returncode for process in processes] == [0] * 8
-    assert len(rows_of(path, "insights")) == 8
-    assert len(rows_of(path, "executions")) == (500 if old else 0)

@@ -132,10 +132,6 @@ def test_a_sequence_not_better_than_its_category_is_weak(figures: dict[str, Any]
     assert (drafted.suggested_append, drafted.refused) == (None, reason)
 
 
-def test_a_q_of_one_in_twenty_is_enough():
-    assert len(_body(ANALYSIS, q_value=0.05)) == 2
-
-
 def test_a_korean_project_gets_a_korean_guide_of_the_same_key():
     korean = Vocabulary(TOOLS, replace(SETTINGS, language="ko"))
     drafts = [
@@ -206,11 +202,6 @@ def test_a_tool_with_an_invalid_name_gets_no_text(name: str):
     drafted = draft_candidate(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
     assert drafted.suggested_append is None
     assert drafted.refused == "a tool's name is not a valid name"
-
-
-def test_a_category_is_named_by_its_label():
-    assert _body(SHOW, cat_hash="FIN-other")[0] == "- When: questions of category FIN-other."
-    assert _body(SHOW, cat_hash="UNSPECIFIED")[0] == "- When: questions of no category."
 
 
 def test_no_line_is_longer_than_400_characters():

@@ -30,7 +30,7 @@ from coreloop.learn.proposals.entry import (
     Without,
     target_step,
 )
-from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_proposals, to_json
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile, to_json
 from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.run import Refined, draft_counterexample, refine, write_refined
@@ -180,35 +180,6 @@ def test_promote_refuses_counterexamples(example: Counterexample) -> None:
         path.write_bytes(to_json(document))
         with pytest.raises(RefusedError, match=f"^{example.id} has no text: "):
             read_proposal(path, example.id, SETTINGS)
-
-
-# --- texts of older versions -----------------------------------------------------------------------
-
-OLD_LINES = (
-    "- Fails: called without company and axis: 5 of 5 calls failed (invalid_argument); with them 0 of 7.",
-    "- Evidence: 2026-03-26 to 2026-04-25 (95 % lower bound of the failing share 0.57).",
-)
-OLD = replace(
-    _call(), suggested_append=SuggestedAppend("lab/axes.py", "analysis", "Caveats", "\n".join(OLD_LINES))
-)
-
-
-def write_old(path: Path) -> Path:
-    document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(OLD,))
-    path.write_bytes(to_json(document))
-    return path
-
-
-def test_a_text_that_an_older_version_drafted_is_not_promoted(tmp_path: Path) -> None:
-    path = write_old(tmp_path / "a.json")
-    with pytest.raises(RefusedError, match=r"an earlier version drafted its text; run refine again$"):
-        read_proposal(path, OLD.id, SETTINGS)
-
-
-def test_a_file_written_before_providers_were_counted_is_still_read(tmp_path: Path) -> None:
-    path = write_old(tmp_path / "a.json")
-    path.write_bytes(path.read_bytes().replace(b'"providers"', b'"something_else"'))
-    assert read_proposals(path).entries == (replace(OLD, providers={}),)
 
 
 # --- from records to statements --------------------------------------------------------------------

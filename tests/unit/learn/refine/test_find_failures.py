@@ -228,11 +228,6 @@ def test_calls_and_sequences_are_those_of_a_plain_miner(
 # --- one fact each ---------------------------------------------------------------------------------
 
 
-def test_an_empty_log_gives_no_counterexample(tmp_path: Path) -> None:
-    search = _search(tmp_path, [])
-    assert (search.counterexamples, search.n_groups, sum(search.dropped.values())) == ((), 0, 0)
-
-
 def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     bad = {**failed("analysis", {"axis": "수익성"}, "필수 인자 company 누락 (3)"), "duration_ms": 1500.0}
     good = call("analysis", {"axis": "수익성", "company": "x"})
@@ -336,13 +331,6 @@ def test_a_sequence_without_a_complete_record_is_left_out(tmp_path: Path) -> Non
     assert _of_kind(_search(tmp_path, [record(**cut)] * 3), "sequence") == []
 
 
-def test_arguments_of_all_and_of_any_other_calls_are_listed(tmp_path: Path) -> None:
-    shapes = [{"a": 1, "b": 1}, {"a": 1, "c": 1}, {"a": 1}]
-    rows = [_calls(failed("t"), *(call("t", args) for args in shapes))]
-    (example,) = _search(tmp_path, rows).counterexamples
-    assert example.n_without == Without(0, 3)
-
-
 @pytest.mark.parametrize("min_failures", [1, 2, 3, 4])
 def test_groups_with_fewer_failures_are_dropped(min_failures: int, tmp_path: Path) -> None:
     rows = [_calls(*[failed(name)] * n) for n, name in ((1, "a"), (2, "b"), (3, "c"))]
@@ -361,12 +349,6 @@ def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
             other.key for other in everything if other is not example
         ]
         assert search.dropped == {"min_failures": 0, "known": 1}
-
-
-def test_a_known_group_with_too_few_failures_counts_at_the_first_gate(tmp_path: Path) -> None:
-    (example,) = _search(tmp_path, [_calls(failed("a"))]).counterexamples
-    search = _search(tmp_path, [_calls(failed("a"))], min_failures=2, known=frozenset({example.key}))
-    assert search.dropped == {"min_failures": 1, "known": 0}
 
 
 @pytest.mark.parametrize(
@@ -470,11 +452,6 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
     ]
 
 
-def test_of_equally_harmful_calls_those_that_wasted_more_time_come_first(tmp_path: Path) -> None:
-    rows = [_calls({**failed(name), "duration_ms": n}) for n, name in enumerate("fbdace")]
-    assert [example.tool for example in _search(tmp_path, rows).counterexamples] == list("ecadbf")
-
-
 def test_order_and_keys_do_not_depend_on_the_order_of_records(tmp_path: Path) -> None:
     rows = [_calls(failed(name), ts=f"2026-04-25T00:00:0{n}Z") for n, name in enumerate("abcdef")]
     runs = [
@@ -484,25 +461,6 @@ def test_order_and_keys_do_not_depend_on_the_order_of_records(tmp_path: Path) ->
     assert [(example.key, example.tool) for example in runs[0]] == [
         (example.key, example.tool) for example in runs[1]
     ]
-
-
-def test_keys_are_the_same_every_night(tmp_path: Path) -> None:
-    night = [_calls(failed("a", {"axis": "배당"}, "no page 3")), record(error="boom")]
-    later = [
-        *[_calls(failed("a", {"axis": "배당"}, "no page 44"), ts="2026-05-01T00:00:00Z")] * 3,
-        *[record(error="timed out", ts="2026-05-02T00:00:00Z", provider="google")] * 2,
-    ]
-    first, second = (
-        {example.kind: example.key for example in _search(tmp_path / name, rows).counterexamples}
-        for name, rows in (("one", night), ("two", [*later, *night]))
-    )
-    assert first == second
-    assert first == {
-        "call": _key(
-            "call", "a", '{"selectors":{"axis":"배당"},"arg_keys":["axis"]}', "other", "no page <n>"
-        ),
-        "sequence": _key("sequence", CATEGORY, "analysis(axis=수익성)"),
-    }
 
 
 def test_days_outside_the_window_do_not_count(tmp_path: Path) -> None:
