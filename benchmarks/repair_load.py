@@ -20,8 +20,8 @@ from threading import Event, Thread
 import numpy as np
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.repair.feedback import give_feedback
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.run import answer
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.project.workspace import open_workspace

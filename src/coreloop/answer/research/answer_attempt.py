@@ -10,9 +10,8 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.prompt import Material
-from coreloop.answer.repair.actions import OTHER_MODEL, STRICT
+from coreloop.answer.repair.actions import OTHER_MODEL, STRICT, Reason
 from coreloop.answer.repair.rounds import asks_again
-from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from
 from coreloop.answer.research.asking import UNUSABLE, ask, material_of, notes_of, numbered_source

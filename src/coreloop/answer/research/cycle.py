@@ -13,10 +13,9 @@ from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.models.question_parts import search_words
-from coreloop.answer.repair.actions import MAX_REPAIRS
+from coreloop.answer.repair.actions import MAX_REPAIRS, Context, Reason, Signal, envelope
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import repair
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
-from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.research.answer import build_response
 from coreloop.answer.research.answer_attempt import (
     attempt_answer,
