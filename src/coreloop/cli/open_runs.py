@@ -90,7 +90,7 @@ def _own_run(workspace: Workspace, store: "Store", session: str) -> str | None:
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
     import coreloop.answer.agent.kind
-    import coreloop.answer.repair.feedback  # registers its kind, so that its runs are whole
+    import coreloop.answer.repair.store  # registers its kind, so that its runs are whole
     import coreloop.answer.research.kind  # noqa: F401
     from coreloop.runs.stores.store import open_store
 

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN, SUGGEST_LINK, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.store import RepairStore, has_repair_store, open_repair_store
+from coreloop.answer.repair.store import RepairStore, judgment_of
 from coreloop.answer.repair.tables import Feedback, Link, Rejected, Status, Suggestion
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.best_passages import sentence_key
@@ -26,42 +25,13 @@ from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.observe.judgments import USER, HumanVerdict, VerdictLetter, append_verdict, take_back_verdict
+from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
 from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
-from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
-
-
-def judgment_of(feedback: Feedback) -> HumanVerdict:
-    """Return feedback as the verdict that the slow loop reads."""
-    return HumanVerdict(
-        id=feedback.message_id,
-        key=None,
-        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAUTION,
-        cause=feedback.reason or None,
-        judged_at=feedback.created_at,
-        judged_by=USER,
-    )
-
-
-def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, str]) -> None:
-    """Remove what people said of an answer, its gaps and its verdicts; again, it changes nothing."""
-    if has_repair_store(workspace, environ):
-        with open_repair_store(workspace, environ=environ) as tables:
-            for feedback in tables.feedback_of(state.run_id):
-                take_back_verdict(workspace.judgments_dir, judgment_of(feedback))
-            tables.forget_answer(state.run_id, state.question)
-
-
-def _forget(workspace: Workspace, state: State, address: str) -> None:
-    forget_answer(workspace, state, environ={"CORELOOP_DATABASE_URL": address} if address else {})
-
-
-register_kind(replace(kind_named(ASK), forget=_forget))
 
 
 def apply_suggestion(
