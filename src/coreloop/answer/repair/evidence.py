@@ -10,7 +10,6 @@ from math import fsum, log
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.tables import Evidence, Kind
 from coreloop.answer.search.extract.decode import decode_text
@@ -18,11 +17,10 @@ from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
 from coreloop.answer.search.extract.schemas import STRUCTURE
 from coreloop.answer.search.extract.split_passages import split_passages
-from coreloop.answer.search.index.entries import identifier_words
 from coreloop.answer.search.index.tree import MAX_FILE_BYTES
 from coreloop.answer.search.source import Source
+from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.files import open_regular
-from coreloop.base.language.words import stems
 
 _PARTS: Final[Mapping[Kind, str]] = {"params": "parameter ", "returns": "returns", "fields": "field "}
 """How the sentences of a symbol begin, see `coreloop.answer.search.extract.symbols`."""
@@ -58,7 +56,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
     document = extract(data) if extract and data is not None else None
     if document is None or isinstance(document, Unreadable):
         return []
-    asked = text_letters(question)
+    asked = term_set(question)
     found = [*_symbol_parts(document, asked), *_best_passage(document, asked)]
     return [
         Evidence(
@@ -107,7 +105,7 @@ def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
 
 
 def _fit(asked: frozenset[str], text: str) -> int:
-    return len(asked & text_letters(text))
+    return len(asked & term_set(text))
 
 
 def _type(evidence: Evidence) -> str:
@@ -135,6 +133,7 @@ _LEAST_SHARE: Final = 0.3
 """Of what a question asks for, rare words counting more; a file with less of it is no target."""
 _SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
 """Without such a word, a docstring that has a column's words rarely means the column."""
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
 _SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
@@ -142,7 +141,7 @@ def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Tar
     """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
 
     Compared are their names, symbols and first lines, by the letters of words as in
-    `coreloop.answer.models.ranking.text_letters`.
+    `coreloop.answer.text.terms.terms`.
 
     Parameters
     ----------
@@ -153,9 +152,9 @@ def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Tar
     root : Path
         Of the project.
     """
-    asked = text_letters(question)
-    by_name = sorted(files, key=lambda file: -len(asked & text_letters(identifier_words(file.path))))
-    letters = {file: text_letters(_content(root, file.path)) & asked for file in by_name[:MAX_LOOKED_AT]}
+    asked = term_set(question)
+    by_name = sorted(files, key=lambda file: -len(asked & term_set(file.path)))
+    letters = {file: term_set(_content(root, file.path)) & asked for file in by_name[:MAX_LOOKED_AT]}
     shares = {file: share for file, share in _shares(asked, letters) if share >= _LEAST_SHARE}
     return sorted(shares, key=lambda file: (-shares[file], file.path))[:MAX_FILES]
 
@@ -173,7 +172,7 @@ def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iter
         last = re.split(r"[./#]", field.title)[-1]
         if words and words in (name, whole):
             reason = f"both are named {last}"
-        elif owner and _SPEAKS.search(symbol.text) and whole <= set(stems(symbol.text)):
+        elif owner and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
             reason = f"{symbol.title} speaks of {last}"
         else:
             continue
@@ -188,7 +187,7 @@ def reference(source: Source) -> str:
 def _parts(text: str) -> list[frozenset[str]]:
     """The stems of each part of a name without what only structures a schema: ``#customers.rate``."""
     names = [name for name in re.split(r"[./#]", text) if name and name not in STRUCTURE]
-    return [frozenset(stems(" ".join(identifier_words(name).split()[1:]))) for name in names] or [frozenset()]
+    return [keys(" ".join(_PART.findall(name))) for name in names] or [frozenset()]
 
 
 def _shares(
@@ -207,8 +206,7 @@ def _content(root: Path, location: str) -> str:
         data = file.read(_HEAD_BYTES)
     text = decode_text(_whole_lines(data))
     read = text if isinstance(text, str) else ""
-    symbols = " ".join(identifier_words(name) for name in _SYMBOL.findall(read))
-    return f"{identifier_words(location)}\n{symbols}\n{read[:_HEAD_CHARS]}"
+    return "\n".join([location, *_SYMBOL.findall(read), read[:_HEAD_CHARS]])
 
 
 def _whole_lines(data: bytes) -> bytes:
