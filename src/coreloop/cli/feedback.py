@@ -25,8 +25,8 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
 
     ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
     """
-    from coreloop.answer.repair.every_job import all_handlers
     from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
+    from coreloop.answer.repair.jobs import all_handlers
     from coreloop.runs.jobs.work import work_on_jobs
     from coreloop.runs.load import load_run
 

@@ -48,7 +48,7 @@ def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     Several processes may work at once. What a killed one was doing is done again half a minute later. A
     worker that goes on measures the gates once a day (UTC), see repair gates.
     """
-    from coreloop.answer.repair.every_job import all_handlers, plan_gates
+    from coreloop.answer.repair.jobs import all_handlers, plan_gates
     from coreloop.cli.open_runs import project_deps
     from coreloop.runs.jobs.queue import forget_expired
     from coreloop.runs.jobs.work import work_in_threads

@@ -91,7 +91,7 @@ def _own_run(workspace: Workspace, store: "Store", session: str) -> str | None:
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
     import coreloop.answer.agent.kind
-    import coreloop.answer.repair.forget  # registers its kind, so that its runs are whole
+    import coreloop.answer.repair.store  # registers its kind, so that its runs are whole
     import coreloop.answer.research.kind  # noqa: F401
     from coreloop.runs.stores.store import open_store
 

@@ -16,7 +16,7 @@ from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
-    from coreloop.answer.repair.gates import GateReading
+    from coreloop.answer.repair.jobs import GateReading
     from coreloop.answer.repair.tables import Gap, Suggestion
 
 
@@ -32,7 +32,7 @@ def gates(as_json: bool) -> None:
 
     Run it once a day, for example by cron.
     """
-    from coreloop.answer.repair.gates import read_gates
+    from coreloop.answer.repair.jobs import read_gates
 
     with project_deps() as deps:
         emit(read_gates(deps, now=datetime.now(UTC)), as_json=as_json, text=show_gates)
@@ -74,7 +74,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 
     Exits with 1 if the index no longer has the symbol or the part of the schema.
     """
-    from coreloop.answer.repair.suggestions import apply_suggestion
+    from coreloop.answer.repair.feedback import apply_suggestion
 
     with project_deps() as deps:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
@@ -89,7 +89,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
 @json_option
 def reject(suggestion_id: str, as_json: bool) -> None:
     """Reject a suggestion; it is not made again."""
-    from coreloop.answer.repair.suggestions import reject_suggestion
+    from coreloop.answer.repair.feedback import reject_suggestion
 
     with project_deps() as deps:
         decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))

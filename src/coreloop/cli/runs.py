@@ -213,7 +213,7 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 @json_option
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
     """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
-    from coreloop.answer.repair.forget import forget_answer
+    from coreloop.answer.repair.store import forget_answer
     from coreloop.cli.runs_output import printable_text
     from coreloop.runs.manage import forget_run
     from coreloop.runs.person_or_agent import require_person

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.research.research_state import ATTEMPTED, FOUND, READ
 from coreloop.answer.research.run_searches import SEARCH
 from coreloop.base.errors import CoreloopError, RunEndedError

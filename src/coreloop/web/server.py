@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.every_job import plan_gates
+from coreloop.answer.repair.jobs import plan_gates
 from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Final
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.every_job import all_handlers
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database

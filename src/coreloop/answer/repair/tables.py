@@ -177,7 +177,7 @@ class Evidence:
     Attributes
     ----------
     question : str
-        Key of the question, see `coreloop.answer.repair.injected_evidence.question_key`.
+        Key of the question, see `coreloop.answer.repair.evidence.question_key`.
     kind : str
         What it is: a passage (``local_file``), or what a symbol's docstring says of its parameters, its
         return value or its fields.
