@@ -35,7 +35,6 @@ from pathlib import Path
 import yaml
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AnswerPassage, shown_passage
 from coreloop.answer.research.answer_attempt import numbered, quoted
@@ -44,6 +43,7 @@ from coreloop.answer.research.run import answer
 from coreloop.answer.retrieve import find_sources
 from coreloop.answer.search.index.run import index_paths
 from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.terms import search_words
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.ask import LINES_NEAR
 from coreloop.cli.excerpt import LINES, excerpt, lines_of
@@ -72,7 +72,13 @@ def shown(deps: Deps, question: str, *, without: str = "") -> Attempt:
     words = " ".join(search_words(question))
     found = find_sources(deps, question, SearchLimits(), words=words)
     sources = [source for source in found.sources if source.location != without]
-    return quoted(Attempt(number=1, model="offline"), question, numbered(sources), Rejected())
+    return quoted(
+        Attempt(number=1, model="offline"),
+        question,
+        numbered(sources),
+        Rejected(),
+        index=deps.workspace.index_file,
+    )
 
 
 def count(counts: Counter[str], attempt: Attempt, answers: list[str]) -> None:

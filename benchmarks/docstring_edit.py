@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines
+from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines, remove_bullets
 from coreloop.descriptions.located_docstring import DocstringPlace
-from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import definitions, parse, read_source
 
 PACKAGES = ("polars", "numpy", "click")

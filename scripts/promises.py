@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write docs/explanation/promises.md from what the acceptance tests say.
+"""Run the acceptance tests, slow ones too, and print each promise of the specification with its state.
 
-python scripts/promises.py           runs the tests, slow ones too, and writes the page
-python scripts/promises.py --check   runs them and fails if the page says something else
+python scripts/promises.py           prints the table
+python scripts/promises.py --check   also exits 1 if a promise is broken
 """
 
 import sys
@@ -13,21 +13,12 @@ from typing import Literal
 
 import pytest
 
-REPO = Path(__file__).parents[1]
-PAGE = REPO / "docs" / "explanation" / "promises.md"
-TESTS = REPO / "tests"
+TESTS = Path(__file__).parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
-from acceptance.promises import DOCUMENTS, Promise, read_promises, read_title  # noqa: E402 (the path stands above)
+from acceptance.promises import DOCUMENTS, Promise, read_promises  # noqa: E402 (the path stands above)
 
-State = Literal["kept", "read otherwise", "to do"]
-_HEAD = """\
-# Promises
-
-What the specification promises, a row each, as `tests/acceptance/` finds it. *Kept*: as written. *Read
-otherwise*: kept in another reading, on purpose, which the last column gives. *To do*: not kept yet, with what
-was seen. `scripts/promises.py` writes this page from the tests' results.
-"""
+State = Literal["kept", "read otherwise", "broken"]
 
 
 @dataclass
@@ -52,42 +43,21 @@ def main(*, check: bool) -> int:
     code = pytest.main(["-q", "-m", "slow or not slow", str(TESTS / "acceptance")], plugins=[results])
     if code:
         return int(code)
-    page = render(results)
-    if not check:
-        PAGE.write_text(page, encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != page:
-        print(f"{PAGE.name} does not say what the tests say; run: uv run python scripts/promises.py")
-        return 1
-    return 0
-
-
-def render(results: Results) -> str:
-    documents = {document: read_promises(document) for document in DOCUMENTS}
-    states = Counter(state_of(row, results) for rows in documents.values() for row in rows)
-    total = ", ".join(f"{states[state]} {state}" for state in ("kept", "read otherwise", "to do"))
-    tables = [_table(document, rows, results) for document, rows in documents.items()]
-    return "\n".join([_HEAD, f"{sum(states.values())} promises: {total}.", "", *tables])
+    rows = [row for document in DOCUMENTS for row in read_promises(document)]
+    for row in rows:
+        reason = results.broken.get(row.id) or row.read_as or row.note
+        print(f"{row.id:8}{state_of(row, results):16}{row.promise}{f' ({reason})' if reason else ''}")
+    states = Counter(state_of(row, results) for row in rows)
+    print(f"{len(rows)} promises: {', '.join(f'{n} {state}' for state, n in states.items())}")
+    return int(check and bool(results.broken))
 
 
 def state_of(row: Promise, results: Results) -> State:
     if row.id in results.broken:
-        return "to do"
+        return "broken"
     if row.id not in results.passed:
         raise SystemExit(f"no test of promise {row.id} ran to its end here: it was skipped")
     return "read otherwise" if row.read_as else "kept"
-
-
-def _table(document: str, rows: list[Promise], results: Results) -> str:
-    lines = [_line(row, results) for row in rows]
-    columns = "| # | promise | state | how it is read, or what was seen |\n|---|---|---|---|"
-    head = f"## {document} {read_title(document)}\n\n{columns}"
-    return "\n".join([head, *lines, ""])
-
-
-def _line(row: Promise, results: Results) -> str:
-    seen = results.broken.get(row.id) or row.read_as or row.note
-    cells = (str(row.number), row.promise, state_of(row, results), seen)
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ _RECORDS: Final = {
     "health": "/ui/health",
     "tool": "/ui/tools/refund_order",
 }
-_SCREENS: Final = ((1280, "light"), (1280, "dark"), (390, "dark"))
-_HEIGHT: Final = {1280: 1000, 390: 1200}
+_WIDTH: Final = 1280
+_HEIGHT: Final = 1000
 _QUALITY: Final = 60
 _STYLE: Final = """
 body {font: 15px/1.5 system-ui, sans-serif; color: #1f2328; margin: 24px 40px; width: 980px}
@@ -45,7 +45,7 @@ pre {padding: 12px; border-radius: 6px} pre code {background: none; padding: 0}
 
 
 def main() -> None:
-    """Write a picture of each page for each screen, and one of a draft."""
+    """Write a picture of each page, and one of a draft."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, now = Path(scratch) / "helpdesk", datetime.now(UTC)
         run_demo(folder, seed=7, now=now, tell=lambda _stage: None)
@@ -59,12 +59,10 @@ def main() -> None:
 
 
 def _shoot(browser: Browser, service: Served, paths: dict[str, str]) -> None:
-    for width, scheme in _SCREENS:
-        with visit(browser, service.url, width=width, scheme=scheme) as visited:
-            visited.page.set_viewport_size({"width": width, "height": _HEIGHT[width]})
-            for name, path in paths.items():
-                file = OUT / f"{name}-{width}-{scheme}.jpg"
-                visited.go(path).screenshot(path=file, type="jpeg", quality=_QUALITY)
+    with visit(browser, service.url, width=_WIDTH, scheme="light") as visited:
+        visited.page.set_viewport_size({"width": _WIDTH, "height": _HEIGHT})
+        for name, path in paths.items():
+            visited.go(path).screenshot(path=OUT / f"{name}.jpg", type="jpeg", quality=_QUALITY)
 
 
 def _shoot_draft(browser: Browser) -> None:
@@ -79,11 +77,9 @@ def _shoot_draft(browser: Browser) -> None:
 
 
 def _runs(service: Served) -> dict[str, str]:
-    """Ask something that is answered, and something that is not."""
     with service.client() as client:
         asked = client.post("/run", json={"task": QUESTION, "max_iters": 2}).json()
-        client.post("/ask", json={"question": "Who won on Mars?"})
-    return {"run": f"/ui/runs/{asked['run_id']}", "work": "/ui/work"}
+    return {"run": f"/ui/runs/{asked['run_id']}"}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.driver.console import Console, CtrlC, DriverPace
 from coreloop.runs.driver.driver import drive_run
-from coreloop.runs.driver.new_run import DriverOptions, begin_driven
+from coreloop.runs.driver.new_run import begin_driven
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
@@ -22,8 +22,8 @@ def begin(project: Path, script: str, **wishes: Any) -> str:
     """A run of a shell script."""
     workspace = open_workspace(project)
     with open_store(workspace) as store:
-        made = DriverOptions(command=("sh", "-c", script), **{"folder": project, **wishes})
-        return begin_driven(workspace, store, made, now=datetime.now(UTC)).run_id
+        wishes = {"folder": project, **wishes}
+        return begin_driven(workspace, store, ("sh", "-c", script), now=datetime.now(UTC), **wishes).run_id
 
 
 def go_on(

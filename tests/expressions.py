@@ -42,7 +42,7 @@ def expressions() -> tuple[Expression, ...]:
     found: dict[tuple[Any, int, bool], Expression] = {}
     for info in pkgutil.walk_packages(coreloop.__path__, "coreloop."):
         path = Path(importlib.util.find_spec(info.name).origin or "")  # type: ignore[attr-defined,union-attr]
-        if info.name.endswith("__main__") or "projects" in path.parts or not path.is_file():
+        if info.name.endswith("__main__") or "helpdesk" in path.parts or not path.is_file():
             continue
         for each in _of_module(info.name, path):
             found.setdefault((each.pattern.pattern, each.pattern.flags, each.is_anchored), each)

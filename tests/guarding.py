@@ -1,4 +1,4 @@
-"""Promotions' pull requests for tests of the guard, as values and as GitHub's payloads."""
+"""Promotions' pull requests for tests of the guard, as GitHub's payloads and answers have them."""
 
 import json
 import tempfile
@@ -8,29 +8,78 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.git.repository import Commit
-from coreloop.base.project.settings import CategoryRule, Settings
+from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, append_to_section
-from coreloop.guard.change import PathChange
-from coreloop.guard.decision import GuardDecision
-from coreloop.guard.event import Account, Authorship, PullRequestEvent, ReportedPull, Review
-from coreloop.guard.markers import GuardFacts
-from coreloop.guard.policy import decide
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
-from promoting import FILE, ID, SOURCE, statement, write_candidates
+from promoting import ID, SOURCE, statement, write_candidates
 
 REPO = "octo/tools"
 NUMBER = 7
 HEAD, BASE = "a" * 40, "b" * 40
 REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
 NOT_APPLICABLE = Replay(ReplayVerdict.NOT_APPLICABLE, ())
-MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
-BOT = Account("merger[bot]", human=False)
-NAMES = frozenset({"show", "search", "find", "show(company", ".code", ".name"})
-"""What the base's other files have of the names in lines."""
-SETTINGS = Settings(categories=(CategoryRule(label="FIN-profitability-KR", any=("수익성",)),))
 PEOPLE = ("A Tester", "tester@example.org") * 2
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """An account of GitHub's."""
+
+    login: str
+    human: bool = True
+    number: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return {"login": self.login, "id": self.number, "type": "User" if self.human else "Bot"}
+
+
+MAKER, REVIEWER, KIM = Actor("promoter"), Actor("maintainer"), Actor("kim")
+BOT, APP = Actor("merger[bot]", human=False), Actor("coreloop-app[bot]", human=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A pull request on GitHub."""
+
+    number: int = NUMBER
+    title: str
+    body: str
+    draft: bool = True
+    author: Actor = MAKER
+    branch: str
+    head_sha: str = HEAD
+    base: str = "main"
+    base_sha: str = BASE
+    same_repo: bool = True
+    labels: tuple[str, ...] = ("coreloop",)
+    auto_merge: bool = False
+
+    def as_json(self, repo: str | None = None) -> dict[str, Any]:
+        """As the API shows it."""
+        repo = repo or (REPO if self.same_repo else "mallory/tools")
+        return {
+            "number": self.number,
+            "title": self.title,
+            "body": self.body,
+            "draft": self.draft,
+            "user": self.author.as_json(),
+            "head": {"ref": self.branch, "sha": self.head_sha, "repo": {"full_name": repo}},
+            "base": {"ref": self.base, "sha": self.base_sha, "repo": {"full_name": REPO}},
+            "labels": [{"name": label} for label in self.labels],
+            "auto_merge": {"merge_method": "squash"} if self.auto_merge else None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """An event of a pull request."""
+
+    action: str
+    pull: Opened
+    sender: Actor = MAKER
+    label: str | None = None
 
 
 @cache
@@ -69,62 +118,24 @@ def commit(message: str | None = None, *, proposal: Proposal | None = None, **ch
     return replace(Commit(HEAD, 0, message, (BASE,), PEOPLE), **changes)
 
 
-def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> PathChange:
-    """The one file of a promotion."""
-    edited = edit(old) if new is None else new
-    return replace(PathChange(FILE, ("100644", "100644"), old, edited), **changes)
-
-
-def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
+def pull(*, proposal: Proposal | None = None, **changes: Any) -> Opened:
     """The pull request of a promotion."""
     proposal = proposal or candidate_proposal()
-    good = ReportedPull(
-        number=NUMBER,
-        title=pull_request_title([proposal]),
-        body=f"Text.\n\n{trailers([proposal], replay_of(proposal))}\n",
-        draft=True,
-        author=MAKER,
-        branch=branch_name(proposal, {}),
-        head_sha=HEAD,
-        base="main",
-        base_sha=BASE,
-        same_repo=True,
-        labels=("coreloop",),
-        auto_merge=False,
-    )
-    return replace(good, **changes)
+    words = {
+        "title": pull_request_title([proposal]),
+        "body": f"Text.\n\n{trailers([proposal], replay_of(proposal))}\n",
+        "branch": branch_name(proposal, {}),
+    }
+    return Opened(**{**words, **changes})
 
 
-def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) -> PullRequestEvent:
+def event(action: str = "synchronize", sender: Actor = MAKER, **changes: Any) -> Happened:
     """An event of the pull request; other changes are fields of the pull request."""
-    own = {name: changes.pop(name) for name in ("label", "live") if name in changes}
-    return PullRequestEvent(action=action, sender=sender, pull=pull(**changes), **own)
+    label = changes.pop("label", None)
+    return Happened(action=action, sender=sender, pull=pull(**changes), label=label)
 
 
-def facts(**changes: Any) -> GuardFacts:
-    """The facts of a promotion."""
-    good = GuardFacts(
-        commits=(commit(),),
-        files={HEAD: (file(),)},
-        settings=SETTINGS,
-        names=NAMES,
-        authorships=(Authorship(sha=HEAD, verified=True),),
-    )
-    return replace(good, **changes)
-
-
-def approval(reviewer: Account = REVIEWER, state: str = "APPROVED", sha: str = HEAD, **more: Any) -> Review:
-    """A review by somebody who may write; `more` are its other fields."""
-    known = {"pull": NUMBER, "association": "COLLABORATOR", "permission": "write", **more}
-    return Review(reviewer, state, sha, **known)
-
-
-def judged(happened: PullRequestEvent | None = None, **changes: Any) -> GuardDecision:
-    """The decision on a promotion with some facts changed."""
-    return decide(happened or event(), facts(**changes))
-
-
-def ordinary_event(action: str = "synchronize", **changes: Any) -> PullRequestEvent:
+def ordinary_event(action: str = "synchronize", **changes: Any) -> Happened:
     """An event of an ordinary pull request."""
     plain = {"title": "fix: a typo", "branch": "fix-typo", "body": "", "labels": ()}
     return event(action, **{**plain, **changes})
@@ -134,16 +145,15 @@ def ordinary_event(action: str = "synchronize", **changes: Any) -> PullRequestEv
 class Payload:
     """A pull request's payload as GitHub sends it, with the relevant fields."""
 
-    happened: PullRequestEvent
+    happened: Happened
 
     def as_json(self) -> dict[str, Any]:
         pull = self.happened.pull
-        repo = REPO if pull.same_repo else "mallory/tools"
         wrapped: dict[str, Any] = {
             "action": self.happened.action,
             "number": pull.number,
-            "pull_request": pull_json(pull, repo),
-            "sender": account_json(self.happened.sender),
+            "pull_request": pull.as_json(),
+            "sender": self.happened.sender.as_json(),
             "repository": {"full_name": REPO},
         }
         if self.happened.label is not None:
@@ -155,57 +165,48 @@ class Payload:
         return path
 
 
-def pull_json(pull: ReportedPull, repo: str = REPO) -> dict[str, Any]:
-    """A pull request as the API shows it."""
+def review_json(
+    reviewer: Actor = REVIEWER,
+    state: str = "APPROVED",
+    sha: str = HEAD,
+    *,
+    number: int = NUMBER,
+    association: str = "COLLABORATOR",
+) -> dict[str, Any]:
+    """A review as the API lists it."""
     return {
-        "number": pull.number,
-        "title": pull.title,
-        "body": pull.body,
-        "draft": pull.draft,
-        "user": account_json(pull.author),
-        "head": {"ref": pull.branch, "sha": pull.head_sha, "repo": {"full_name": repo}},
-        "base": {"ref": pull.base, "sha": pull.base_sha, "repo": {"full_name": REPO}},
-        "labels": [{"name": label} for label in pull.labels],
-        "auto_merge": {"merge_method": "squash"} if pull.auto_merge else None,
-    }
-
-
-def review_json(review: Review) -> dict[str, Any]:
-    """A review as the API lists it, with the permission that `gather` adds."""
-    url = f"https://api.github.com/repos/{REPO}/pulls/{review.pull}"
-    return {
-        "user": account_json(review.reviewer),
-        "state": review.state,
-        "commit_id": review.commit,
-        "pull_request_url": url,
-        "author_association": review.association,
-        "permission": review.permission,
+        "user": reviewer.as_json(),
+        "state": state,
+        "commit_id": sha,
+        "pull_request_url": f"https://api.github.com/repos/{REPO}/pulls/{number}",
+        "author_association": association,
     }
 
 
 def commit_json(
-    sha: str,
-    people: tuple[str, ...],
+    sha: str = HEAD,
     message: str = "",
     *,
+    people: tuple[str, ...] = PEOPLE,
     verified: bool = False,
-    author: Account | None = None,
-    pull: int = NUMBER,
+    author: Actor | None = None,
+    number: int = NUMBER,
 ) -> dict[str, Any]:
     """A commit of a pull request as the API lists it, with the number that `gather` adds."""
-    persons = ({"name": name, "email": email} for name, email in zip(people[::2], people[1::2], strict=True))
+    persons = [{"name": name, "email": email} for name, email in zip(people[::2], people[1::2], strict=True)]
     return {
         "sha": sha,
-        "author": account_json(author) if author is not None else None,
+        "author": author.as_json() if author is not None else None,
         "committer": None,
         "commit": {
             **dict(zip(("author", "committer"), persons, strict=True)),
             "message": message,
             "verification": {"verified": verified},
         },
-        "pull": pull,
+        "pull": number,
     }
 
 
-def account_json(account: Account) -> dict[str, Any]:
-    return {"login": account.login, "id": account.number, "type": "User" if account.human else "Bot"}
+def push_json(after: str, actor: Actor | None = MAKER, before: str = "0" * 40) -> dict[str, Any]:
+    """A movement of a branch, as the API lists it."""
+    return {"before": before, "after": after, "actor": actor.as_json() if actor is not None else None}

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from coreloop.runs.jobs import queue as queues
 from coreloop.runs.jobs.job import LEASE_S
-from coreloop.runs.jobs.queue import JobQueue, postgres_queue
-from coreloop.runs.jobs.sql_queue import sqlite_queue
+from coreloop.runs.jobs.queue import JobQueue
 
 Found = TypeVar("Found")
 SHORT_S = 0.4
@@ -18,12 +18,8 @@ SHORT_S = 0.4
 @contextmanager
 def queue_at(place: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
     """Open the queue at a path or an address of Postgres."""
-    if place.startswith("postgresql:"):
-        with postgres_queue(place, lease_s=lease_s) as postgres:
-            yield postgres
-    else:
-        with sqlite_queue(Path(place), lease_s=lease_s) as file:
-            yield file
+    with queues.queue_at(place if place.startswith("postgresql:") else Path(place), lease_s=lease_s) as queue:
+        yield queue
 
 
 def eventually(look: Callable[[], Found | None], *, within_s: float = 20.0) -> Found:

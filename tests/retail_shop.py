@@ -13,10 +13,9 @@ from typing import Any
 from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import resolve_tools
 from coreloop.learn.pattern.draft import guide_lines
-from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.promote.proposal_entry import guide_evidence
 
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
 
@@ -68,7 +67,7 @@ class Shop:
         assert isinstance(entry, Candidate)
         names = [step.name for step in entry.tool_pattern]
         tools = resolve_tools(names, root=self.folder, configured=settings.tools)
-        lines = (*guide_lines(entry, Vocabulary(tools, settings)), str(guide_evidence(entry)))
+        lines = guide_lines(entry, Vocabulary(tools, settings))
         file, _, symbol = settings.tools[entry.engine].target.partition("::")
         target = {"target_file": file, "target_symbol": symbol}
         return {**target, "section": "Guide", "body": "\n".join(lines)}

@@ -17,8 +17,8 @@ from coreloop.runs.events import FindingRecorded, Planned, Searched, SourceRead
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.state import State, state_json
-from coreloop.runs.stores.postgres import postgres_store
-from coreloop.runs.stores.store import Store, sqlite_store
+from coreloop.runs.stores import store as stores
+from coreloop.runs.stores.store import Store
 
 MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
 AT_MOST = Amount(300, 30)
@@ -46,12 +46,8 @@ class SetClock:
 @contextmanager
 def store_at(place: str) -> Iterator[Store]:
     """Open the store at a path or an address of Postgres."""
-    if place.startswith("postgresql:"):
-        with postgres_store(place) as postgres:
-            yield postgres
-    else:
-        with sqlite_store(Path(place)) as sqlite:
-            yield sqlite
+    with stores.store_at(place if place.startswith("postgresql:") else Path(place)) as store:
+        yield store
 
 
 def new_run(store: Store, **fields: Any) -> str:

@@ -1,7 +1,6 @@
 """Records with planted private values, made from a seed, and how a tool's output is scored.
 
-Written without knowledge of the detectors, from the kinds in docs/reference/masking.md. The tests have
-another generator, on which the detectors are developed.
+Written without knowledge of the detectors, which are developed on other seeds.
 """
 
 from .people import names_file

@@ -108,16 +108,14 @@ def korean_birth_date(chance: Random) -> Value:
 KINDS = (
     Kind(
         "US telephone",
-        "`(212) 555-0142`, `212-555-0142`, `212.555.0142`, `+1 212 555 0142`, `1-212-555-0142`",
         phone,
         beside=PHONE_WORDS,
         keys=("phone", "phoneNumber", "cell"),
         disguises="digits text",
     ),
-    Kind("SSN", "3-2-4 digits with hyphens", ssn, beside=_SSN_WORDS, keys=("ssn",), disguises="digits text"),
+    Kind("SSN", ssn, beside=_SSN_WORDS, keys=("ssn",), disguises="digits text"),
     Kind(
         "SSN without hyphens",
-        "9 digits, or by spaces, beside SSN, social security number",
         ssn_plain,
         beside=_SSN_WORDS,
         bare=False,
@@ -126,7 +124,6 @@ KINDS = (
     ),
     Kind(
         "ITIN",
-        "9xx-xx-xxxx, group 50–65, 70–88, 90–92, 94–99",
         itin,
         beside=("ITIN {}", "ITIN: {}", "my ITIN is {}"),
         keys=("itin",),
@@ -134,7 +131,6 @@ KINDS = (
     ),
     Kind(
         "EIN",
-        "2-7 digits beside EIN, employer identification number, tax id",
         ein,
         beside=("EIN {}", "EIN: {}", "employer identification number {}", "Federal tax ID {}"),
         bare=False,
@@ -143,16 +139,12 @@ KINDS = (
     ),
     Kind(
         "US street address",
-        "number, sometimes a direction, name, Street/St./Ave/Road/…, sometimes a unit, sometimes city, "
-        "state, ZIP",
         street,
         keys=("address", "street"),
         disguises="text",
     ),
     Kind(
         "date of birth beside its word",
-        "`03/12/1985`, `1985-03-12`, `March 12, 1985`, `12 Mar 1985`, `12.03.1985` "
-        "beside DOB, date of birth, born, birthday",
         birth_date,
         beside=(
             "DOB {}",
@@ -168,7 +160,6 @@ KINDS = (
     ),
     Kind(
         "Korean date of birth beside its word",
-        "`1985-03-12`, `1985.03.12`, `1985년 3월 12일`, `19850312`, `850312` beside 생년월일, 생일",
         korean_birth_date,
         beside=("생년월일 {}", "생년월일: {}", "생년월일은 {}입니다", "생일은 {}"),
         bare=False,

@@ -51,7 +51,6 @@ def address(chance: Random) -> Value:
 KINDS = (
     Kind(
         "UK telephone",
-        "`020 7946 0958`, `+44 20 …`, `07700 900123`, `+44 7700 …`, `0161 496 0123`, `07700900123`",
         phone,
         beside=PHONE_WORDS,
         keys=("phone", "telephone"),
@@ -59,7 +58,6 @@ KINDS = (
     ),
     Kind(
         "NINO",
-        "two letters, 6 digits, A–D; whole or in pairs",
         nino,
         beside=("NI number {}", "National Insurance no. {}", "NINO: {}"),
         keys=("nino", "ni_number"),
@@ -67,7 +65,6 @@ KINDS = (
     ),
     Kind(
         "NHS number",
-        "10 digits with check digit, 3-3-4 or whole, beside NHS, NHS number, patient no.",
         nhs,
         beside=("NHS number {}", "NHS no. {}", "NHS: {}", "her NHS number is {}"),
         bare=False,
@@ -76,7 +73,6 @@ KINDS = (
     ),
     Kind(
         "UK street address with postcode",
-        "number, name, Road/Street/Lane/…, town, postcode (`SW1A 1AA`)",
         address,
         keys=("address", "home_address"),
         disguises="text",

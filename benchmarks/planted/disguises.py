@@ -1,4 +1,4 @@
-"""How people and programs write a value differently, so that a plain pattern no longer fits.
+"""How programs write a value differently, so that a plain pattern no longer fits.
 
 Each disguise is undone by `score.readings`, so that a value which stays readable is noticed in any form.
 """
@@ -14,19 +14,7 @@ Disguise = Callable[[str, Random], str]
 
 DIGIT_ROWS: Final = ("０１２３４５６７８９", "٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९", "𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗", "𝟘𝟙𝟚𝟛𝟜𝟝𝟞𝟟𝟠𝟡")
 CIRCLED: Final = "⓪①②③④⑤⑥⑦⑧⑨"
-LOOK_ALIKE_LETTERS: Final = dict(zip("aceiopsxyjABCEHIKMOPTX", "асеіорѕхујАВСЕНІКМОРТХ", strict=True)) | {
-    "v": "ν",
-    "u": "υ",
-    "h": "һ",
-    "d": "ԁ",
-    "N": "Ν",
-    "Z": "Ζ",
-    "Y": "Υ",
-}
-LETTERS_AS_DIGITS: Final = {"0": "Oo", "1": "lI"}
 INVISIBLE: Final = "\u200b\u200c\u200d\u2060\u00ad\ufeff\u180e\u2063"
-SPELLED: Final = ("공일이삼사오육칠팔구", "영일이삼사오육칠팔구")
-SPELLED_ENGLISH: Final = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 SEPARATORS: Final = ("–", "－", "·", ".", " ", "_", "‑", "/", " - ", "—")
 _AT: Final = ("(at)", " at ", "[at]", " (at) ", "골뱅이", " 골뱅이 ", "＠", "﹫")
 _DOT: Final = ("(dot)", " dot ", "[dot]", ".", "닷", " 점 ", "。")
@@ -35,18 +23,6 @@ _DOT: Final = ("(dot)", " dot ", "[dot]", ".", "닷", " 점 ", "。")
 def other_digits(text: str, chance: Random) -> str:
     row = chance.choice((*DIGIT_ROWS, CIRCLED))
     return "".join(row[int(char)] if char.isascii() and char.isdigit() else char for char in text)
-
-
-def letters_as_digits(text: str, chance: Random) -> str:
-    return "".join(chance.choice(LETTERS_AS_DIGITS.get(char, char)) for char in text)
-
-
-def look_alike_letters(text: str, chance: Random) -> str:
-    share = chance.choice((0.3, 0.7, 1.0))
-    return "".join(
-        LOOK_ALIKE_LETTERS[char] if char in LOOK_ALIKE_LETTERS and chance.random() < share else char
-        for char in text
-    )
 
 
 def full_width(text: str, _: Random) -> str:
@@ -101,15 +77,6 @@ def other_separators(text: str, chance: Random) -> str:
     return re.sub(r"(?<=\w)[-.) ]{1,2}(?=\w)", by, text)
 
 
-def spaces(text: str, chance: Random) -> str:
-    if text.isalpha() and not text.isascii() and len(text) == 3:
-        return chance.choice((" ".join(text), f"{text[0]} {text[1:]}"))
-    if text.isalpha() or chance.random() < 0.35:
-        return " ".join(text.replace(" ", ""))
-    spaced = re.sub(r"(?<=\w)([-.@:/])(?=\w)", r" \1 ", text)
-    return spaced if spaced != text else _split(text, " ")
-
-
 def lines(text: str, _: Random) -> str:
     if text.isalpha() and text.isascii():
         return text
@@ -137,15 +104,6 @@ def at_and_dot(text: str, chance: Random) -> str:
     return f"{local}{at}{host.replace('.', dot)}"
 
 
-def spelled_out(text: str, chance: Random) -> str:
-    if not re.fullmatch(r"[\d+().\- ]+", text):
-        return text
-    if chance.random() < 0.5:
-        row = chance.choice(SPELLED)
-        return "".join(row[int(char)] if char.isdigit() else " " for char in text).strip()
-    return " ".join(SPELLED_ENGLISH[int(char)] for char in text if char.isdigit())
-
-
 ENCODINGS: Final[dict[str, Disguise]] = {
     "invisible characters": invisible,
     "%XX": percent,
@@ -154,15 +112,10 @@ ENCODINGS: Final[dict[str, Disguise]] = {
     "base64": base64,
 }
 GROUPS: Final[Mapping[str, Mapping[str, Disguise]]] = {
-    "text": ENCODINGS | {"spaces": spaces, "line breaks": lines},
-    "digits": {
-        "other digits": other_digits,
-        "letters for digits": letters_as_digits,
-        "other separators": other_separators,
-        "spelled out": spelled_out,
-    },
+    "text": ENCODINGS | {"line breaks": lines},
+    "digits": {"other digits": other_digits, "other separators": other_separators},
     "scripts": {"other digits": other_digits},
-    "latin": {"look-alike letters": look_alike_letters, "full width": full_width},
+    "latin": {"full width": full_width},
     "hangul": {"decomposed": decomposed},
     "at": {"at and dot": at_and_dot},
     "token": ENCODINGS | {"line break": wrapped},
@@ -172,29 +125,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Disguise]]] = {
 }
 
 
-MEANINGS: Final[Mapping[str, str]] = {
-    "other digits": "full-width, Arabic, Devanagari, bold, double-struck or circled digits",
-    "letters for digits": "O or o for 0, l or I for 1, at random places",
-    "other separators": "en, em or non-breaking dash, full-width hyphen, `·`, dot, space, `_`, `/` or ` - ` "
-    "for `-`, `.`, `)` and space",
-    "spelled out": "공일이…, 영일이…, or zero one two…",
-    "look-alike letters": "30 %, 70 % or all of the Latin letters that have a Cyrillic or Greek twin",
-    "full width": "every ASCII sign as its full-width form",
-    "decomposed": "Hangul as separate letters (NFD), the words beside it too",
-    "at and dot": "`(at)`, ` at `, `[at]`, 골뱅이 or `＠`, with `(dot)`, ` dot `, 닷, ` 점 `, `。` or a dot",
-    "invisible characters": "U+200B, 200C, 200D, 2060, 00AD, FEFF, 180E or 2063, three times or everywhere",
-    "%XX": "of the signs, or of every character (UTF-8)",
-    "HTML entities": "decimal or hexadecimal, of the signs or of every character",
-    "\\uXXXX": "of the signs, or of every character",
-    "base64": "of the value; of value and word if it needs the word; from 9 bytes on",
-    "spaces": "around signs, between all characters, in the middle, after a Korean surname",
-    "line breaks": "after one or two signs, or in the middle; not in Latin words",
-    "line break": "in the middle of a token",
-    "one line": "`\\n` for the line breaks of a key",
-}
-AMBIGUOUS: Final = frozenset(
-    {"letters for digits", "other separators", "spelled out", "spaces", "line breaks"}
-)
+AMBIGUOUS: Final = frozenset({"other separators", "line breaks"})
 """Without a word beside it, a number so disguised could be any other."""
 SHORTEST_BASE64: Final = 9
 """Bytes; nobody encodes a shorter text, and almost any eight letters are base64 of some six."""

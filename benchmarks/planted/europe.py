@@ -50,7 +50,6 @@ def bsn(chance: Random) -> Value:
 KINDS = (
     Kind(
         "European telephone",
-        "with +49, +33, +34, +39, +31, in groups by spaces",
         phone,
         beside=PHONE_WORDS,
         keys=("phone", "telefon"),
@@ -58,7 +57,6 @@ KINDS = (
     ),
     Kind(
         "DNI",
-        "8 digits and check letter, sometimes `-` between",
         dni,
         beside=("DNI {}", "DNI: {}"),
         keys=("dni",),
@@ -66,7 +64,6 @@ KINDS = (
     ),
     Kind(
         "NIE",
-        "X, Y or Z, 7 digits, check letter, sometimes with `-`",
         nie,
         beside=("NIE {}", "NIE: {}"),
         keys=("nie",),
@@ -74,7 +71,6 @@ KINDS = (
     ),
     Kind(
         "NIR",
-        "15 digits with key, whole or 1 2 2 2 3 3 2",
         nir,
         beside=("NIR {}", "NIR: {}"),
         keys=("nir",),
@@ -83,7 +79,6 @@ KINDS = (
     ),
     Kind(
         "codice fiscale",
-        "16 characters with check letter",
         codice_fiscale,
         beside=("codice fiscale {}", "codice fiscale: {}"),
         keys=("codice_fiscale",),
@@ -91,8 +86,6 @@ KINDS = (
     ),
     Kind(
         "Steuer-ID",
-        "11 digits with check digit, whole or 2 3 3 3, beside Steuer-ID, Steueridentifikationsnummer, "
-        "IdNr., tax ID",
         steuer_id,
         beside=(
             "Steuer-ID {}",
@@ -107,7 +100,6 @@ KINDS = (
     ),
     Kind(
         "BSN",
-        "9 digits that pass the 11-test, sometimes by dots, beside BSN, burgerservicenummer",
         bsn,
         beside=("BSN {}", "BSN: {}", "burgerservicenummer {}", "mijn BSN is {}"),
         bare=False,

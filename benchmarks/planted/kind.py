@@ -41,8 +41,6 @@ class Kind:
     ----------
     name : str
         Row of the table.
-    shape : str
-        The values in words, for the documentation.
     make : callable
         Makes a value.
     beside : tuple of str
@@ -58,7 +56,6 @@ class Kind:
     """
 
     name: str
-    shape: str
     make: Callable[[Random], Value]
     beside: tuple[str, ...] = ()
     bare: bool = True

@@ -85,7 +85,6 @@ def account(chance: Random) -> Value:
 KINDS = (
     Kind(
         "Korean mobile number",
-        "010 and 8 digits, by `-`, spaces, dots or nothing",
         mobile,
         beside=PHONE_WORDS,
         keys=("phone", "mobile", "연락처"),
@@ -94,7 +93,6 @@ KINDS = (
     ),
     Kind(
         "Korean landline",
-        "area code (02, 031 to 064), 3 or 4 digits, 4 digits; `02-555-1234`, `02)555-1234`, `0255512345`",
         landline,
         beside=PHONE_WORDS,
         keys=("phone", "tel", "전화번호"),
@@ -102,7 +100,6 @@ KINDS = (
     ),
     Kind(
         "Korean number with country code",
-        "`+82`, `0082` or `(+82)`, 10, 8 digits",
         international,
         beside=PHONE_WORDS,
         keys=("phone",),
@@ -110,7 +107,6 @@ KINDS = (
     ),
     Kind(
         "resident number",
-        "birth date, digit 1–4, five digits, check digit; by `-`, a space or nothing",
         resident,
         beside=("주민등록번호 {}", "주민번호: {}", "주민번호는 {}"),
         keys=("rrn", "주민등록번호", "user_no"),
@@ -119,7 +115,6 @@ KINDS = (
     ),
     Kind(
         "foreigner's number",
-        "the same with 5–8 and its own check digit",
         foreigner,
         beside=("외국인등록번호 {}", "외국인 등록번호: {}"),
         keys=("외국인등록번호",),
@@ -128,7 +123,6 @@ KINDS = (
     ),
     Kind(
         "business number",
-        "3-2-5 digits with check digit",
         business,
         beside=("사업자등록번호 {}", "사업자번호: {}"),
         keys=("사업자등록번호", "biz_no"),
@@ -136,7 +130,6 @@ KINDS = (
     ),
     Kind(
         "business number without hyphens",
-        "10 digits with check digit, beside 사업자번호, 사업자등록번호",
         business_plain,
         beside=("사업자번호 {}", "사업자등록번호: {}", "사업자 등록번호는 {}"),
         bare=False,
@@ -146,7 +139,6 @@ KINDS = (
     ),
     Kind(
         "corporate registration number",
-        "6-7 digits with check digit",
         corporate,
         beside=("법인등록번호 {}", "법인번호: {}"),
         keys=("법인등록번호",),
@@ -154,7 +146,6 @@ KINDS = (
     ),
     Kind(
         "Korean passport",
-        "letter and 8 digits, or M, 3 digits, letter, 4 digits, beside 여권, 여권번호, passport",
         passport,
         beside=("여권번호 {}", "여권번호는 {}", "여권 {}", "passport no. {}", "Passport: {}"),
         bare=False,
@@ -163,7 +154,6 @@ KINDS = (
     ),
     Kind(
         "Korean driving licence",
-        "2-2-6-2 digits, the first 11–26",
         licence,
         beside=("운전면허번호 {}", "운전면허 {}", "면허번호: {}"),
         keys=("운전면허번호",),
@@ -171,7 +161,6 @@ KINDS = (
     ),
     Kind(
         "Korean bank account",
-        "11–14 digits in the groups of eight banks, beside the bank's name, 계좌, 계좌번호, 입금",
         account,
         beside=(
             *(f"{bank} {{}}" for bank in _ACCOUNTS),

@@ -17,14 +17,11 @@ class LookAlike:
     ----------
     like : str
         Name of the kind that it looks like; empty for figures, dates and hashes in general.
-    shape : str
-        The values in words, for the documentation.
     make : callable
         Makes a value with the words around it.
     """
 
     like: str
-    shape: str
     make: Callable[[Random], str]
 
 
@@ -133,32 +130,28 @@ def _placeholder(prefix: str, length: int) -> Callable[[Random], str]:
 
 _ORDER_WORDS = "주문번호|상품코드|order no.|품번|ticket|SKU|배치 번호"
 _NUMBERS = (
-    LookAlike("", "amounts, percentages, ratios", _figures),
-    LookAlike("", "dates and times that are not of birth", _dates),
-    LookAlike("", "commits, checksums, trace ids", _hashes),
-    LookAlike("", "versions and section numbers", _versions),
-    LookAlike("IPv4 address", "four-part versions over 255, sections", _versions),
+    LookAlike("", _figures),
+    LookAlike("", _dates),
+    LookAlike("", _hashes),
+    LookAlike("", _versions),
+    LookAlike("IPv4 address", _versions),
     LookAlike(
         "resident number",
-        "impossible dates, barcodes, milliseconds",
         lambda chance: chance.choice(
             (f"일련번호 {_bad_date(chance)}", f"바코드 880{digits(chance, 10)}", f"17{digits(chance, 11)} ms")
         ),
     ),
-    LookAlike("foreigner's number", "impossible dates", lambda chance: f"lot {_bad_date(chance)}"),
+    LookAlike("foreigner's number", lambda chance: f"lot {_bad_date(chance)}"),
     LookAlike(
         "business number",
-        "item numbers with a wrong check digit",
         _beside("품번|상품코드|item", lambda chance: grouped(_wrong(check_digits.business)(chance), 3, 2, 5)),
     ),
     LookAlike(
         "business number without hyphens",
-        "10 digits without the word",
         _beside("주문번호|order", _wrong(check_digits.business)),
     ),
     LookAlike(
         "corporate registration number",
-        "serial numbers with a wrong check digit",
         _beside(
             "일련번호|serial",
             _serial,
@@ -166,12 +159,10 @@ _NUMBERS = (
     ),
     LookAlike(
         "Korean passport",
-        "product codes of the same shape",
         _beside("제품코드|model|부품", lambda chance: korea.passport(chance).text),
     ),
     LookAlike(
         "Korean driving licence",
-        "batch numbers of no region",
         _beside(
             "배치 번호|batch",
             lambda chance: (
@@ -181,24 +172,20 @@ _NUMBERS = (
     ),
     LookAlike(
         "Korean bank account",
-        "order numbers in groups",
         lambda chance: _beside(
             _ORDER_WORDS, _order(chance.choice(((4, 4, 4), (3, 3, 6), (4, 2, 7), (8, 6))))
         )(chance),
     ),
     LookAlike(
         "payment card",
-        "order and parcel numbers with a wrong check digit",
         _beside("주문번호|운송장 번호|tracking", _wrong(check_digits.card)),
     ),
     LookAlike(
         "IBAN",
-        "codes with wrong check digits",
         _beside("code|상품코드", lambda chance: f"DE99{digits(chance, 18)}"),
     ),
     LookAlike(
         "US telephone",
-        "codes of no area, ranges",
         lambda chance: chance.choice(
             (
                 f"part 1{digits(chance, 2)}-{digits(chance, 3)}-{digits(chance, 4)}",
@@ -210,7 +197,6 @@ _NUMBERS = (
     ),
     LookAlike(
         "SSN",
-        "part numbers of no area",
         _beside(
             "part no.|item",
             lambda chance: f"{chance.choice(('000', '666'))}-{digits(chance, 2)}-{digits(chance, 4)}",
@@ -218,26 +204,22 @@ _NUMBERS = (
     ),
     LookAlike(
         "SSN without hyphens",
-        "9 digits without the word",
         _beside("order|주문|매출", lambda chance: f"{chance.randrange(1, 9)}{digits(chance, 8)}"),
     ),
     LookAlike(
         "ITIN",
-        "part numbers of no group",
         _beside(
             "part", lambda chance: f"9{digits(chance, 2)}-{chance.randrange(10, 50)}-{digits(chance, 4)}"
         ),
     ),
     LookAlike(
         "EIN",
-        "2-7 digits without the word",
         _beside("ticket|lot|item", lambda chance: f"{chance.randrange(10, 99)}-{digits(chance, 7)}"),
     ),
-    LookAlike("date of birth beside its word", "dates beside other words", _dates),
-    LookAlike("Korean date of birth beside its word", "dates beside other words", _dates),
+    LookAlike("date of birth beside its word", _dates),
+    LookAlike("Korean date of birth beside its word", _dates),
     LookAlike(
         "NINO",
-        "codes with an impossible prefix",
         _beside(
             "SKU|model",
             lambda chance: (
@@ -247,40 +229,33 @@ _NUMBERS = (
     ),
     LookAlike(
         "NHS number",
-        "10 digits without the word",
         _beside("order|case", lambda chance: f"5{digits(chance, 9)}"),
     ),
-    LookAlike("DNI", "8 digits and a wrong letter", _beside("SKU|code", _wrong(check_digits.dni))),
-    LookAlike("NIE", "codes with a wrong letter", _beside("SKU|code", _wrong(check_digits.nie))),
-    LookAlike("NIR", "15 digits with a wrong key", _beside("serial|order", _wrong(check_digits.nir))),
+    LookAlike("DNI", _beside("SKU|code", _wrong(check_digits.dni))),
+    LookAlike("NIE", _beside("SKU|code", _wrong(check_digits.nie))),
+    LookAlike("NIR", _beside("serial|order", _wrong(check_digits.nir))),
     LookAlike(
         "codice fiscale",
-        "product keys with a wrong letter",
         _beside("product key", _wrong(check_digits.codice_fiscale)),
     ),
     LookAlike(
         "Steuer-ID",
-        "11 digits without the word",
         _beside("추적번호|parcel", lambda chance: f"{chance.randrange(2, 9)}{digits(chance, 10)}"),
     ),
-    LookAlike(
-        "BSN", "9 digits without the word", _beside("case|사건", lambda chance: europe.bsn(chance).text)
-    ),
+    LookAlike("BSN", _beside("case|사건", lambda chance: europe.bsn(chance).text)),
     LookAlike(
         "OpenAI key",
-        "package names, placeholders",
         lambda chance: chance.choice(("sk-learn", "sk-proj", "task-list", _placeholder("sk-", 24)(chance))),
     ),
-    LookAlike("Anthropic key", "placeholders", _placeholder("sk-ant-", 24)),
-    LookAlike("GitHub token", "placeholders", _placeholder("ghp_", 36)),
-    LookAlike("AWS secret key", "commits, checksums", _hashes),
-    LookAlike("Langfuse key", "trace ids", _hashes),
-    LookAlike("Stripe key", "placeholders", _placeholder("sk_live_", 24)),
-    LookAlike("stock code", "other 6 digits", lambda chance: f"{chance.randrange(400_000, 900_000)}건"),
-    LookAlike("", "book numbers", _isbn),
+    LookAlike("Anthropic key", _placeholder("sk-ant-", 24)),
+    LookAlike("GitHub token", _placeholder("ghp_", 36)),
+    LookAlike("AWS secret key", _hashes),
+    LookAlike("Langfuse key", _hashes),
+    LookAlike("Stripe key", _placeholder("sk_live_", 24)),
+    LookAlike("stock code", lambda chance: f"{chance.randrange(400_000, 900_000)}건"),
+    LookAlike("", _isbn),
     LookAlike(
         "",
-        "identifiers of requests and parts",
         lambda chance: chance.choice(
             (
                 f"req_{draw(chance, HEX, 16)}",
@@ -295,5 +270,5 @@ _NUMBERS = (
 )
 LOOK_ALIKES: tuple[LookAlike, ...] = (
     *_NUMBERS,
-    *(LookAlike(like, shape, _one_of(phrases)) for like, shape, phrases in LOOK_ALIKE_WORDS),
+    *(LookAlike(like, _one_of(phrases)) for like, phrases in LOOK_ALIKE_WORDS),
 )

@@ -22,7 +22,6 @@ def iban(chance: Random) -> Value:
 KINDS = (
     Kind(
         "payment card",
-        "15 (American Express) or 16 digits with check digit, by `-`, spaces, dots or nothing",
         card,
         beside=("카드번호 {}", "카드 {}", "card number {}", "credit card: {}"),
         keys=("card", "카드번호", "cc"),
@@ -31,7 +30,6 @@ KINDS = (
     ),
     Kind(
         "IBAN",
-        "of DE, FR, ES, GB with check digits, whole or in groups of four",
         iban,
         beside=("IBAN {}", "IBAN: {}"),
         keys=("iban", "account"),

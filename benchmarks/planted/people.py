@@ -88,8 +88,6 @@ def company_word(chance: Random) -> Value:
 KINDS = (
     Kind(
         "Korean name before a title",
-        "surname and given name of 2 syllables, then a title such as 대리, 팀장님, 고객님, 교수, 님, 씨, "
-        "with or without a space",
         korean_name,
         beside=tuple(f"{{}} {title}" for title in SPACED_TITLES) + tuple(f"{{}}{title}" for title in TITLES),
         bare=False,
@@ -97,8 +95,6 @@ KINDS = (
     ),
     Kind(
         "Korean name beside its word",
-        "the same, also with rare given names (하람, 로운), beside 예금주, 성함, 이름, 수취인, 보호자, "
-        "환자명, 받는 사람",
         rare_korean_name,
         beside=(
             "예금주 {}",
@@ -120,8 +116,6 @@ KINDS = (
     ),
     Kind(
         "English name beside its word",
-        "first name, sometimes an initial, surname, beside name:, customer:, Dear, my name is, "
-        "patient, Mr., Ms., Dr.",
         english_name,
         beside=(
             "name: {}",
@@ -144,7 +138,6 @@ KINDS = (
     ),
     Kind(
         "surname after Mr., Ms., Dr.",
-        "surname alone after Mr., Mrs., Ms., Dr.",
         english_surname,
         beside=("Mr. {}", "Ms. {}", "Mrs. {}", "Dear Mr. {},", "Dr. {}"),
         bare=False,
@@ -152,21 +145,18 @@ KINDS = (
     ),
     Kind(
         "listed company",
-        "name of a company in the `--names` file",
         company,
         keys=("company", "corp_name"),
         disguises="hangul text",
     ),
     Kind(
         "stock code",
-        "6 digits of a company in the `--names` file",
         stock_code,
         keys=("stockCode", "종목코드"),
         disguises="code",
     ),
     Kind(
         "listed company whose name is a word",
-        "such as 신세계 or 대상, in the `--names` file, beside 주가, 실적, (주), 그룹, 공시, 배당",
         company_word,
         beside=("{} 주가", "{} 실적", "(주){}", "{}그룹", "{} 공시", "{} 배당"),
         bare=False,

@@ -43,7 +43,6 @@ class Harmless:
     """A look-alike in a record."""
 
     like: str
-    shape: str
     place: str
     text: str
 
@@ -85,7 +84,7 @@ def make_samples(seed: int, *, values: int = 20) -> Iterator[Sample]:
             yield _one_value(kind, chance, is_disguised=True)
     for family in LOOK_ALIKES:
         for _ in range(values):
-            draft = _Draft(_ordinary_record(chance))
+            draft = _Draft(ordinary_record(chance))
             _add_look_alike(draft, family, chance, set())
             yield draft.done()
     for _ in range(len(KINDS) * values // 10):
@@ -94,14 +93,14 @@ def make_samples(seed: int, *, values: int = 20) -> Iterator[Sample]:
 
 def _one_value(kind: Kind, chance: Random, *, is_disguised: bool) -> Sample:
     while True:
-        draft = _Draft(_ordinary_record(chance))
+        draft = _Draft(ordinary_record(chance))
         if _plant(draft, kind, chance, set(), is_disguised=is_disguised):
             return draft.done()
 
 
 def _whole_record(chance: Random) -> Sample:
     """Three to five values of different kinds and two look-alikes, each in a place of its own."""
-    draft = _Draft(_ordinary_record(chance))
+    draft = _Draft(ordinary_record(chance))
     taken: set[str] = set()
     for kind in chance.sample(KINDS, chance.randrange(3, 6)):
         _plant(draft, kind, chance, taken, is_disguised=chance.random() < 0.4)
@@ -171,7 +170,7 @@ def _add_look_alike(draft: _Draft, family: LookAlike, chance: Random, taken: set
         place = choose_place(mention, chance)
     taken.add(_area(place))
     PLACES[place](draft.record, mention, chance)
-    draft.harmless.append(Harmless(family.like, family.shape, place, text))
+    draft.harmless.append(Harmless(family.like, place, text))
 
 
 def _call(chance: Random) -> dict[str, Any]:
@@ -192,7 +191,7 @@ def _call(chance: Random) -> dict[str, Any]:
     }
 
 
-def _ordinary_record(chance: Random) -> Record:
+def ordinary_record(chance: Random) -> Record:
     return {
         "schema_version": 2,
         "ts": f"2026-04-{chance.randrange(1, 31):02d}T{chance.randrange(24):02d}:30:07.000000+00:00",

@@ -16,17 +16,12 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
-from .disguises import LOOK_ALIKE_LETTERS, SPELLED, SPELLED_ENGLISH
 from .kind import Value
 
 _LABEL: Final = re.compile(r"\[[A-Za-z_ ]+-\d+\]|-[a-p]{32}|<[A-Z_]+>|\{\{[^{}]*\}\}")
 """What the tools write in a value's place: its random letters and numbers are not the value's."""
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
-_UNLIKE: Final = {ord(fake): real for real, fake in LOOK_ALIKE_LETTERS.items()}
-_AS_DIGITS: Final = str.maketrans("oli", "011")
-_SPELLED: Final = [str.maketrans(row, "0123456789") for row in SPELLED]
-_WORD: Final = re.compile("|".join(SPELLED_ENGLISH))
 
 
 def strings(part: Any) -> Iterator[str]:
@@ -43,9 +38,9 @@ def strings(part: Any) -> Iterator[str]:
 
 
 def fold(text: str) -> str:
-    """Only letters and digits, without case, width, script of digits and look-alike letters."""
+    """Only letters and digits, without case, width and script of digits."""
     chars = []
-    for char in unicodedata.normalize("NFKC", text.translate(_UNLIKE)).casefold():
+    for char in unicodedata.normalize("NFKC", text).casefold():
         if char.isalnum():
             digit = unicodedata.digit(char, None)
             chars.append(char if digit is None else str(digit))
@@ -64,14 +59,7 @@ def readings(text: str) -> frozenset[str]:
         fresh = set(_decoded(pending.pop())) - versions
         versions |= fresh
         pending += fresh
-    folded = {fold(version) for version in versions}
-    tables = (_AS_DIGITS, *_SPELLED)
-    translated = {reading.translate(table) for reading in folded for table in tables}
-    return frozenset(folded | translated | {_WORD.sub(_digit, reading) for reading in folded})
-
-
-def _digit(word: re.Match[str]) -> str:
-    return str(SPELLED_ENGLISH.index(word[0]))
+    return frozenset(fold(version) for version in versions)
 
 
 def _decoded(text: str) -> Iterator[str]:
@@ -111,7 +99,7 @@ def runs(core: str) -> tuple[str, ...]:
     """The runs of a secret of which each alone is a leak."""
     size = needed(len(core))
     found = {core[at : at + size] for at in range(len(core) - size + 1)}
-    return tuple(sorted(found | {run.translate(_AS_DIGITS) for run in found}))
+    return tuple(sorted(found))
 
 
 def needed(length: int) -> int:

@@ -2,7 +2,7 @@
 
 A test carries ``@pytest.mark.promise("000-4")``, or several rows, and has the first row's number in its name.
 A promise that is not kept yet is ``xfail(strict=True)`` with what was seen as its reason; keeping it takes
-the mark off. ``scripts/promises.py`` writes docs/explanation/promises.md from the results.
+the mark off. ``scripts/promises.py`` prints the results.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""The table of promises, as the tests and the page read it."""
+"""The table of promises, as the tests and scripts/promises.py read it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +34,6 @@ class Promise:
     @property
     def id(self) -> str:
         return f"{self.document}-{self.number}"
-
-
-def read_title(document: str) -> str:
-    return str(_read(document)["title"])
 
 
 def read_promises(document: str) -> list[Promise]:

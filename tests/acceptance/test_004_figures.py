@@ -40,7 +40,7 @@ def test_03_a_second_reading_of_a_day_is_compared_with_the_day_before(tmp_path: 
     command(tmp_path, "index").assert_code()
     _gates(tmp_path)
     yesterday = str(datetime.now(UTC).date() - timedelta(days=1))
-    with closing(sqlite3.connect(tmp_path / "data/runs/repair.db")) as connection, connection:
+    with closing(sqlite3.connect(tmp_path / "data/runs/coreloop.db")) as connection, connection:
         connection.execute("UPDATE gate_snapshots SET day = ?", (yesterday,))
     read = []
     for number in range(3):
@@ -69,7 +69,7 @@ def test_20_the_95th_percentile_is_a_duration_that_95_of_100_jobs_do_not_pass(
 @pytest.mark.slow
 @pytest.mark.promise("004-20")
 def test_20_the_metrics_have_the_throughput_and_the_longer_of_two_durations(tmp_path: Path) -> None:
-    _figures_after(indexed(tmp_path) / "data/runs/jobs.db", (1, 40))
+    _figures_after(indexed(tmp_path) / "data/runs/coreloop.db", (1, 40))
     with served(tmp_path) as service, service.client() as client:
         text = client.get("/metrics").text
     figures = dict(re.findall(r"^(jobs_p95_seconds|jobs_done_last_hour) (\S+)$", text, re.MULTILINE))
@@ -79,7 +79,7 @@ def test_20_the_metrics_have_the_throughput_and_the_longer_of_two_durations(tmp_
 
 def _figures_after(database: Path, seconds: Sequence[int]) -> tuple[int, float]:
     """The last hour's jobs and their 95th percentile in a queue whose jobs took these seconds."""
-    with public_name("sqlite_queue")(database) as queue:
+    with public_name("queue_at")(database) as queue:
         jobs = [queue.put("index.module", {"number": number}) for number in range(len(seconds))]
         ended = datetime.now(UTC)
         for job, duration in zip(jobs, seconds, strict=True):

@@ -56,7 +56,7 @@ def jobs(folder: Path, **environ: str) -> dict[str, dict[str, Any]]:
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    with closing(sqlite3.connect(folder / "data/runs/repair.db")) as connection:
+    with closing(sqlite3.connect(folder / "data/runs/coreloop.db")) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(f"SELECT * FROM {table}")]
 
@@ -150,7 +150,7 @@ def falls(folder: Path) -> list[dict[str, Any]]:
     first = listed(folder, "repair", "gates")
     assert [gate["signal"] for gate in first] == [None, None]
     yesterday = str(datetime.now(UTC).date() - timedelta(days=1))
-    with closing(sqlite3.connect(folder / "data/runs/repair.db")) as connection, connection:
+    with closing(sqlite3.connect(folder / "data/runs/coreloop.db")) as connection, connection:
         connection.execute("UPDATE gate_snapshots SET day = ?", (yesterday,))
     for number in range(3):
         (folder / f"known_{number}.py").write_text("def known(key: str) -> str:\n    return key\n")
@@ -311,7 +311,7 @@ def test_08_a_link_is_suggested_between_different_names(tmp_path: Path) -> None:
 def test_09_jobs_are_in_a_sqlite_file_and_done_by_another_process(tmp_path: Path) -> None:
     folder = shop(tmp_path)
     ask(folder, SHIP, "--no-repair")
-    assert (folder / "data/runs/jobs.db").is_file()
+    assert (folder / "data/runs/coreloop.db").is_file()
     assert {job["status"] for job in jobs(folder).values()} == {"queued"}
     command(folder, "jobs", "work", "--until-idle").assert_code()
     assert {job["status"] for job in jobs(folder).values()} == {"done"}
@@ -324,7 +324,7 @@ def test_09_jobs_are_in_postgres_if_its_address_is_given(tmp_path: Path, databas
     environ = {"CORELOOP_DATABASE_URL": database}
     ask(folder, SHIP, "--no-repair", **environ)
     assert {"index.file", "evidence.inject"} <= jobs(folder, **environ).keys()
-    assert not (folder / "data/runs/jobs.db").exists()
+    assert not (folder / "data/runs/coreloop.db").exists()
     command(folder, "jobs", "work", "--until-idle", **environ).assert_code()
     assert {job["status"] for job in jobs(folder, **environ).values()} == {"done"}
     assert ask(folder, SHIP, **environ)["supported"]
@@ -347,7 +347,7 @@ COLUMNS = {
 @pytest.mark.promise("004-10")
 @pytest.mark.parametrize("table", COLUMNS)
 def test_10_a_table_has_the_columns_of_the_document(repaired: tuple[Path, Done], table: str) -> None:
-    with closing(sqlite3.connect(repaired[0] / "data/runs/repair.db")) as connection:
+    with closing(sqlite3.connect(repaired[0] / "data/runs/coreloop.db")) as connection:
         columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
     assert columns >= COLUMNS[table]
 

@@ -1,4 +1,4 @@
-"""Each promise has a test, each test a promise, and the page says what the tests say."""
+"""Each promise has a test, and each test a promise."""
 
 import ast
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from promoting import FILE, SOURCE, Project, statement, write_candidates
     [
         pytest.param(
             '@mcp.tool(description="Analyses a company.")',
-            "set by description= of mcp.tool(…), line {line}; paste there: - First: show",
+            "set by description= of mcp.tool(…), line {line}; paste there: - company: from show().code",
             id="described by the decorator",
         ),
         pytest.param("@mcp.tool()", "analysis has no docstring", id="not described at all"),

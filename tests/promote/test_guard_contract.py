@@ -7,10 +7,6 @@ import pytest
 from coreloop.base.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.urllib_transport import UrllibTransport
-from coreloop.guard.decision import CONTEXT, Action, BaseRules
-from coreloop.guard.event import read_authorships, read_reviews
-from coreloop.guard.event import read_pulls as read_pulls_file
-from coreloop.guard.github import gather, read_base_rules, read_pulls, take_back
 from coreloop.guard.protection import (
     FILE,
     apply,

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coreloop.guard.markers import GuardFacts
+from coreloop.guard.promotion import refuse_files, refuse_message, refuse_trailers
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import open_workspace
 from coreloop.guard.change import read_files
-from coreloop.guard.markers import GuardFacts
-from coreloop.guard.promotion import refuse_files, refuse_message, refuse_trailers
 from coreloop.learn.proposals.declared_words import BaseNames
 from model_stand_in import Act, ModelStandIn, answers, model_stand_in
 

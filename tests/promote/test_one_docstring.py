@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coreloop.guard.decision import GuardDecision
+from coreloop.guard.inputs import CheckInputs
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.promotions import promotions
@@ -13,8 +15,6 @@ from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.guard.check import check_event
-from coreloop.guard.decision import GuardDecision
-from coreloop.guard.inputs import CheckInputs
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote
@@ -35,7 +35,7 @@ from promoting import (
 
 BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
-FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass company"
+FIRST, ONCE, ALWAYS = "- company: from show().code", "- Call once per request", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
 
 
@@ -132,7 +132,7 @@ def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, wo
     assert plan is not None
     merge(project, hub, done.branch)
     with WritableRepository(project.root) as repository:
-        merged = promotions(repository.log(repository.base("main")))
+        merged = promotions(repository, repository.log(repository.base("main")))
     assert {entry.key for entry in merged} == {entry.key for entry in plan.proposals}
     with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*already promoted"):
         select_tool(workspace, "analysis", None)

@@ -9,8 +9,8 @@ from promoting import Project, statement, write_candidates
 LINES = (
     "- company: from search().hits[].company",
     "- axis: from show().axis",
-    "- First: show",
-    "- Call once per request",
+    "- company: from show().code",
+    "- axis: from search().hits[].company",
 )
 
 

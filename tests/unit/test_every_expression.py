@@ -12,7 +12,6 @@ import pytest
 from expressions import Expression, build, expressions, run, units
 
 CUT_BEFORE: Final = {
-    "coreloop.answer.models.sentences._CODE_LINE": "matches at the start of a line",
     "coreloop.answer.search.extract.markdown._COMMENT": "one without an end is looked for once",
     "coreloop.base.tempfiles._PARTIAL": "the name of a file, 255 bytes",
     "coreloop.cli.promote: Got unexpected extra arguments? \\((\\S+).*\\)": "what a person typed",

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.planted.kind import Value
+from benchmarks.planted.score import Secrets
 
 from coreloop.base.github.pygithub_transport import Connection
 from coreloop.base.records import encodable
@@ -25,12 +27,12 @@ from github_stand_in import GithubStandIn, Reply
 from hostile import CANARIES, QUESTIONS, SHORT
 from logs import call, failed, record, rest, write_log
 from logs import word as unlike
-from planted.fold import survives
-from planted.value import Core
 from promoting import FILE, OTHER_FILE, REACH, Agent, Project, run_git
 
 pytestmark = pytest.mark.slow
 AXES = ("수익성", "성장성", "안정성", "배당", "효율성", "growth", "cash flow", "valuation")
+_TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
+_TWINS = str.maketrans("асеорхукԛ", "aceopxykq")
 WORDS = tuple(axis for axis in AXES if " " not in axis)
 SOURCE = f'''"""Tools."""
 
@@ -156,7 +158,9 @@ class Loop:
 
 
 def has_canary(text: str) -> bool:
-    return any(survives(Core(word), {"": text}) for word in CANARIES)
+    """Whether a patient reader finds a canary: in tag characters, in letters that look like others."""
+    plain = text.translate(_TAGS).translate(_TWINS)
+    return any(Secrets(Value(word)).are_in(version) for version in (text, plain) for word in CANARIES)
 
 
 @pytest.fixture

@@ -45,13 +45,3 @@ def test_pins_of_the_project_have_no_address():
     assert len(pinned) > 100
     assert not any("://" in pin or "@" in pin for pin in pinned)
     assert all("==" in pin for pin in pinned)
-
-
-def test_frameworks_get_other_versions_and_keep_their_comments():
-    listed = "# why\nfastmcp==4.2.3\nlangchain==1.5.2\n"
-    changed = script.with_versions(listed, {"fastmcp": "4.3.0"})
-    assert changed == "# why\nfastmcp==4.3.0\nlangchain==1.5.2\n"
-
-
-def test_every_list_of_frameworks_is_known():
-    assert sorted(script.FRAMEWORKS) == sorted((ROOT / "tests" / "frameworks").glob("*versions.txt"))

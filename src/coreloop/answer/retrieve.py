@@ -12,8 +12,7 @@ import msgspec
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target
-from coreloop.answer.repair.injected_evidence import fresh_sources, question_key
-from coreloop.answer.repair.repair_targets import reference
+from coreloop.answer.repair.evidence import fresh_sources, question_key, reference
 from coreloop.answer.search.index.find_symbols import entry_named, find_fields, find_symbols, is_named
 from coreloop.answer.search.index.imports import indexed_imports
 from coreloop.answer.search.index.pending import stale_files

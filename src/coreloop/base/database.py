@@ -1,6 +1,7 @@
-"""A database for a store of a project; SQLite here: one connection, whose threads take turns.
+"""The database of a project: one SQLite file, or Postgres, with the tables of all stores.
 
-`coreloop.base.postgres` has the other one. A store's statements are SQL that both understand, with ``?``.
+SQLite is here: one connection, whose threads take turns. `coreloop.base.postgres` has the other one. The
+statements of a store are SQL that both understand, with ``?``.
 """
 
 import json
@@ -9,8 +10,8 @@ import platform
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import fields
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import RLock
@@ -25,6 +26,24 @@ from coreloop.base.records import encodable
 T = TypeVar("T")
 JSON: Final = {"json": True}
 """Metadata of a field whose column has JSON."""
+FILE: Final = "coreloop.db"
+ADDRESS: Final = "CORELOOP_DATABASE_URL"
+"""The environment variable with the address of a Postgres database that takes the file's place."""
+VERSIONS: Final = """
+CREATE TABLE versions (
+    name    TEXT PRIMARY KEY,  -- of a store
+    version BIGINT NOT NULL    -- of its tables
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of a store, in SQL that both databases understand; ``;`` and a newline end a statement."""
+
+    name: str
+    script: str
+    version: int = 1
 
 
 def stamp(moment: datetime) -> str:
@@ -74,6 +93,8 @@ class Database(ABC):
     """At the end of a SELECT, so that no other transaction changes the row."""
     take_row = ""
     """As `lock_row`, but rows that another transaction has locked are left out."""
+    blob = "BLOB"
+    """The type of a column of bytes."""
 
     def now(self) -> datetime:
         """Return the time, by a clock that all processes on this database share."""
@@ -97,6 +118,29 @@ class Database(ABC):
         """Run one statement in a transaction."""
         with self.writing():
             return self.rows(statement, [*map(to_column, parameters)])
+
+    def create(self, tables: Tables) -> None:
+        """Create a store's tables, unless they are there.
+
+        Raises
+        ------
+        RunStoreError
+            They are of another version.
+        """
+        asked = "SELECT version FROM versions WHERE name = ?", (tables.name,)
+        with self.reading():
+            found = self.rows(*asked)
+        if not found:
+            with self.writing():
+                if not self.rows(*asked):  # another process was not faster
+                    for statement in tables.script.replace("BLOB", self.blob).split(";\n"):
+                        self.rows(statement)
+                    self.rows("INSERT INTO versions VALUES (?, ?)", (tables.name, tables.version))
+        elif found[0][0] != tables.version:
+            raise RunStoreError(
+                f"the tables of {tables.name} have version {found[0][0]}; "
+                f"this coreloop reads {tables.version}"
+            )
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
@@ -161,26 +205,6 @@ class SqliteDatabase(Database):
                 raise RunStoreError(
                     f"{self.path}: the rows are removed, but a reader keeps them in the WAL; run this again"
                 )
-
-
-@contextmanager
-def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabase]:
-    """Open a file; it is created if necessary.
-
-    Parameters
-    ----------
-    path : Path
-        Created with mode 0600, its folder with 0700.
-
-    Raises
-    ------
-    RunStoreError
-        The file has other tables, another version, or cannot be used.
-    """
-    with ExitStack() as stack:
-        with store_errors(path):
-            connection = stack.enter_context(sqlite.writer(path, schema, threads=True))
-        yield SqliteDatabase(path, connection)
 
 
 def this_process() -> str:

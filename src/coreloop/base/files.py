@@ -4,8 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -178,26 +177,8 @@ def open_regular(path: Path) -> BinaryIO:
     return file
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """A held lock and its open file."""
-
-    descriptor: int | None
-
-    def make_exclusive(self) -> bool:
-        """Turn a shared lock into an exclusive lock; it is lost if another process shares it."""
-        if self.descriptor is None:
-            return True
-        import fcntl
-
-        with suppress(BlockingIOError):
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        return False
-
-
 @contextmanager
-def locked(folder: Path, *, shared: bool = False) -> Iterator[Lock]:
+def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
     """Lock a folder, so that one process at a time reads, decides and writes; ``shared`` locks for reading.
 
     The operating system releases the lock when the process ends. Without ``fcntl`` (Windows) nothing is
@@ -211,14 +192,14 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[Lock]:
     try:
         import fcntl
     except ImportError:
-        yield Lock(None)
+        yield
         return
     with _writing(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        yield Lock(descriptor)
+        yield
     finally:
         os.close(descriptor)
 

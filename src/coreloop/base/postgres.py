@@ -1,4 +1,4 @@
-"""The extra ``postgres``: a Postgres database for the stores of several machines.
+"""The database of a project; with the extra ``postgres``, a Postgres database for several machines.
 
 psycopg is imported only in this module, on first use. The tables are in the schema ``coreloop`` of the
 database. A session holds runs by advisory locks, so a pooler must not share it between transactions.
@@ -6,14 +6,15 @@ database. A session holds runs by advisory locks, so a pooler must not share it 
 
 import selectors
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import BoundedSemaphore, Lock, local
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from coreloop.base import sqlite
-from coreloop.base.database import Database, sqlite_database, this_process
+from coreloop.base.database import ADDRESS, FILE, VERSIONS, Database, SqliteDatabase, Tables, this_process
+from coreloop.base.database import store_errors as file_errors
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     import psycopg
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-VARIABLE: Final = "CORELOOP_DATABASE_URL"
+_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
+_FORMER: Final = ("runs.db", "jobs.db", "repair.db")
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
@@ -41,12 +43,14 @@ _POLL_S: Final = 0.2
 
 
 class PostgresDatabase(Database):
-    """A few sessions, of which each thread uses one at a time; see `postgres_database`."""
+    """A few sessions, of which each thread uses one at a time; see `database_at`."""
 
     lock_row = " FOR UPDATE"
     take_row = " FOR UPDATE SKIP LOCKED"
+    blob = "BYTEA"
 
     def __init__(self, address: str) -> None:
+        self.address = address
         self._sessions = _Sessions(lambda: connect(address))
         self._own = local()
 
@@ -84,34 +88,14 @@ class PostgresDatabase(Database):
         with self.reading():
             self.rows(f"VACUUM {', '.join(tables)}")
 
-    def create(self, name: str, script: str, version: int) -> None:
-        """Create a store's tables, unless they are there.
-
-        Parameters
-        ----------
-        name : str
-            The store's; a table of this name and ``_version`` has their version.
-        script : str
-            SQL; ``BLOB`` stands for ``BYTEA``.
-        version : int
-            Of the tables.
-
-        Raises
-        ------
-        RunStoreError
-            They are of another version.
-        """
+    def create(self, tables: Tables) -> None:
+        """Create a store's tables, one process after another."""
         with self.writing():
             self.rows("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
-            if self.rows(f"SELECT to_regclass('coreloop.{name}_version')") == [(None,)]:
+            if self.rows("SELECT to_regclass('coreloop.versions')") == [(None,)]:
                 self.rows("CREATE SCHEMA IF NOT EXISTS coreloop")
-                self.rows(script.replace("BLOB", "BYTEA"))
-                self.rows(f"CREATE TABLE {name}_version AS SELECT {version} AS version")
-            ((found,),) = self.rows(f"SELECT version FROM {name}_version")
-            if found != version:
-                raise RunStoreError(
-                    f"the Postgres store has schema version {found}; this coreloop reads {version}"
-                )
+                self.rows(VERSIONS)
+            super().create(tables)
 
     def close(self) -> None:
         """Close the sessions."""
@@ -205,53 +189,47 @@ def is_alive(session: Session) -> bool:
 
 
 @contextmanager
-def project_database(
-    folder: Path, schema: sqlite.Schema, environ: Mapping[str, str], *, in_postgres: str = ""
-) -> Iterator[Database]:
-    """Open a store of a project: in Postgres if ``CORELOOP_DATABASE_URL`` says so, else a file in a folder.
+def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
+    """Open a database, and create the tables of a store if necessary.
 
     Parameters
     ----------
-    folder : Path
-        Of the files; a file has the name of its schema.
-    in_postgres : str
-        SQL that only Postgres needs behind the schema's.
+    place : Path or str
+        A SQLite file, created with mode 0600 and its folder with 0700; or the address of a Postgres database.
+
+    Raises
+    ------
+    RunStoreError
+        The database has other tables, another version, or cannot be used.
+    MissingExtraError
+        Postgres needs an extra.
     """
-    if address := environ.get(VARIABLE):
-        with postgres_database(address, schema, script=in_postgres) as postgres:
-            yield postgres
-        return
-    with sqlite_database(folder / f"{schema.name}.db", schema) as database:
+    with ExitStack() as stack:
+        if isinstance(place, str):
+            require_extra()
+            database: Database = stack.enter_context(closing(PostgresDatabase(place)))
+        else:
+            with file_errors(place):
+                connection = stack.enter_context(sqlite.writer(place, _FILE, threads=True))
+            database = SqliteDatabase(place, connection)
+        database.create(tables)
         yield database
 
 
 @contextmanager
-def postgres_database(address: str, schema: sqlite.Schema, *, script: str = "") -> Iterator[PostgresDatabase]:
-    """Open a database; a store's tables are created if necessary.
-
-    Parameters
-    ----------
-    address : str
-        ``postgresql://user@host/database``. It never appears in a message, because it may hold a password.
-    schema : Schema
-        The store's, whose tables a script makes.
-    script : str
-        What only Postgres needs behind that script.
+def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -> Iterator[Database]:
+    """Open the database of a project: in Postgres if the environment says so, else the file in a folder.
 
     Raises
     ------
-    MissingExtraError
-        psycopg is not installed.
     RunStoreError
-        The database cannot be used, or has tables of another version.
+        As `database_at`, or the folder has files that only an earlier coreloop reads.
     """
-    require_extra()
-    database = PostgresDatabase(address)
-    try:
-        database.create(schema.name, f"{schema.create}{script}", schema.version)
+    for name in _FORMER:
+        if not environ.get(ADDRESS) and (folder / name).exists():
+            raise RunStoreError(f"{folder / name}: only an earlier coreloop reads this file; move it away")
+    with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
         yield database
-    finally:
-        database.close()
 
 
 def require_extra() -> None:
@@ -265,13 +243,13 @@ def require_extra() -> None:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise needs_extra("postgres", feature=VARIABLE) from error
+        raise needs_extra("postgres", feature=ADDRESS) from error
 
 
 def wait_until_started(address: str, *, wait_s: float) -> bool:
     """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
 
-    Whether this one may connect, and to which database, is for `postgres_database` to say.
+    Whether this one may connect, and to which database, is for `database_at` to say.
 
     Raises
     ------
@@ -304,14 +282,12 @@ def store_errors() -> Iterator[None]:
         raise RunStoreError("the disk of the Postgres store is full; make room and try again") from error
     except psycopg.OperationalError as error:
         reason = printable(str(error).strip().partition("\n")[0])
-        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {VARIABLE}") from error
+        raise RunStoreError(f"the Postgres store cannot be used ({reason}); check {ADDRESS}") from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise RunStoreError(
-            f"the user of {VARIABLE} may not use the schema coreloop; grant it, or create it once"
+            f"the user of {ADDRESS} may not use the schema coreloop; grant it, or create it once"
         ) from error
     except psycopg.ProgrammingError as error:
         if getattr(error, "sqlstate", None) is not None:
             raise
-        raise RunStoreError(
-            f"{VARIABLE} is not an address such as postgresql://user@host/database"
-        ) from error
+        raise RunStoreError(f"{ADDRESS} is not an address such as postgresql://user@host/database") from error

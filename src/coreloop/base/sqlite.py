@@ -6,7 +6,6 @@ Independent of what a database stores. Only this module translates sqlite3 error
 import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -333,24 +332,6 @@ def empty_wal(connection: sqlite3.Connection) -> bool:
 
     # SQLite waits for readers and writers, but not for another checkpoint.
     return wait_until(is_empty, within_s=BUSY_TIMEOUT_S, pause_s=_PAUSE_S)
-
-
-def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: Path) -> None:
-    """Overwrite a database with a copy of another; processes that have it open then see the copy.
-
-    Raises
-    ------
-    WorkspaceError
-        Another process has been writing to the database, ``path``, for longer than `BUSY_TIMEOUT_S`.
-    """
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-
-    def stop(status: int, _remaining: int, _total: int) -> None:
-        # Called after every step of a backup, which would otherwise wait forever for another writer.
-        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
-            raise WorkspaceError(f"{busy()}; run this again", path=path)
-
-    source.backup(connection, progress=stop)
 
 
 def busy() -> str:

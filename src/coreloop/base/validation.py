@@ -2,12 +2,12 @@
 
 Fields may be ``str``, ``int``, ``bool``, ``datetime``, ``Literal`` texts, other such dataclasses, ``list`` or
 ``tuple`` of them, ``dict``, ``Any``, or a union of these. Nothing is converted, not even a boolean to a
-number. A field with a default may be absent; ``metadata={"name": …}`` gives its name in JSON.
+number. A field with a default may be absent; `at` gives its name in JSON, where it is another.
 """
 
 import json
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
@@ -16,6 +16,11 @@ from typing import Any, Final, Literal, NoReturn, TypeVar, Union, cast, get_args
 T = TypeVar("T")
 _WORDS: Final = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
 _KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str}
+
+
+def at(name: str, default: Any = MISSING) -> Any:
+    """A field with another name in JSON; ``head.sha`` is in an inner object, which may be absent, too."""
+    return field(default=default, metadata={"name": name})
 
 
 def fields_of(value: object, *names: str) -> dict[str, object]:
@@ -110,14 +115,24 @@ def _read(value: Any, kind: Any, at: str, exact: bool) -> Any:
 
 def _fields(value: dict[Any, Any], kind: Any, at: str, exact: bool) -> Iterator[tuple[str, Any]]:
     known = _declared(kind)
-    unknown = next((name for name in value if name not in known), None) if exact else None
+    names = {name.partition(".")[0] for name in known}
+    unknown = next((name for name in value if name not in names), None) if exact else None
     if unknown is not None:
         raise _error(f"Object contains unknown field `{unknown}`", at)
-    for name, (field, hint, required) in known.items():
-        if name in value:
-            yield field, _shaped(value[name], hint, f"{at}.{name}", exact)
+    for name, (own, hint, required) in known.items():
+        item = _item(value, name)
+        if item is not MISSING:
+            yield own, _shaped(item, hint, f"{at}.{name}", exact)
         elif required:
             raise _error(f"Object missing required field `{name}`", at)
+
+
+def _item(value: Any, name: str) -> Any:
+    for key in name.split("."):
+        if type(value) is not dict or key not in value:
+            return MISSING
+        value = value[key]
+    return value
 
 
 @cache
@@ -125,12 +140,12 @@ def _declared(kind: Any) -> dict[str, tuple[str, Any, bool]]:
     """Name in JSON -> the field's name, its type, and whether it is required."""
     hints = get_type_hints(kind)
     return {
-        field.metadata.get("name", field.name): (
-            field.name,
-            hints[field.name],
-            field.default is MISSING and field.default_factory is MISSING,
+        own.metadata.get("name", own.name): (
+            own.name,
+            hints[own.name],
+            own.default is MISSING and own.default_factory is MISSING,
         )
-        for field in fields(kind)
+        for own in fields(kind)
     }
 
 

@@ -109,8 +109,8 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
 
     Example: feedback last down --reason "the file is out of date"
     """
-    from coreloop.answer.repair.every_job import all_handlers
     from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
+    from coreloop.answer.repair.jobs import all_handlers
     from coreloop.runs.jobs.work import work_on_jobs
     from coreloop.runs.load import load_run
 

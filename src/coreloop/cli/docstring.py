@@ -11,7 +11,7 @@ from coreloop.cli.options import FILE_OR_FOLDER
 from coreloop.cli.output import Group, Output
 
 if TYPE_CHECKING:
-    from coreloop.descriptions.source_files import FileReport
+    from coreloop.descriptions.lost_sections import FileReport
 
 
 @click.group(cls=Group)
@@ -30,7 +30,7 @@ def check(paths: tuple[Path, ...], base: str | None) -> Output:
 
     Example: docstring check src --base main
     """
-    from coreloop.descriptions.source_files import check_files
+    from coreloop.descriptions.lost_sections import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)

@@ -142,7 +142,7 @@ def _show_look(looked: "Looked", *, is_verbose: bool) -> None:
     if looked.statements:
         click.echo("\ncalls that do not follow these lines nearly always fail:")
     for statement in first(looked.statements, _MAX_STATEMENTS, "statement"):
-        line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides.text})")
+        line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
         click.echo(wrapped(line, columns, indent="  "))
     if looked.arguments:
         click.echo("\nwhere arguments come from:")
@@ -183,17 +183,15 @@ def _show_missing(looked: "Looked", columns: int) -> None:
 def _look_facts(looked: "Looked") -> dict[str, object]:
     """The facts as JSON; traces belong to no project, so that none of their words is declared."""
     from coreloop.base.project.settings import Settings
-    from coreloop.learn.proposals.statement_document import redact_statement
     from coreloop.learn.proposals.vocabulary import Vocabulary, labelled
-    from coreloop.learn.refine.document import redact_error
 
     words = Vocabulary({}, Settings())
     return {
         **fields_of(looked, "formats", "n_unknown"),
         "report": import_facts(looked.report),
         **fields_of(looked, "n_requests", "n_failed", "unseen"),
-        "errors": [labelled(row, redact_error(row, words)) for row in looked.errors],
-        "statements": [labelled(one, redact_statement(one, words)) for one in looked.statements],
+        "errors": [labelled(row, row.shared(words)) for row in looked.errors],
+        "statements": [labelled(one, one.shared(words)) for one in looked.statements],
         **untrusted({"arguments": looked.arguments}),
         "missing": looked.missing,
         **untrusted({"few_failures": looked.few_failures}),

@@ -164,7 +164,6 @@ def _show_preview(preview: "DraftPreview | None", max_open: int) -> None:
         click.echo("\nthe newest records are too many for a preview; dartlab-coreloop refine reads them")
         return
     _show_drafts(preview)
-    _show_expected(preview)
     click.echo(f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)")
 
 
@@ -185,25 +184,9 @@ def _show_drafts(preview: "DraftPreview") -> None:
         click.echo(f"{unread} not read; dartlab-coreloop refine reads all")
 
 
-def _show_expected(preview: "DraftPreview") -> None:
-    """Say how many drafts a week may bring."""
-    n_drafts = len(preview.drafts)
-    if preview.n_last_week is None:
-        click.echo("too few days with records to say how many a week to expect")
-    elif n_drafts:
-        click.echo(
-            (
-                f"{preview.n_last_week} of these {n_drafts} came in the last week; expect about as "
-                "many each week"
-            )
-            if preview.n_last_week
-            else "the last week added none; a new one comes once enough calls fail for the same reason"
-        )
-
-
 def _proposed(proposals: "SettingsProposals") -> str:
     n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
-    counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
+    counts = {"tool": len(proposals.tools), "selector": n_selectors}
     parts = [number_of(number, noun) for noun, number in counts.items() if number]
     return ", ".join(
         [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coreloop.base.errors import CoreloopError, WorkspaceError
 from coreloop.base.streams import outlive_readers
-from coreloop.learn.proposals.job_summary import job_summary
+from coreloop.learn.proposals.page import job_summary
 
 
 def newest(folder: Path, kind: str) -> Path:

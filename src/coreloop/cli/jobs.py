@@ -26,7 +26,7 @@ from coreloop.runs.jobs.job import STATUSES, Job, Status
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coreloop.answer.repair.gates import GateReading
+    from coreloop.answer.repair.jobs import GateReading
     from coreloop.answer.repair.tables import Gap, Suggestion
     from coreloop.runs.jobs.queue import JobQueue
 
@@ -53,7 +53,7 @@ def work(*, once: bool, until_idle: bool, workers: int) -> Output:
 
     Example: jobs work --until-idle
     """
-    from coreloop.answer.repair.every_job import all_handlers, plan_gates
+    from coreloop.answer.repair.jobs import all_handlers, plan_gates
     from coreloop.cli.open_runs import project_deps
     from coreloop.runs.jobs.queue import forget_expired
     from coreloop.runs.jobs.work import work_in_threads
@@ -221,7 +221,7 @@ def gates() -> Output:
 
     Example: repair gates
     """
-    from coreloop.answer.repair.gates import read_gates
+    from coreloop.answer.repair.jobs import read_gates
 
     with project_deps() as deps:
         readings = read_gates(deps, now=datetime.now(UTC))
@@ -260,7 +260,7 @@ def apply(suggestion_id: str) -> Output:
 
     Example: repair apply s-1
     """
-    from coreloop.answer.repair.suggestions import apply_suggestion
+    from coreloop.answer.repair.feedback import apply_suggestion
 
     with project_deps() as deps:
         decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
@@ -276,7 +276,7 @@ def reject(suggestion_id: str) -> Output:
 
     Example: repair reject s-1
     """
-    from coreloop.answer.repair.suggestions import reject_suggestion
+    from coreloop.answer.repair.feedback import reject_suggestion
 
     with project_deps() as deps:
         decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))

@@ -6,7 +6,6 @@ import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +16,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import fitted, padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.effect import effect_text
-from coreloop.cli.mining_options import skipped_lines, watched
+from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
-_MAX_SHOWN: Final = 11
-_FEWEST: Final = 3
-"""Items in all, and of each kind: each has two lines of one screen."""
+_MAX_SHOWN: Final = 10
+"""Items: each has two lines of one screen."""
 
 
 @click.command(cls=Command)
@@ -48,13 +46,12 @@ _FEWEST: Final = 3
 @click.option("--cause", metavar="TEXT", help="The reason.")
 @click.option("--by", metavar="NAME", help="Your name.  [default: git's user.name, or the login name]")
 def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | None) -> Output:
-    """Record a verdict or, without options, list what most needs one.
+    """Record a verdict or, without options, list the proposals that wait for one.
 
     With --id alone, shows that proposal or request, and what can be said next.
 
     A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
-    not proposed again until it gets a P or T. The newest verdict counts. The list has requests of the last
-    30 days, and proposals.
+    not proposed again until it gets a P or T. The newest verdict counts.
 
     Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
     """
@@ -71,7 +68,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     if wanted is None:
         if verdict is not None:
             raise UsageError("a verdict needs --id too; without options, the queue is shown")
-        return _queue(read_queue(workspace, now=now, watch=watched()))
+        return _queue(read_queue(workspace, now=now), workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).newest
         facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
@@ -90,21 +87,18 @@ def _effect(judgment: "HumanVerdict") -> str:
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _queue(queue: "Queue") -> Output:
-    waiting, judgments = queue.waiting, queue.mined.judgments
-    if queue.missing is not None:
-        click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
+def _queue(queue: "Queue", workspace: "Workspace") -> Output:
+    waiting, judgments = queue.waiting, queue.judgments
     for line in skipped_lines(judgments.skipped, "judgments"):
         click.echo(line, err=True)
     for damaged in queue.damaged:
         click.echo(printable(damaged), err=True)
     facts = {
-        "queue": [with_untrusted(item, *_texts(item.id)) for item in waiting],
+        "queue": [with_untrusted(one, "text") for one in waiting],
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    measured = _measured(queue.mined.workspace)
-    return Output(facts, lambda: _show_waiting(waiting, measured))
+    return Output(facts, lambda: _show_waiting(waiting, _measured(workspace)))
 
 
 def _texts(id: str) -> tuple[str, ...]:
@@ -123,19 +117,14 @@ def _measured(workspace: "Workspace") -> dict[str, str]:
 
 def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -> None:
     columns = shutil.get_terminal_size().columns
-    groups = [(kind, list(group)) for kind, group in groupby(waiting, key=lambda item: item.kind)]
-    n_left = _MAX_SHOWN
-    for number, (kind, items) in enumerate(groups, 1):
-        for_others = sum(min(_FEWEST, len(others)) for _, others in groups[number:])
-        shown = items[: n_left - for_others]
-        n_left -= len(shown)
-        click.echo(f"{kind}: {len(items)}")
-        for item in shown:
-            reasons = filter(None, [item.reason, measured.get(item.id)])
-            for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
-                click.echo(fitted(printable(line), columns))
-        if len(items) > len(shown):
-            click.echo(f"  … and {len(items) - len(shown)} more; --json lists all")
+    if waiting:
+        click.echo(f"waiting: {len(waiting)}")
+    for item in waiting[:_MAX_SHOWN]:
+        reasons = filter(None, [item.reason, measured.get(item.id)])
+        for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
+            click.echo(fitted(printable(line), columns))
+    if len(waiting) > _MAX_SHOWN:
+        click.echo(f"  … and {len(waiting) - _MAX_SHOWN} more; --json lists all")
     click.echo(
         (
             "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]\n"

@@ -1,6 +1,7 @@
 """What commands open, the project's runs and what answers need, and how a run is named."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,8 +35,8 @@ _LIMITS: Final = {
     "usd_per_iteration": (USD, "What an iteration costs at least, if its command does not say."),
 }
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_SESSION_CHARS: Final = 200
-"""Of an id; those of Claude Code have 36."""
+_SESSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+"""An id of a session, which is written into commands for an agent; those of Claude Code are UUIDs."""
 _LOOK_BACK: Final = 20
 """Runs of a project in which a session without its file finds its own."""
 
@@ -65,11 +66,11 @@ def session_id(session: str = "") -> str:
     Raises
     ------
     UsageError
-        The id is too long.
+        The id is not one.
     """
     session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    if len(session) > _SESSION_CHARS:
-        raise UsageError(f"the id of a session has at most {_SESSION_CHARS} characters")
+    if session and not _SESSION.fullmatch(session):
+        raise UsageError("the id of a session has up to 100 of the characters A-Z, a-z, 0-9 and . _ : -")
     return session
 
 
@@ -113,7 +114,7 @@ def _own_run(workspace: Workspace, store: "Store", session: str) -> str | None:
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
     import coreloop.answer.agent.kind
-    import coreloop.answer.repair.forget  # registers its kind, so that its runs are whole
+    import coreloop.answer.repair.store  # registers its kind, so that its runs are whole
     import coreloop.answer.research.kind  # noqa: F401
     from coreloop.runs.stores.store import open_store
 

@@ -31,11 +31,9 @@ from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.pattern.find_candidates import NearMiss
-    from coreloop.learn.pattern.propose import Proposals
-    from coreloop.learn.pattern.run import PatternResult
-    from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-    from coreloop.learn.proposals.statements import Statement
+    from coreloop.learn.pattern.run import PatternResult, Proposals
+    from coreloop.learn.proposals.entry import Candidate, Statement
+    from coreloop.learn.proposals.proposal_files import CandidatesFile
 
 
 @click.command(cls=Command)
@@ -124,7 +122,6 @@ def show_proposals(
     for gate, count in proposals.candidate_search.dropped.items():
         if count:
             click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
-            _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
     _show_rest(proposals, document)
     show_files(paths, kept)
 
@@ -168,15 +165,6 @@ def _show_table(document: "CandidatesFile") -> None:
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests left out")
 
 
-def _show_nearest(missed: "list[NearMiss]") -> None:
-    columns = shutil.get_terminal_size().columns
-    for miss in missed:
-        counts = f"{miss.n_success} of {miss.n_observed} succeeded ({miss.success_rate:.3f})"
-        questions = f", {number_of(miss.n_questions, 'question')}" if miss.n_questions is not None else ""
-        line = f"      nearest: {counts}{questions}, {miss.category}: {miss.steps}"
-        click.echo(fitted(printable(line), columns))
-
-
 def _show_rest(proposals: "Proposals", document: "CandidatesFile") -> None:
     """Print neutral records, unreadable lines, entries without a definition, and notes."""
     if proposals.n_neutral:
@@ -207,7 +195,6 @@ def proposals_facts(
     proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
 ) -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.pattern.document import redact_candidate, redact_near_miss
     from coreloop.learn.proposals.vocabulary import labelled
 
     search, words = proposals.candidate_search, proposals.words
@@ -216,10 +203,9 @@ def proposals_facts(
         **fields_of(proposals, "n_records", "n_neutral", "n_files", "newest"),
         "n_patterns": search.n_groups,
         "fell": search.dropped,
-        "nearest": [labelled(miss, redact_near_miss(miss)) for miss in search.nearest],
         **asdict(proposals.oddities),
         "unseen": proposals.unseen,
-        "candidates": [labelled(one, redact_candidate(one, words)) for one in document.candidates],
+        "candidates": [labelled(one, one.shared(words)) for one in document.candidates],
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),
         "files": paths,

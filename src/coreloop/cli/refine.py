@@ -32,11 +32,12 @@ from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, ErrorRow
+    from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
+    from coreloop.learn.proposals.proposal_files import CounterexamplesFile
     from coreloop.learn.proposals.statement_draft import Unproposed
-    from coreloop.learn.proposals.statements import NearStatement, Statement
+    from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.refine.gaps import ToolGaps
-    from coreloop.learn.refine.propose import Refined
+    from coreloop.learn.refine.run import Refined
 
 
 @click.command(cls=Command)
@@ -174,12 +175,10 @@ def refined_facts(
     kept: Path | None = None,
 ) -> dict[str, object]:
     """Return a run's results as JSON has them."""
-    from coreloop.learn.proposals.statement_document import redact_near
     from coreloop.learn.proposals.vocabulary import labelled
-    from coreloop.learn.refine.document import redact_entry, redact_error
 
     def entries(listed: "Iterable[Statement | Counterexample]") -> list[dict[str, object]]:
-        return [labelled(entry, redact_entry(entry, refined.words)) for entry in listed]
+        return [labelled(entry, entry.shared(refined.words)) for entry in listed]
 
     unproposed = refined.unproposed
     return {
@@ -187,17 +186,16 @@ def refined_facts(
         **fields_of(refined, "n_days", "n_records", "n_files"),
         "n_groups": refined.counterexample_search.n_groups,
         "fell": refined.counterexample_search.dropped,
-        "nearest": entries(refined.counterexample_search.nearest),
         **asdict(refined.oddities),
         "unseen": refined.unseen,
         "n_tests": refined.n_tests,
-        "nearest_statements": [labelled(near, redact_near(near, refined.words)) for near in refined.nearest],
+        "nearest_statements": [labelled(near, near.shared(refined.words)) for near in refined.nearest],
         "unproposed": {
             "n_settled": unproposed.n_settled,
             "withheld": entries(unproposed.withheld),
             **untrusted({"undefined": unproposed.undefined}),
         },
-        "errors": [labelled(row, redact_error(row, refined.words)) for row in document.errors],
+        "errors": [labelled(row, row.shared(refined.words)) for row in document.errors],
         "statements": entries(document.statements),
         "counterexamples": entries(document.counterexamples),
         **fields_of(document, "n_folded"),
@@ -243,12 +241,12 @@ def show_unproposed(unproposed: "Unproposed", *, n_days: int, max_shown: int) ->
         remedy = "name one under tools: in coreloop.yaml"
         click.echo(wrapped(f"{text}; {remedy}", columns, indent="  "))
         for one in unproposed.withheld[:max_shown]:
-            line = f"{one.tool}: {one.line.removeprefix('- ')} ({one.sides.text})"
+            line = f"{one.tool}: {one.line.removeprefix('- ')} ({one.sides})"
             click.echo(wrapped(printable(line), columns, indent=_INDENT))
 
 
 def _show_statement(statement: "Statement", columns: int, *, is_verbose: bool) -> None:
-    from coreloop.learn.proposals.statement_document import cost_text, difference_text, sides_text
+    from coreloop.learn.proposals.entry import cost_text, difference_text, sides_text
 
     click.echo(f"{statement.id:<20} {printable(statement.tool)}")
     texts = [statement.line.removeprefix("- "), sides_text(statement, statement.sides)]

@@ -59,12 +59,11 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
     """
     from coreloop.answer.agent.read import opening_events
     from coreloop.cli.runs_output import drive_here
-    from coreloop.runs.driver.new_run import DriverOptions, begin_driven
+    from coreloop.runs.driver.new_run import begin_driven
 
     with project_store() as (workspace, store):
-        wishes = DriverOptions(command=words, folder=Path.cwd(), **options)
-        first = opening_events(workspace.root)
-        state = begin_driven(workspace, store, wishes, now=datetime.now(UTC), first=first)
+        now, first = datetime.now(UTC), opening_events(workspace.root)
+        state = begin_driven(workspace, store, words, folder=Path.cwd(), now=now, first=first, **options)
         return drive_here(workspace, store, state)
 
 
@@ -168,7 +167,7 @@ def resume(run_id: str | None, session: str, **options: Any) -> Output:
     from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.agent.agent_runs import close_if_over
     from coreloop.runs.driver.driven_run import is_driven, require_outside
-    from coreloop.runs.driver.new_run import Bounds, bound_run
+    from coreloop.runs.driver.new_run import bound_run
     from coreloop.runs.manage import read_run
     from coreloop.runs.pause_and_stop import resume_run
     from coreloop.runs.person_or_agent import require_terminal
@@ -176,7 +175,7 @@ def resume(run_id: str | None, session: str, **options: Any) -> Output:
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         by = require_outside(store, named, "resume", os.environ)
-        bound_run(store, named, Bounds(**options), now=datetime.now(UTC))
+        bound_run(store, named, now=datetime.now(UTC), **options)
         if named.kind == DRIVES_ITSELF:
             require_terminal("resume a run", os.environ)
         state = resume_run(store, named.run_id, by=by)
@@ -217,7 +216,7 @@ def forget(run_id: str | None, confirm: bool) -> Output:
 
     Example: runs forget --confirm
     """
-    from coreloop.answer.repair.forget import forget_answer
+    from coreloop.answer.repair.store import forget_answer
     from coreloop.cli.runs_output import printable_text
     from coreloop.runs.manage import forget_run
     from coreloop.runs.person_or_agent import require_person

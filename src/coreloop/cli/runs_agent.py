@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coreloop.answer.agent.plan import PlannedIteration
     from coreloop.answer.agent.read import Shown
     from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.limits import Limits, Mode
+    from coreloop.runs.limits import Mode
     from coreloop.runs.state import State
     from coreloop.runs.stores.store import Store
 
@@ -75,6 +75,7 @@ def open_(
     from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent_runs import attach, show_views
+    from coreloop.runs.limits import limits_of
     from coreloop.runs.manage import read_run
 
     text = _text(question, file)
@@ -85,7 +86,7 @@ def open_(
         if continued:
             run_id = read_run(store, continued).run_id
         else:
-            now, chosen = datetime.now(UTC), _limits(**limits)
+            now, chosen = datetime.now(UTC), limits_of(**limits)
             run_id = open_run(workspace, store, text, mode=mode, limits=chosen, now=now)
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
@@ -290,20 +291,6 @@ def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "Stat
         state = agree(store, named.run_id, by=by)
         show_views(workspace, store, state)
         return state
-
-
-def _limits(
-    *, max_iterations: int | None, budget_usd: float | None, max_tokens: int | None, deadline: float | None
-) -> "Limits":
-    from coreloop.runs.limits import Limits
-
-    default = Limits()
-    return Limits(
-        max_iterations=max_iterations or default.max_iterations,
-        usd=budget_usd or default.usd,
-        tokens=max_tokens,
-        deadline_s=deadline,
-    )
 
 
 def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.base.claude_settings import InstallChange
+    from coreloop.runs.claude_code.installer import Agent
     from coreloop.runs.claude_code.skills import Language
 
 
@@ -58,7 +59,9 @@ _root_option = click.option(
     help="Let a turn end if nothing was recorded for so long.",
 )
 @confirm_option
-def install(agent: str, project: Path | None, language: "Language", lease: float, confirm: bool) -> Output:
+def install(
+    agent: "Agent", project: Path | None, language: "Language", lease: float, confirm: bool
+) -> Output:
     """Install the hook and the skills: deep-research, dr, research-pause, -stop, -report, use-coreloop.
 
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
@@ -66,15 +69,11 @@ def install(agent: str, project: Path | None, language: "Language", lease: float
 
     Example: runs install claude-code --language en --confirm
     """
-    from coreloop.runs.claude_code import installer, plugin
+    from coreloop.runs.claude_code import installer
 
-    root = _root(project)
-    if agent == "claude-code":
-        changes = installer.install(root, lease_s=int(lease), confirm=confirm, language=language)
-    elif agent == "plugin":
-        changes = plugin.install_plugin(root, lease_s=int(lease), confirm=confirm, language=language)
-    else:
-        changes = plugin.install_agents(root, confirm=confirm, language=language)
+    changes = installer.install(
+        _root(project), agent=agent, lease_s=int(lease), confirm=confirm, language=language
+    )
     notes = [_NOT_ON_PATH] if shutil.which("dartlab-coreloop") is None else []
     return changed_files(changes, confirm=confirm, notes=notes)
 
@@ -83,19 +82,15 @@ def install(agent: str, project: Path | None, language: "Language", lease: float
 @_agent_argument
 @_root_option
 @confirm_option
-def uninstall(agent: str, project: Path | None, confirm: bool) -> Output:
+def uninstall(agent: "Agent", project: Path | None, confirm: bool) -> Output:
     """Remove what install wrote. Files that were changed since are kept.
 
     Example: runs uninstall claude-code --confirm
     """
-    from coreloop.runs.claude_code import installer, plugin
+    from coreloop.runs.claude_code import installer
 
-    remove = {
-        "claude-code": installer.uninstall,
-        "plugin": plugin.uninstall_plugin,
-        "agents-md": plugin.uninstall_agents,
-    }[agent]
-    return changed_files(remove(_root(project), confirm=confirm), confirm=confirm)
+    changes = installer.uninstall(_root(project), agent=agent, confirm=confirm)
+    return changed_files(changes, confirm=confirm)
 
 
 def _root(project: Path | None) -> Path:

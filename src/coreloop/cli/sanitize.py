@@ -18,7 +18,7 @@ from coreloop.cli.output import Command, Output
 from coreloop.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
-    from coreloop.sanitize.export_report import Report
+    from coreloop.sanitize.export import Report
     from coreloop.sanitize.run import SanitizeResult
 
 _SHOWN = 10
@@ -140,7 +140,7 @@ def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
 
 
 def _listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> Iterator[str]:
-    from coreloop.sanitize.chunks import MAX_LISTED
+    from coreloop.sanitize.export import MAX_LISTED
 
     for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"

@@ -1,1 +1,5 @@
-"""Docstrings as text: find their sections, and edit them with proof that nothing else changes."""
+"""Descriptions that models read: found, read, edited and proven.
+
+A kind of text needs four functions. For Python's docstrings: `source.find_definition` finds, `locate` of
+`located_docstring` reads, `put_lines` and `remove_bullets` of `edit` edit, and each edit proves itself.
+"""

@@ -1,13 +1,14 @@
-"""Bullets of a docstring: wrapped to a width, and read back to one line each."""
+"""Bullets of a docstring, and its first block of text, which every framework sends to the model."""
 
 import re
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.descriptions.heading import DocLine
+from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, columns
+from coreloop.descriptions.source import UnprovenError
 
+_SUMMARIES: Final = frozenset({"summary", "description"})
 _MARK: Final = "- "
 _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
 """Words that would change the meaning of a line if they began it."""
@@ -75,6 +76,68 @@ def write_bullet(text: str, lead: str, *, width: int | None) -> list[str]:
     return [*written, current]
 
 
-def columns(text: str) -> int:
-    """Width of a text in columns; wide (East Asian) characters count two."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text.expandtabs())
+@dataclass(frozen=True, slots=True)
+class FirstBlock:
+    """The first block of text.
+
+    It ends where the first section or field begins. A title above it, and a heading Summary or Description,
+    are part of it.
+
+    Attributes
+    ----------
+    last : int
+        Number of its last line of text.
+    bullets : tuple of DocstringBullet
+        Its last paragraph, if that is a list with only lines of coreloop's forms.
+    listed : frozenset of str
+        All bullets of its last paragraph.
+    """
+
+    last: int
+    bullets: tuple[DocstringBullet, ...]
+    listed: frozenset[str]
+
+
+def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlock:
+    """Find the first block.
+
+    Parameters
+    ----------
+    layout : Layout
+        The docstring.
+    is_ours : callable
+        Whether a bullet is of a form that coreloop writes.
+
+    Raises
+    ------
+    UnprovenError
+        The docstring has no text before the first section.
+    """
+    lines = layout.lines
+    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=None)
+    if last is None:
+        raise UnprovenError(
+            "the docstring has no text before its first section; write a summary first, "
+            "or set docstring: {placement: section}"
+        )
+    first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
+    is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
+    bullets = read_list(lines, first, last + 1) if is_text else []
+    texts = frozenset(bullet.text for bullet in bullets)
+    return FirstBlock(last, tuple(bullets) if all(map(is_ours, texts)) else (), texts)
+
+
+def _limit(layout: Layout) -> int:
+    """Number of the line where the block ends."""
+    headings = (section.heading for section in layout.sections if not _is_part(layout, section))
+    return min(layout.first_field, next(headings, layout.first_field))
+
+
+def _is_part(layout: Layout, section: DocstringSection) -> bool:
+    """Whether a heading is part of the block: a title, a summary's, or the beginning of a paragraph."""
+    is_title = (
+        not section.known
+        and section.style != "google"
+        and all(line.blank for line in layout.lines[: section.heading])
+    )
+    return section.prose or section.key in _SUMMARIES or is_title

@@ -1,4 +1,4 @@
-"""Insert lines into one docstring as one insertion into the file's bytes, or return the reason why not.
+"""Insert lines into one docstring, or remove lines from it, or return the reason why not.
 
 Every edit is proven before it is returned: both files are parsed, compared and scanned. No file is opened
 here.
@@ -6,40 +6,26 @@ here.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from coreloop.descriptions.heading import Style
-from coreloop.descriptions.literal import StringLiteral
-from coreloop.descriptions.located_docstring import (
-    DocstringPlace,
-    Located,
-    docstring_node,
-    first_indent,
-    first_position,
-    locate,
-    prove_tree,
-    splice,
-)
-from coreloop.descriptions.placement import (
-    Placement,
-    Wanted,
-    never,
-    new_section,
-    place,
-    prove_placement,
-)
-from coreloop.descriptions.removal import remove_bullets
-from coreloop.descriptions.sections import Layout, scan
+from coreloop.descriptions.bullets import DocstringBullet, read_bullets, read_first_block
+from coreloop.descriptions.located_docstring import DocstringPlace, Located, docstring_node, locate
+from coreloop.descriptions.place import Placement, Wanted, never, place
+from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
 from coreloop.descriptions.source import (
-    Definition,
     SourceText,
     UnprovenError,
+    encode,
     equal_except,
     find_definition,
     read_source,
 )
 
+# a backslash at a line's end, but not an escaped one
+_ESCAPED_BREAK = re.compile(r"(?<!\\)(?:\\\\)*\\[\r\n]")
 _RULE = re.compile(r"-+|=+|~+|\^+")
 _SECTION_NAME = re.compile(r"[^\W\d_][\w /&-]{0,60}")
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
@@ -63,7 +49,7 @@ class Edited:
     appended : tuple of str
         The requested lines that were absent.
     before, after : str
-        The docstring's value; ``before`` is empty if the docstring is new.
+        The docstring's value.
     tail : str
         Text added after the last new line: a blank line, or the line break before closing quotes.
     removed : tuple of str
@@ -97,17 +83,6 @@ class Refused:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    place: DocstringPlace
-    wanted: Wanted
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The section to look for."""
-        return () if self.wanted.section is None else (self.wanted.section,)
-
-
 def append_to_section(
     source: bytes,
     qualname: str,
@@ -115,7 +90,6 @@ def append_to_section(
     lines: Sequence[str],
     *,
     line: int | None = None,
-    create_docstring: bool = False,
 ) -> Edited | Unchanged | Refused:
     """Append lines to a section of a docstring.
 
@@ -139,17 +113,13 @@ def append_to_section(
         Without line breaks; indented only to continue the line above.
     line : int, optional
         Line of the ``def`` or of one of its decorators, if a name is defined more than once.
-    create_docstring : bool
-        Whether a definition without a docstring gets one with only this section.
 
     Returns
     -------
     Edited or Unchanged or Refused
     """
     wanted = Wanted(tuple(text.rstrip() for text in lines), section)
-    return _outcome(
-        source, _Request(DocstringPlace(qualname, line), wanted), create_docstring=create_docstring
-    )
+    return _outcome(source, DocstringPlace(qualname, line), wanted)
 
 
 def put_lines(
@@ -195,39 +165,36 @@ def put_lines(
     -------
     Edited or Unchanged or Refused
     """
-    request = _Request(DocstringPlace(qualname, line), Wanted(tuple(lines), section, style, width, is_ours))
-    if not replaced:
-        return _outcome(source, request, create_docstring=False)
+    wanted = Wanted(tuple(lines), section, style, width, is_ours)
+    return _outcome(source, DocstringPlace(qualname, line), wanted, tuple(replaced))
+
+
+def _outcome(
+    source: bytes, at: DocstringPlace, wanted: Wanted, replaced: Sequence[str] = ()
+) -> Edited | Unchanged | Refused:
     try:
-        return _replace_lines(read_source(source), request, tuple(replaced))
+        _check(wanted)
+        old = read_source(source)
+        return _replace(old, at, wanted, replaced) if replaced else _insert(old, at, wanted)
     except UnprovenError as reason:
         return Refused(str(reason))
 
 
-def _replace_lines(source: SourceText, request: _Request, replaced: tuple[str, ...]) -> Edited | Unchanged:
-    _check_request(request)
-    before = locate(source, request.place, asked=request.asked)
-    core = remove_bullets(source, request.place, replaced, section=request.wanted.section)
-    outcome = _append(core, request, create_docstring=False)
-    if before is None or isinstance(outcome, Unchanged):
+def _replace(source: SourceText, at: DocstringPlace, wanted: Wanted, replaced: Sequence[str]) -> Edited:
+    before = _located(source, at, wanted.asked).literal.value
+    core = remove_bullets(source, at, replaced, section=wanted.section)
+    outcome = _insert(core, at, wanted)
+    if isinstance(outcome, Unchanged):
         raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
-    return replace(outcome, old=source.raw, before=before.literal.value, removed=replaced)
+    return replace(outcome, old=source.raw, before=before, removed=tuple(replaced))
 
 
-def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edited | Unchanged | Refused:
-    try:
-        _check_request(request)
-        return _append(read_source(source), request, create_docstring=create_docstring)
-    except UnprovenError as reason:
-        return Refused(str(reason))
-
-
-def _check_request(request: _Request) -> None:
-    if not all(map(_SECTION_NAME.fullmatch, request.asked)):
-        raise UnprovenError(f"{request.asked[0]!r} cannot be the name of a section")
-    if not request.wanted.lines:
+def _check(wanted: Wanted) -> None:
+    if not all(map(_SECTION_NAME.fullmatch, wanted.asked)):
+        raise UnprovenError(f"{wanted.asked[0]!r} cannot be the name of a section")
+    if not wanted.lines:
         raise UnprovenError("there are no lines to append")
-    for text in (*request.asked, *request.wanted.lines):
+    for text in (*wanted.asked, *wanted.lines):
         if not text.strip():
             raise UnprovenError("a line is empty")
         if _RULE.fullmatch(text.strip()):
@@ -236,20 +203,19 @@ def _check_request(request: _Request) -> None:
             raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
-def _append(source: SourceText, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
-    target = locate(source, request.place, asked=request.asked)
-    if target is None:
-        if not create_docstring:
-            raise UnprovenError(f"{request.place.qualname or 'the module'} has no docstring")
-        return _create(source, request)
-    placement = place(target.layout, request.wanted, indent=target.indent)
-    if placement is None:
-        return Unchanged(target.definition.line, target.literal.value)
-    return _splice(target, placement, request)
+def _located(source: SourceText, at: DocstringPlace, asked: Collection[str]) -> Located:
+    located = locate(source, at, asked=asked)
+    if located is None:
+        raise UnprovenError(f"{at.qualname or 'the module'} has no docstring")
+    return located
 
 
-def _splice(target: Located, placement: Placement, request: _Request) -> Edited:
+def _insert(source: SourceText, at: DocstringPlace, wanted: Wanted) -> Edited | Unchanged:
+    target = _located(source, at, wanted.asked)
     literal = target.literal
+    placement = place(target.layout, wanted, indent=target.indent)
+    if placement is None:
+        return Unchanged(target.definition.line, literal.value)
     position = target.layout.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
     tail = "" if placement.lines[-1] else "\n"
@@ -260,69 +226,190 @@ def _splice(target: Located, placement: Placement, request: _Request) -> Edited:
     offset = literal.offset(position)
     if not literal.start <= offset <= literal.end:
         raise UnprovenError("the insertion would be outside the docstring")
-    spelled = literal.spell(added, target.source.newline_near(offset, literal.start, literal.end))
-    new, at, inserted = splice(target.source, offset, offset, spelled)
-    line = prove_tree(target, new, value=value)
-    _prove_layout(target.layout, value, placement, request)
+    spelled = literal.spell(added, source.newline_near(offset, literal.start, literal.end))
+    new, start, inserted = _splice(source, offset, offset, spelled)
+    _prove_tree(target, new, value)
+    _prove_insertion(target.layout, scan(value, asked=wanted.asked), placement, wanted)
+    line = target.definition.line
     return Edited(
-        old=target.source.raw,
-        source=new.raw,
-        offset=at,
-        inserted=inserted,
-        line=line,
-        appended=placement.appended,
-        before=literal.value,
-        after=value,
-        tail=tail,
+        source.raw, new.raw, start, inserted, line, placement.appended, literal.value, value, tail=tail
     )
 
 
-def _prove_layout(before: Layout, value: str, placement: Placement, request: _Request) -> None:
-    after = scan(value, asked=request.asked)
-    prove_placement(before, after, placement, request.wanted.section)
-    _prove_settled(after, request)
+def remove_bullets(
+    source: SourceText,
+    at: DocstringPlace,
+    bullets: Collection[str],
+    *,
+    section: str | None,
+    tail: str = "",
+) -> SourceText:
+    """Remove some bullets of one docstring.
+
+    Parameters
+    ----------
+    source : SourceText
+        The file.
+    at : DocstringPlace
+        Which docstring.
+    bullets : collection of str
+        Bullets, each on one line from its dash on.
+    section : str or None
+        Their section; None for the first block.
+    tail : str
+        Text added after the last bullet: the line break and white space before closing quotes.
+
+    Raises
+    ------
+    UnprovenError
+        A bullet is not present exactly once, or the rest would be read differently.
+    """
+    asked = () if section is None else (section,)
+    target = _located(source, at, asked)
+    removed = _find(target.layout, bullets, section)
+    value, span, spelled = _without(target, list(_runs(target.layout, removed)), tail)
+    new, _, _ = _splice(source, *span, spelled)
+    _prove_tree(target, new, value)
+    gone = {number for bullet in removed for number in range(bullet.first, bullet.end)}
+    if _outline(target.layout, gone) != _outline(scan(value, asked=asked)):
+        raise UnprovenError("removing the lines would change how another section is read")
+    return new
 
 
-def _prove_settled(after: Layout, request: _Request) -> None:
-    """Prove that a second call would change nothing."""
-    section = request.wanted.section
-    if place(after, request.wanted, indent="") is not None:
-        where = "the first block" if section is None else f"section {section}"
-        raise UnprovenError(f"the lines would not all be read as text of {where}")
+def bullets_at(layout: Layout, section: str | None) -> list[DocstringBullet]:
+    """The bullets of a section, or of the first block."""
+    if section is None:
+        parts = [(0, read_first_block(layout, lambda _: True).last + 1)]
+    else:
+        parts = [(part.body, part.end) for part in layout.named(section)]
+    bullets = [bullet for first, end in parts for bullet in read_bullets(layout.lines, first, end)]
+    return [bullet for bullet in bullets if not layout.lines[bullet.first].code]
 
 
-def _create(source: SourceText, request: _Request) -> Edited:
-    """Give a definition a docstring with one section, on its own lines above the first statement."""
-    definition = find_definition(source.tree, request.place.qualname, request.place.line)
-    if not definition.node.body:
-        raise UnprovenError("the module is empty, so a docstring has no place")
-    indent = first_indent(source, definition)
-    offset = source.line_starts[first_position(definition)[0] - 1]
-    asked = tuple(dict.fromkeys(request.wanted.lines))
-    lines = new_section(None, request.asked[0], asked, request.wanted)
-    value = "".join(f"\n{indent}{text}" for text in lines) + "\n" + indent
-    newline = source.newline_near(offset, offset, offset)
-    spelled = StringLiteral("", '"""', 0, 0, "", ()).spell(value, newline)
-    new, at, inserted = splice(source, offset, offset, f'{indent}"""{spelled}"""{newline}')
-    line = _prove_created(source, new, definition, request, value=value)
-    return Edited(source.raw, new.raw, at, inserted, line, asked, "", value)
+def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[DocstringBullet]:
+    bullets = [bullet for bullet in bullets_at(layout, section) if bullet.text in texts]
+    if any(not bullet.first for bullet in bullets):
+        raise UnprovenError("a line to remove is the first line of the docstring")
+    if not bullets or Counter(bullet.text for bullet in bullets) != Counter(set(texts)):
+        raise UnprovenError("a line to remove is absent, or present more than once")
+    return bullets
 
 
-def _prove_created(
-    source: SourceText, new: SourceText, definition: Definition, request: _Request, *, value: str
-) -> int:
-    """Prove that the new docstring is this one section and that the rest of the tree is unchanged."""
-    created = find_definition(new.tree, request.place.qualname, request.place.line)
-    node = docstring_node(created)
-    if node is None or node.value != value or created.line != definition.line:
+def _runs(layout: Layout, bullets: Sequence[DocstringBullet]) -> Iterator[tuple[int, int]]:
+    """First line and end of each run of bullets; a run that is a whole list includes the blank line above."""
+    lines, first, end = layout.lines, 0, -1
+    for bullet in [*bullets, None]:
+        if bullet is not None and bullet.first == end:
+            end = bullet.end
+            continue
+        if end > 0:
+            is_alone = lines[first - 1].blank and (end == len(lines) or lines[end].blank)
+            yield first - is_alone, end
+        if bullet is not None:
+            first, end = bullet.first, bullet.end
+
+
+def _without(target: Located, runs: Sequence[tuple[int, int]], tail: str) -> tuple[str, tuple[int, int], str]:
+    """The docstring's new value, the span of the source to replace, and its new text."""
+    literal, source = target.literal, target.source.text
+    positions = [(_end_of(target, first - 1), _end_of(target, end - 1)) for first, end in runs]
+    start, last = positions[-1]
+    behind = literal.value[last:]
+    if tail and (behind == tail or (tail == "\n" and behind.startswith("\n\n"))):
+        positions[-1] = (start, last + len(tail))
+    gaps = [(end, start) for (_, end), (start, _) in pairwise(positions)]
+    span = literal.offset(positions[0][0]), literal.offset(positions[-1][1])
+    if not literal.raw and _ESCAPED_BREAK.search(source, *span):
+        raise UnprovenError("an escaped line break is next to a line to remove")
+    value = literal.value[: positions[0][0]]
+    value += "".join(literal.value[start:end] for start, end in gaps) + literal.value[positions[-1][1] :]
+    return value, span, "".join(source[literal.offset(start) : literal.offset(end)] for start, end in gaps)
+
+
+def _end_of(target: Located, number: int) -> int:
+    return target.layout.lines[number].end
+
+
+def _splice(source: SourceText, start: int, end: int, spelled: str) -> tuple[SourceText, int, bytes]:
+    """Replace ``text[start:end]``; return the new file read back, the byte offset and the new bytes."""
+    at, end_at = source.byte_offset(start), source.byte_offset(end)
+    inserted = encode(spelled, source.encoding)
+    new = read_source(source.raw[:at] + inserted + source.raw[end_at:])
+    if new.text != source.text[:start] + spelled + source.text[end:]:
+        raise UnprovenError(f"text inserted in {source.encoding} would not read back as it was written")
+    return new, at, inserted
+
+
+def _prove_tree(target: Located, new: SourceText, value: str) -> None:
+    """Prove that the definition has the new docstring in the same place and the trees are equal otherwise."""
+    edited = find_definition(new.tree, target.place.qualname, target.place.line)
+    node = docstring_node(edited)
+    if node is None or node.value != value:
         raise UnprovenError("the docstring would not read back as it was written")
-    docstring = created.node.body.pop(0)
-    same = equal_except(source.tree, new.tree)
-    created.node.body.insert(0, docstring)
-    if not same:
+    start, end = target.source.span(target.node)
+    grown = len(new.text) - len(target.source.text)
+    if new.span(node) != (start, end + grown) or edited.line != target.definition.line:
+        raise UnprovenError("the insertion would not stay inside the docstring")
+    if not equal_except(target.source.tree, new.tree, pair=(target.node, node)):
         raise UnprovenError("code outside the docstring would change")
-    after = scan(value, asked=request.asked)
-    if len(after.sections) != 1:
-        raise UnprovenError(f"the lines would not all be read as text of section {request.asked[0]}")
-    _prove_settled(after, request)
-    return created.line
+
+
+def _prove_insertion(before: Layout, after: Layout, placement: Placement, wanted: Wanted) -> None:
+    """Prove that the new lines are read where they belong, all others as before, and that this is settled."""
+    if after.open_fence or (
+        before.least is not None and (after.least, after.margin) != (before.least, before.margin)
+    ):
+        raise UnprovenError("the lines would change how the rest of the docstring is read")
+    where = "the first block" if wanted.section is None else f"section {wanted.section}"
+    new = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
+    created = [section for section in after.sections if section.heading in new]
+    kept = replace(after, sections=tuple(section for section in after.sections if section not in created))
+    if (
+        len(created) != placement.created
+        or any(_texts(after, section, new) for section in created)
+        or _outline(kept, new) != _outline(before)
+        or place(after, wanted, indent="") is not None
+    ):
+        raise UnprovenError(
+            f"the lines would not be read as text of {where}, or would change another section"
+        )
+
+
+def _outline(layout: Layout, left_out: Collection[int] = ()) -> list[tuple[str, str, list[str]]]:
+    """Sections with their text, without some lines."""
+    return [(section.name, section.style, _texts(layout, section, left_out)) for section in layout.sections]
+
+
+def _texts(layout: Layout, section: DocstringSection, left_out: Collection[int]) -> list[str]:
+    numbers = (number for number in range(section.body, section.end) if number not in left_out)
+    return list(filter(None, (layout.lines[number].text.strip() for number in numbers)))
+
+
+def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
+    """Why a change is not exactly one insertion into a docstring, in one clause; None if it is.
+
+    Parameters
+    ----------
+    before, after : bytes
+        The whole file.
+    symbol : str
+        Qualname of the docstring's definition, ``name:LINE`` if it is defined twice.
+    """
+    qualname, _, number = symbol.partition(":")
+    at = DocstringPlace(qualname, int(number) if number.isdecimal() else None)
+    try:
+        old, new = (_located(read_source(raw), at, ()) for raw in (before, after))
+        if not equal_except(old.source.tree, new.source.tree, pair=(old.node, new.node)):
+            return f"it changed more than the docstring of {qualname}"
+        return None if _is_insertion(old, new) else "it is not a single insertion"
+    except UnprovenError as reason:
+        return str(reason)
+
+
+def _is_insertion(old: Located, new: Located) -> bool:
+    pairs = enumerate(zip(old.source.text, new.source.text, strict=False))
+    first = next((number for number, (left, right) in pairs if left != right), old.literal.end)
+    at = old.source.byte_offset(min(first, old.literal.end))
+    before, after = old.source.raw, new.source.raw
+    more = len(after) - len(before)
+    return more > 0 and before[:at] == after[:at] and before[at:] == after[at + more :]

@@ -1,23 +1,135 @@
-"""A docstring in its file: locate it, splice text into it, and prove that nothing else changed."""
+"""A docstring in its file: its literal, where its value is in the source, and how new text is spelled."""
 
 import ast
 import re
+import warnings
+from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
-from coreloop.descriptions.literal import StringLiteral, read_literal
 from coreloop.descriptions.sections import Layout, scan
 from coreloop.descriptions.source import (
     Definition,
     SourceText,
     UnprovenError,
-    encode,
-    equal_except,
     find_definition,
-    read_source,
 )
 
-_LEAD = re.compile(r"(?P<indent>[ \t\f]*)(?:@[ \t]*)?")
+# The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
+# possessive: in Python 3.11.2 such a group never matches.
+_LITERAL = re.compile(
+    r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')"
+    r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*)(?P=quote)",
+    re.DOTALL,
+)
+_NEWLINE = re.compile(r"\r\n?")
+_ESCAPE = re.compile(
+    r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\\]*\}|.)|\r\n?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral:
+    """A plain string literal.
+
+    Parameters
+    ----------
+    prefix, quote : str
+        As written.
+    start, end : int
+        Offsets in the text of the part between the quotes.
+    value : str
+        Its value in Python.
+    marks : tuple of (int, int)
+        Offsets in ``value`` and in the text, after each escape and each line break that is spelled
+        differently; between marks, both advance equally.
+    """
+
+    prefix: str
+    quote: str
+    start: int
+    end: int
+    value: str
+    marks: tuple[tuple[int, int], ...]
+
+    @property
+    def raw(self) -> bool:
+        return self.prefix in ("r", "R")
+
+    @property
+    def triple(self) -> bool:
+        return len(self.quote) == 3
+
+    def offset(self, position: int) -> int:
+        """Offset in the text of an offset in the value (the end of one of its lines)."""
+        number = bisect_left(self.marks, (position, 0))
+        if number == len(self.marks) or self.marks[number][0] > position:
+            number -= 1
+        value, text = self.marks[number]
+        return text + position - value
+
+    def spell(self, lines: str, newline: str) -> str:
+        """Spell text (line breaks LF) for the literal; `UnprovenError` if that is impossible."""
+        if self.raw:
+            return self._spell_raw(lines, newline)
+        escaped = lines.replace("\\", "\\\\")
+        if self.triple:
+            return escaped.replace(self.quote, "\\" + "\\".join(self.quote)).replace("\n", newline)
+        return escaped.replace(self.quote, "\\" + self.quote).replace("\n", "\\n")
+
+    def _spell_raw(self, lines: str, newline: str) -> str:
+        if not self.triple:
+            raise UnprovenError(
+                "the docstring is a raw string in single quotes, which cannot contain a line break"
+            )
+        if self.quote in lines:
+            raise UnprovenError(f"the docstring is a raw string, which cannot contain {self.quote}")
+        return lines.replace("\n", newline)
+
+
+def read_literal(text: str, start: int, end: int) -> StringLiteral:
+    """Read the literal at ``text[start:end]``; `UnprovenError` for several joined literals."""
+    match = _LITERAL.fullmatch(text, start, end)
+    if not match:
+        raise UnprovenError("the docstring consists of several literals")
+    raw = match["prefix"] in ("r", "R")
+    parts, marks = [], [(0, match.start("body"))]
+    length, copied = 0, match.start("body")
+    for unit in (_NEWLINE if raw else _ESCAPE).finditer(text, match.start("body"), match.end("body")):
+        meaning = "\n" if unit.group()[0] == "\r" else _meaning(unit.group())
+        parts += [text[copied : unit.start()], meaning]
+        length += unit.start() - copied + len(meaning)
+        copied = unit.end()
+        marks.append((length, copied))
+    parts.append(text[copied : match.end("body")])
+    value = "".join(parts)
+    return StringLiteral(
+        match["prefix"], match["quote"], match.start("body"), match.end("body"), value, tuple(marks)
+    )
+
+
+def unescaped(text: str) -> str:
+    """A text with Python's escapes resolved, where they are valid."""
+    return _ESCAPE.sub(lambda match: _meaning_or_text(match.group()), text)
+
+
+def _meaning_or_text(escape: str) -> str:
+    if escape[0] == "\r":
+        return "\n"
+    try:
+        return _meaning(escape)
+    except SyntaxError:  # a torn \x or an unknown \N{…}
+        return escape
+
+
+@lru_cache(maxsize=1024)
+def _meaning(escape: str) -> str:
+    if escape[1] in "\r\n":
+        return ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return str(ast.literal_eval(f'"{escape}"'))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +185,16 @@ def locate(source: SourceText, place: DocstringPlace, *, asked: Collection[str] 
     literal = read_literal(source.text, *source.span(node))
     if literal.value != node.value:
         raise UnprovenError("the docstring's position in the file cannot be determined")
-    indent = first_indent(source, definition)
+    indent = _indent(source, definition.node.body[0])
     layout = scan(literal.value, asked=asked)
     return Located(place, source, definition, node, literal, layout, indent if literal.triple else "")
 
 
-def first_indent(source: SourceText, definition: Definition) -> str:
-    """White space before a body's first statement; `UnprovenError` if its logical line has anything else."""
-    line, column = first_position(definition)
-    start = source.line_starts[line - 1]
+def _indent(source: SourceText, node: ast.stmt) -> str:
+    """White space before a docstring; `UnprovenError` if its logical line has anything else."""
+    start = source.line_starts[node.lineno - 1]
     above = source.text[source.line_start_before(start - 1) : start].strip() if start else ""
-    lead = _LEAD.fullmatch(source.text, start, source.offset(line, column))
-    if lead is None or (above.endswith("\\") and not above.startswith("#")):
+    lead = source.text[start : source.offset(node.lineno, node.col_offset)]
+    if lead.strip(" \t\f") or (above.endswith("\\") and not above.startswith("#")):
         raise UnprovenError("the body is on the line of its definition")
-    return lead["indent"].replace("\f", "")
-
-
-def first_position(definition: Definition) -> tuple[int, int]:
-    """Line and column of a body's first statement, or of its first decorator (after the @)."""
-    statement = definition.node.body[0]
-    nodes: list[ast.stmt | ast.expr] = [statement, *getattr(statement, "decorator_list", [])]
-    return min((node.lineno, node.col_offset) for node in nodes)
-
-
-def splice(source: SourceText, start: int, end: int, spelled: str) -> tuple[SourceText, int, bytes]:
-    """Replace ``text[start:end]``; return the new file read back, the byte offset and the new bytes."""
-    at, end_at = source.byte_offset(start), source.byte_offset(end)
-    inserted = encode(spelled, source.encoding)
-    new = read_source(source.raw[:at] + inserted + source.raw[end_at:])
-    if new.text != source.text[:start] + spelled + source.text[end:]:
-        raise UnprovenError(f"text inserted in {source.encoding} would not read back as it was written")
-    return new, at, inserted
-
-
-def prove_tree(target: Located, new: SourceText, *, value: str) -> int:
-    """Prove that the definition has the new docstring in the same place and the trees are equal otherwise."""
-    edited = find_definition(new.tree, target.place.qualname, target.place.line)
-    node = docstring_node(edited)
-    if node is None or node.value != value:
-        raise UnprovenError("the docstring would not read back as it was written")
-    start, end = target.source.span(target.node)
-    grown = len(new.text) - len(target.source.text)
-    if new.span(node) != (start, end + grown) or edited.line != target.definition.line:
-        raise UnprovenError("the insertion would not stay inside the docstring")
-    if not equal_except(target.source.tree, new.tree, pair=(target.node, node)):
-        raise UnprovenError("code outside the docstring would change")
-    return edited.line
+    return lead.replace("\f", "")

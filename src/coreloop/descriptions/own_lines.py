@@ -9,8 +9,8 @@ from collections.abc import Callable
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
 from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.edit import bullets_at
 from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate
-from coreloop.descriptions.removal import bullets_at
 from coreloop.descriptions.source import UnprovenError, read_source
 
 
@@ -33,7 +33,9 @@ def promoted_lines(
         Whether a bullet is of a form that coreloop writes: a reviewer may have added others.
     """
     promoted = set[str]()
-    in_effect = [promotion for promotion in promotions(repository.log(revision)) if not promotion.reverted]
+    in_effect = [
+        promotion for promotion in promotions(repository, repository.log(revision)) if not promotion.reverted
+    ]
     commits = [promotion.sha for promotion in in_effect if symbol_of(promotion.target) == symbol_of(target)]
     for sha in dict.fromkeys(commits):
         parent = repository.resolve(f"{sha}^")

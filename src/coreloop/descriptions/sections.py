@@ -1,26 +1,151 @@
-"""Find the sections of a docstring; each heading style (numpydoc, Google, Markdown) has its own module.
+"""Find the sections of a docstring, in the style of numpydoc, Google or Markdown: text in, line numbers out.
 
-Text in, line numbers out. The editor (which must not put a line into the wrong section) and the shape report
-(which must not count false sections) both read docstrings through `scan`.
+The editor (which must not put a line into the wrong section) and the shape report (which must not count false
+sections) both read docstrings through `scan`.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from coreloop.descriptions import google, markdown, numpydoc
-from coreloop.descriptions.bullets import columns
-from coreloop.descriptions.heading import Code, DocLine, DocstringSection, HeadingPlace, is_rule, split_lines
-from coreloop.descriptions.section_names import name_key
+Style = Literal["numpydoc", "google", "markdown"]
+Code = Literal["", "fence", "doctest"]
 
-# In order: an underline and number signs are structure, a colon may be prose.
-_STYLES = (numpydoc.read_heading, markdown.read_heading, google.read_heading)
+PROJECT_NAMES = ("Guide", "When", "How", "Verified", "Caveats")
+"""Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
+
+KNOWN_NAMES = (
+    *PROJECT_NAMES,
+    *("Summary", "Description", "Extended Summary", "Short Summary"),
+    *("Args", "Arguments", "Params", "Parameters", "Keyword Args", "Keyword Arguments", "Other Parameters"),
+    *("Return", "Returns", "Yield", "Yields", "Receives", "Raise", "Raises", "Exceptions", "Warns"),
+    *("Attributes", "Methods", "Functions", "Classes", "Modules", "Example", "Examples", "Usage"),
+    *("Note", "Notes", "See Also", "References", "Deprecated", "Todo", "Warning", "Warnings", "Attention"),
+    *("Caution", "Danger", "Error", "Hint", "Important", "Tip"),
+)
+
+_SPELLINGS = {
+    "parameters": ("args", "arguments", "params", "parameter"),
+    "returns": ("return",),
+    "raises": ("raise", "exceptions"),
+    "examples": ("example",),
+    "notes": ("note",),
+    "caveats": ("caveat",),
+    "summary": ("shortsummary",),
+    "description": ("extendedsummary",),
+}
+_SAME = {spelling: key for key, spellings in _SPELLINGS.items() for spelling in spellings}
+
+# numpydoc wants an underline as long as the heading, Markdown one dash; people write at least three.
+_RULE = re.compile(r"-{3,}|={3,}|~{3,}|\^{3,}")
+_ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:(?<![ \t])[ \t]+#+)?")
+_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
+# reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"
+_COLON = re.compile(r"(?P<name>[^\W\d_][\w /&-]{0,60}?):(?:\s+(?P<inline>\S.*))?")
 # reads ":param order_id: The order." and "@return: It.", but not ":func:`pay` takes it."
 _FIELD = re.compile(
     r"[:@](?:param(?:eter)?|arg(?:ument)?|key(?:word)?|kwarg|type|raises?|except(?:ion)?|returns?|rtype|yields?|"
     r"ytype|i?var|cvar|vartype|meta)\b[^:`]{0,200}:(?!`)"
 )
 _FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+
+
+def name_key(name: str) -> str:
+    """The key that all spellings of a section name share (`SeeAlso`, `See also:`, `See Also`)."""
+    key = re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
+    return _SAME.get(key, key)
+
+
+KNOWN_KEYS = frozenset(map(name_key, KNOWN_NAMES))
+PROJECT_KEYS = frozenset(map(name_key, PROJECT_NAMES))
+
+
+@dataclass(frozen=True, slots=True)
+class DocLine:
+    """One line of a docstring value.
+
+    `start` and `end` are its offsets in the value, without the line break; `indent` counts columns, tabs
+    expanded.
+    """
+
+    text: str
+    start: int
+    indent: int
+    code: Code = ""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def blank(self) -> bool:
+        return not self.text.strip()
+
+    @property
+    def lead(self) -> str:
+        """The white space before the text, as written."""
+        return self.text[: len(self.text) - len(self.text.lstrip())]
+
+
+def split_lines(text: str) -> list[DocLine]:
+    """The lines of a docstring's value; only LF ends a line."""
+    lines, start = list[DocLine](), 0
+    for line in text.split("\n"):
+        wide = line.expandtabs()
+        lines.append(DocLine(line, start, len(wide) - len(wide.lstrip())))
+        start += len(line) + 1
+    return lines
+
+
+def columns(text: str) -> int:
+    """Width of a text in columns; wide (East Asian) characters count two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text.expandtabs())
+
+
+@dataclass(frozen=True, slots=True)
+class DocstringSection:
+    """A heading and the lines below it.
+
+    Parameters
+    ----------
+    name : str
+        As written, without colon and marks.
+    style : {"numpydoc", "google", "markdown"}
+        Style of its heading.
+    mark : str
+        ``"-"``, ``"="``, ``"~"`` (numpydoc), ``"##"``, ``"**"`` (Markdown), ``""`` (Google).
+    heading, body, end : int
+        Line numbers from 0: the heading, the first line after it (and its underline), the line after its last
+        line of text; ``end == body`` if it has no text.
+    inline : str
+        Text on the heading's own line (``Guide: text``).
+    lazy : bool
+        A Google heading whose text starts at the heading's own column.
+    """
+
+    name: str
+    style: Style
+    mark: str
+    heading: int
+    body: int
+    end: int
+    inline: str = ""
+    lazy: bool = False
+
+    @property
+    def key(self) -> str:
+        return name_key(self.name)
+
+    @property
+    def known(self) -> bool:
+        return self.key in KNOWN_KEYS
+
+    @property
+    def prose(self) -> bool:
+        """Whether it may be a paragraph that only starts like a section (``Note: this is slow.``)."""
+        return bool(self.inline) and self.key not in PROJECT_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +173,7 @@ class Layout:
     @property
     def first_field(self) -> int:
         """Number of the first line with a field (``:param x:``), or of the line after the last."""
-        fields = (number for number, line in enumerate(self.lines) if is_field(line, self.margin))
+        fields = (number for number, line in enumerate(self.lines) if _is_field(line, self.margin))
         return next(fields, len(self.lines))
 
     def preface(self) -> list[str]:
@@ -56,16 +181,16 @@ class Layout:
         end = self.sections[0].heading if self.sections else len(self.lines)
         return [line.text.strip() for line in self.lines[:end]]
 
-    def text_above(self, section: DocstringSection) -> list[str]:
-        """Text lines above a heading, stripped."""
-        return [line.text.strip() for line in self.lines[: section.heading] if not line.blank]
-
     def is_rule(self, number: int) -> bool:
         """Whether a line at the margin has only dashes: an underline, a table border, a transition."""
-        return is_rule(self.lines[number], self.margin)
+        return _is_rule(self.lines[number], self.margin)
 
 
-def is_field(line: DocLine, margin: int) -> bool:
+def _is_rule(line: DocLine, margin: int) -> bool:
+    return not line.code and line.indent == margin and bool(_RULE.fullmatch(line.text.strip()))
+
+
+def _is_field(line: DocLine, margin: int) -> bool:
     """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
     return not line.code and line.indent == margin and bool(_FIELD.match(line.text.strip()))
 
@@ -116,7 +241,7 @@ def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
         stripped = line.text.strip()
         code: Code = "fence" if fence else ""
         if fence:
-            fence = "" if _closes(stripped, fence) else fence
+            fence = "" if len(stripped) >= len(fence) and set(stripped) == {fence[0]} else fence
         elif prompt >= 0 and stripped and line.indent >= prompt:
             code = "doctest"
         elif stripped.startswith(">>>"):
@@ -140,17 +265,14 @@ def _opened(stripped: str) -> str:
     return match["fence"] if match and match["fence"][0] not in match["info"] else ""
 
 
-def _closes(stripped: str, fence: str) -> bool:
-    return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
-
-
 class _Scanner:
     """One pass over the lines; `_current` is the section that the next line would belong to."""
 
     def __init__(self, lines: Sequence[DocLine], margin: int, asked: frozenset[str]) -> None:
         self._lines = lines
         self._margin = margin
-        self._asked = asked
+        self._known = KNOWN_KEYS | asked
+        self._project = PROJECT_KEYS | asked
         self._sections: list[DocstringSection] = []
         self._current: DocstringSection | None = None
         self._lazy = False
@@ -159,17 +281,14 @@ class _Scanner:
         number = 0
         while number < len(self._lines):
             if opened := self._heading(number):
-                self._open(opened)
+                self._close()
+                self._current, self._lazy = opened, opened.lazy
                 number = opened.body
                 continue
             self._read(number)
             number += 1
         self._close()
         return self._sections
-
-    def _open(self, opened: DocstringSection) -> None:
-        self._close()
-        self._current, self._lazy = opened, opened.lazy
 
     def _close(self) -> None:
         if self._current is not None:
@@ -179,7 +298,7 @@ class _Scanner:
     def _read(self, number: int) -> None:
         """Add a line to the current section, or end it at a field or at text outside a Google section."""
         line = self._lines[number]
-        if self._current is not None and is_field(line, self._margin):
+        if self._current is not None and _is_field(line, self._margin):
             self._close()
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
@@ -193,12 +312,64 @@ class _Scanner:
         self._current = replace(self._current, end=number + 1)
 
     def _heading(self, number: int) -> DocstringSection | None:
+        """The section that a line opens; underlines and number signs first, since a colon may be prose."""
         line = self._lines[number]
         if line.blank or line.code or line.indent != self._margin:
             return None
         text = line.text.strip()
-        place = HeadingPlace(self._lines, number, text, self._margin, self._current, self._asked)
-        for read_heading in _STYLES:
-            if (section := read_heading(place)) is not None:
-                return section
-        return None
+        return self._numpydoc(number, text) or self._markdown(number, text) or self._google(number, text)
+
+    def _numpydoc(self, number: int, text: str) -> DocstringSection | None:
+        """A name with an underline."""
+        if not self._is_rule(number + 1) or self._is_rule(number):
+            return None
+        started = self._current is not None and self._current.body == number
+        if self._is_rule(number - 1) and not started:
+            return None  # a line between two rules is a table or an overlined title
+        mark = self._lines[number + 1].text.strip()[0]
+        return DocstringSection(text.removesuffix(":"), "numpydoc", mark, number, number + 2, number + 2)
+
+    def _markdown(self, number: int, text: str) -> DocstringSection | None:
+        """A name after number signs, or a known name in bold on its own line after a blank line."""
+        match = _ATX.fullmatch(text)
+        if match is None:
+            match = _BOLD.fullmatch(text)
+            if match is None or name_key(match["name"]) not in self._known or not self._is_fresh(number):
+                return None  # emphasis
+        name = match["name"].strip("* ").removesuffix(":")
+        if not match["name"]:
+            return None
+        return DocstringSection(name, "markdown", match["mark"], number, number + 1, number + 1)
+
+    def _google(self, number: int, text: str) -> DocstringSection | None:
+        """A known name, or a title above an indented block, and a colon."""
+        match = _COLON.fullmatch(text)
+        if not match or match["name"][0].islower():
+            return None
+        name, inline = match["name"], match["inline"] or ""
+        below = self._lines[number + 1 : number + 2]
+        is_followed = bool(below) and not below[0].blank
+        is_above_block = is_followed and below[0].indent > self._margin
+        if not self._is_google(number, name, bool(inline), is_above_block):
+            return None
+        lazy = bool(inline) or (is_followed and not is_above_block)
+        return DocstringSection(name, "google", "", number, number + 1, number + 1, inline, lazy)
+
+    def _is_google(self, number: int, name: str, has_inline: bool, is_above_block: bool) -> bool:
+        key, current, is_fresh = name_key(name), self._current, self._is_fresh(number)
+        is_title = current is not None and not current.heading and not current.known
+        structural = current is not None and current.style != "google" and not is_title
+        if has_inline:
+            return is_fresh and key in (self._project if structural else self._known)
+        if key in self._known:
+            return is_fresh or (is_above_block and not structural)
+        titled = not any(word[0].islower() for word in name.split())
+        return titled and is_fresh and not structural and is_above_block
+
+    def _is_fresh(self, number: int) -> bool:
+        """Whether a heading may start here: at the top, after a blank line, or after a Google section."""
+        after_google = self._current is not None and self._current.style == "google"
+        return number == 0 or after_google or self._lines[number - 1].blank
+
+    def _is_rule(self, number: int) -> bool:
+        return 0 <= number < len(self._lines) and _is_rule(self._lines[number], self._margin)

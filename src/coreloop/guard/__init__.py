@@ -1,1 +1,1 @@
-"""The guard: only humans merge promotions, and whatever claims to be a promotion must be one."""
+"""The guard: a promotion may merge only as `promote` wrote it, and only after a human approved it."""

@@ -1,131 +1,266 @@
-"""What a pull request changes, read from git: its commits, and the changed file's bytes."""
+"""What an event asks to merge: a pull request or a merge group in GitHub's own words, and who approved it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
-from coreloop.base.errors import GitError
-from coreloop.base.git.repository import Commit, Repository
+from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.files import read_file
+from coreloop.base.git.trailers import co_authors, promoted_keys
+from coreloop.base.text import printable
+from coreloop.base.validation import ShapeError, at, decode
 
-_REGULAR: Final = frozenset({"100644", "100755"})
-_LINK: Final = "120000"
-EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""git's name of a tree without files, which a commit without parents is compared with."""
+_MARKED: Final = re.compile(r"\s*\[coreloop-[rf]\] docs\(", re.IGNORECASE)
+QUEUED: Final = re.compile(r"(?:refs/heads/)?gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
+_NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
+_DECISIVE: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
+# A member whose membership is private is shown as CONTRIBUTOR; who may write is GitHub's to know.
+_KNOWN: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
+_T = TypeVar("_T")
+
+
+def says_promotion(message: str) -> bool:
+    """Whether a message is a promotion's, by its title or its trailers."""
+    return _MARKED.match(message) is not None or bool(promoted_keys(message))
 
 
 @dataclass(frozen=True, slots=True)
-class PathChange:
-    """One path that differs.
+class Account:
+    """A GitHub account; only the type ``User`` is a human."""
 
-    Attributes
-    ----------
-    modes : tuple of (str, str)
-        Before and after; ``000000`` where the file does not exist. A renamed file is two paths.
-    old, new : bytes
-        Read only if this is the only changed path and regular on both sides; else empty.
-    """
-
-    path: str
-    modes: tuple[str, str]
-    old: bytes = b""
-    new: bytes = b""
+    login: str = ""
+    type: str = ""
 
     @property
-    def is_regular(self) -> bool:
-        """Whether it is a regular file on both sides, not a link or a submodule."""
-        return set(self.modes) <= _REGULAR
+    def is_human(self) -> bool:
+        return self.type == "User" and not self.login.endswith("[bot]")
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """A changed Python file before and after; empty where it does not exist."""
+class Push:
+    """A movement of a branch: the commits at its ends, all zeros if it began or went, and who moved it."""
 
-    path: str
-    old: bytes
-    new: bytes
-
-    def may_gain(self) -> bool:
-        """Whether a new docstring may have a bullet: it has a dash, or what may be one.
-
-        That is an escape, another letter that is shown as a dash, or the name of another encoding.
-        """
-        signs = any(sign in self.new for sign in (b"-", b"\\", b"coding"))
-        return self.new != self.old and (signs or not self.new.isascii())
+    after: str
+    actor: Account | None = None
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class AddedLine:
-    """A line of coreloop's that a docstring gains; `qualname` is "" for a module, and if unknown."""
+class Review:
+    """A review of a pull request."""
 
-    path: str
-    qualname: str
-    line: str
+    state: str
+    user: Account | None = None
+    commit_id: str | None = None
+    pull_request_url: str = ""
+    author_association: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CommitRange:
-    """The commits between a base and a head.
+class Made:
+    """A commit of a pull request, whose number `gather` adds, and who is behind it."""
+
+    sha: str
+    author: Account | None = None
+    committer: Account | None = None
+    message: str = at("commit.message", "")
+    author_email: str | None = at("commit.author.email", None)
+    committer_email: str | None = at("commit.committer.email", None)
+    is_verified: bool = at("commit.verification.verified", default=False)
+    pull: int | None = None
+
+    @property
+    def accounts(self) -> dict[str | None, Account]:
+        """Those that GitHub knows, by their addresses; it shows an empty object for some that it does not."""
+        pairs = ((self.committer_email, self.committer), (self.author_email, self.author))
+        return {email and email.casefold(): its for email, its in pairs if its is not None and its.login}
+
+    @property
+    def co_authors(self) -> set[str]:
+        """The addresses of its co-authors."""
+        return {word.casefold() for word in co_authors(self.message) if "@" in word}
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A pull request.
 
     Attributes
     ----------
-    commits : tuple of Commit
-        Commits of the head that are not in the base, newest first.
-    merge_base : str
-        The commit that the change started from.
+    head_repo, base_repo : str, optional
+        Their names; None for a deleted fork.
+    activity : tuple of Push
+        The movements of its branch. `gather` adds them.
+    notes : tuple of str
+        What the rules of its base leave open. `gather` adds them.
+    """
+
+    number: int
+    head: str = at("head.sha")
+    base: str = at("base.sha")
+    base_name: str = at("base.ref")
+    head_repo: str | None = at("head.repo.full_name", None)
+    base_repo: str | None = at("base.repo.full_name", None)
+    title: str | None = None
+    body: str | None = None
+    user: Account | None = None
+    labels: tuple[dict[str, Any], ...] = ()
+    auto_merge: Any = None
+    activity: tuple[Push, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """Title and description, as a squash merge lands them."""
+        return f"{self.title or ''}\n\n{self.body or ''}"
+
+    @property
+    def is_fork(self) -> bool:
+        return None in (repos := {self.head_repo, self.base_repo}) or len(repos) > 1
+
+    def approvers(self, reviews: Iterable[Review], made: Sequence[Made]) -> set[str]:
+        """Humans without a part in it whose latest review approves exactly its head.
+
+        Who may write, who pushed last, and who must review are left to GitHub's required reviews.
+        """
+        latest: dict[str, Review] = {}
+        for review in reviews:
+            url = review.pull_request_url
+            is_own = not url or url.endswith(f"/pulls/{self.number}")
+            if is_own and review.user is not None and review.state.upper() in _DECISIVE:
+                latest[review.user.login.casefold()] = review
+        return {
+            login
+            for login, its in latest.items()
+            if its.state.upper() == "APPROVED"
+            and its.commit_id == self.head
+            and its.author_association in _KNOWN
+            and (its.user is not None and its.user.is_human)
+        } - self._makers(made)
+
+    def _makers(self, made: Iterable[Made]) -> set[str]:
+        """Logins of all who opened, wrote, co-wrote, committed or pushed any of it, in lower case."""
+        accounts = [self.user, *(push.actor for push in self.activity if push.after.strip("0"))]
+        names = list[str]()
+        for commit in made:
+            accounts += commit.accounts.values()
+            names += (match[1] for match in map(_NOREPLY.match, commit.co_authors) if match)
+        names += (account.login for account in accounts if account is not None)
+        return {name.casefold() for name in names}
+
+    def unknown_maker(self, made: Sequence[Made], pushed: Collection[str]) -> str | None:
+        """What is not known of who made it: an approval may then be its maker's own.
+
+        Parameters
+        ----------
+        made : sequence of Made
+            Its commits.
+        pushed : collection of str
+            Those that known accounts pushed.
+        """
+        if self.head not in {commit.sha for commit in made}:
+            return "GitHub has not shown its commits"
+        known = {address for commit in made for address in commit.accounts}
+        for address in set[str]().union(*(commit.co_authors for commit in made)) - known:
+            if not _NOREPLY.match(address):
+                return f"its co-author {printable(address)} has no known account; use their noreply address"
+        hidden = [its.sha for its in made if not its.is_verified and its.sha not in pushed]
+        return f"GitHub does not show who pushed commit {hidden[0][:12]}; sign it" if hidden else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Payload:
+    action: str = ""
+    pull_request: Pull | None = None
+    label: dict[str, Any] | None = None
+    group_head: str | None = at("merge_group.head_sha", None)
+    group_ref: str = at("merge_group.head_ref", "")
+    group_base: str = at("merge_group.base_sha", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckInputs:
+    """The options of ``guard check``: an event, a checkout of the base, and the API's answers as files."""
+
+    event: Path
+    event_name: str
+    folder: Path
+    base: str | None = None
+    reviews: Path | None = None
+    pulls: Path | None = None
+    commits: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an event asks the guard to let merge: one pull request, or a group of a merge queue.
+
+    Attributes
+    ----------
+    number : int, optional
+        Of the pull request; of a group's last one, if its branch names it.
     """
 
     base: str
     head: str
-    commits: tuple[Commit, ...]
-    merge_base: str
+    pulls: tuple[Pull, ...]
+    number: int | None
+    is_group: bool = False
+    reviews: tuple[Review, ...] = ()
+    made: tuple[Made, ...] = ()
+
+    def made_for(self, pull: Pull) -> list[Made]:
+        """The commits of a pull request."""
+        return [its for its in self.made if its.pull in {None, pull.number}]
 
 
-def read_change(repository: Repository, *, base: str, head: str) -> CommitRange:
-    """Read the commits that a head adds to a base.
-
-    Parameters
-    ----------
-    repository : Repository
-        A full clone.
-    base, head : str
-        Commits.
+def read_change(inputs: CheckInputs) -> Change:
+    """Read an event, with its pull request as the API shows it now if ``--pulls`` is given.
 
     Raises
     ------
-    GitError
-        The clone is shallow or lacks one of the commits, or the commits have no common history.
+    UsageError
+        The guard does not handle the event, or its pull request now has another base.
+    WorkspaceError
+        A file is missing, truncated, or not what GitHub sends.
     """
-    if repository.is_shallow():
-        raise GitError("this clone is shallow, so the commits of the change are unknown; fetch with depth 0")
-    merge_base = repository.merge_base(base, head)
-    if merge_base is None:
-        raise GitError(_no_merge_base(repository, base, head))
-    return CommitRange(base, head, tuple(repository.log(head, exclude=base)), merge_base)
+    payload = read_as(inputs.event, _Payload, inputs.event_name)
+    pulls = read_as(inputs.pulls, tuple[Pull, ...], "list of pull requests") if inputs.pulls else ()
+    reviews = read_as(inputs.reviews, tuple[Review, ...], "list of reviews") if inputs.reviews else ()
+    made = read_as(inputs.commits, tuple[Made, ...], "list of commits") if inputs.commits else ()
+    pull, head = payload.pull_request, payload.group_head
+    if inputs.event_name == "merge_group" and head is not None:
+        queued = QUEUED.fullmatch(payload.group_ref)
+        number, base = int(queued[1]) if queued else None, inputs.base or payload.group_base
+        return Change(base, head, pulls, number, is_group=True, reviews=reviews, made=made)
+    if inputs.event_name in {"pull_request", "pull_request_review"} and pull is not None:
+        pull = _live(pull, pulls) if inputs.pulls else _with_label(pull, payload)
+        return Change(inputs.base or pull.base, pull.head, (pull,), pull.number, reviews=reviews, made=made)
+    raise UsageError(f"the guard does not handle this event: {printable(inputs.event_name)}")
 
 
-def _no_merge_base(repository: Repository, base: str, head: str) -> str:
-    for name, sha in (("base", base), ("head", head)):
-        if repository.resolve(sha) is None:
-            return f"this clone does not have the {name} commit {sha}; fetch it first"
-    return f"{base[:12]} and {head[:12]} have no common history"
+def _live(pull: Pull, pulls: Sequence[Pull]) -> Pull:
+    """The pull request of an event as it is now: a payload may be from long before a re-run."""
+    now = next((its for its in pulls if its.number == pull.number), None)
+    if now is None:
+        raise UsageError(f"--pulls does not list #{pull.number}")
+    if now.base_name != pull.base_name:  # the checkout is that of the event's base
+        raise UsageError(f"#{pull.number} has another base since this event; re-run the newest run instead")
+    return now
 
 
-def read_files(repository: Repository, old: str, new: str) -> tuple[PathChange, ...]:
-    """The files that differ between two commits; a single regular file comes with its bytes."""
-    differences = repository.differences(old, new)
-    files = tuple(PathChange(its.path, its.modes) for its in differences)
-    if len(files) != 1 or not files[0].is_regular:
-        return files
-    return (PathChange(files[0].path, files[0].modes, *map(repository.blob, differences[0].blobs)),)
+def _with_label(pull: Pull, payload: _Payload) -> Pull:
+    """The pull request with what its event reports before GitHub shows it."""
+    new = (payload.label,) if payload.label is not None and payload.action == "labeled" else ()
+    is_auto = payload.action == "auto_merge_enabled" or None
+    return replace(pull, labels=(*pull.labels, *new), auto_merge=pull.auto_merge or is_auto)
 
 
-def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
-    """The Python files that differ between two commits, before and after; a link is what it leads to."""
-    differences = {difference.path: difference for difference in repository.differences(old, new)}
-    plain = {path for path, its in differences.items() if path.endswith(".py") and _LINK not in its.modes}
-    for path in sorted(plain):
-        sides = zip(differences[path].modes, differences[path].blobs, strict=True)
-        yield Texts(path, *(repository.blob(blob) if mode in _REGULAR else b"" for mode, blob in sides))
-    linked = differences.keys() - plain and {*differences, *repository.links(new)} - plain
-    for path in sorted(path for path in linked if path.endswith(".py")):
-        yield Texts(path, *(repository.followed(commit, path) or b"" for commit in (old, new)))
+def read_as(path: Path, kind: type[_T], name: str) -> _T:
+    """A file with JSON of a kind; a `WorkspaceError` that names the field if it has another shape."""
+    try:
+        return decode(read_file(path), kind)
+    except ShapeError as error:
+        raise WorkspaceError(f"is not a {name} ({error})", path=path) from error

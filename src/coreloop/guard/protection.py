@@ -1,24 +1,48 @@
-"""Branch rules: the wanted state from a file, the state on GitHub, their differences, and the update."""
+"""The rules of a branch: the wanted ones from a file, those on GitHub, and what a missing one leaves open."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 import yaml
 
-from coreloop.base.errors import ForgeError, ForgeNotFoundError, RefusedError, WorkspaceError
+from coreloop.base import errors
+from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
-from coreloop.base.validation import ShapeError, shaped
-from coreloop.guard.decision import CONTEXT
+from coreloop.base.validation import ShapeError, at, shaped
+from coreloop.guard.check import CONTEXT
 from coreloop.guard.github import connected
 
 FILE: Final = Path(".github") / "branch_protection.yml"
 _WORKFLOWS: Final = Path(".github") / "workflows"
+_COUNT: Final = "required_approving_review_count"
+_OPEN: Final = {
+    f"required check {CONTEXT}": "a promotion can be merged while the guard is red",
+    _COUNT: "who can push can merge without a review",
+    "require_code_owner_reviews": "the guard's own files can be changed without a review by their owners",
+    "dismiss_stale_reviews": "what is pushed after an approval can be merged with it",
+    "require_last_push_approval": "who pushed last can approve it",
+    "may merge without a review": "these accounts can merge without a review",
+    "enforce_admins": "an administrator's token can merge past all other rules",
+    "allow_force_pushes": "the history that says what was promoted can be rewritten",
+    "allow_deletions": "the history that says what was promoted can be removed",
+    "allow_auto_merge": "GitHub can be told to merge by itself",
+}
+"""What is open while a rule is not as wanted."""
+_REVIEWS: Final = {
+    "require_code_owner_reviews": "require_code_owner_review",
+    "dismiss_stale_reviews": "dismiss_stale_reviews_on_push",
+    "require_last_push_approval": "require_last_push_approval",
+}
+"""The names that rulesets have for rules of the classic protection."""
+_SWITCHES: Final = ("enforce_admins", "allow_force_pushes", "allow_deletions")
+_KEPT: Final = ("required_linear_history", "block_creations", "required_conversation_resolution")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,122 +54,80 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class WantedReviews:
-    """Required reviews."""
-
-    required_approving_review_count: int
-    require_code_owner_reviews: bool
-    dismiss_stale_reviews: bool
-    require_last_push_approval: bool
-
-
-@dataclass(frozen=True, slots=True)
 class WantedProtection:
     """The file, with the API's names. Rules that it does not name are not changed."""
 
     branch: str
     required_status_checks: tuple[Check, ...]
-    required_pull_request_reviews: WantedReviews
     enforce_admins: bool
     allow_force_pushes: bool
     allow_deletions: bool
     allow_auto_merge: bool
+    required_approving_review_count: int = at("required_pull_request_reviews.required_approving_review_count")
+    require_code_owner_reviews: bool = at("required_pull_request_reviews.require_code_owner_reviews")
+    dismiss_stale_reviews: bool = at("required_pull_request_reviews.dismiss_stale_reviews")
+    require_last_push_approval: bool = at("required_pull_request_reviews.require_last_push_approval")
 
 
 @dataclass(frozen=True, slots=True)
 class RuleDifference:
-    """A rule, with its current and its wanted value."""
+    """A rule, with its current and its wanted value, and what is open until it has that."""
 
     rule: str
     now: object
     wanted: object
-
-
-@dataclass(frozen=True, slots=True)
-class _Switch:
-    enabled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    login: str = ""
-    slug: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _People:
-    users: tuple[_Named, ...] = ()
-    teams: tuple[_Named, ...] = ()
-    apps: tuple[_Named, ...] = ()
-
-    def names(self) -> dict[str, list[str]]:
-        """In the form that the API accepts."""
-        slugs = {"teams": [team.slug for team in self.teams], "apps": [app.slug for app in self.apps]}
-        return {"users": [user.login for user in self.users], **slugs}
-
-
-@dataclass(frozen=True, slots=True)
-class _Checks:
-    strict: bool = False
-    checks: tuple[Check, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Reviews:
-    required_approving_review_count: int = 0
-    require_code_owner_reviews: bool = False
-    dismiss_stale_reviews: bool = False
-    require_last_push_approval: bool = False
-    dismissal_restrictions: _People | None = None
-    bypass_pull_request_allowances: _People | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Protection:
-    required_status_checks: _Checks = _Checks()
-    required_pull_request_reviews: _Reviews = _Reviews()
-    restrictions: _People | None = None
-    enforce_admins: _Switch = _Switch()
-    allow_force_pushes: _Switch = _Switch()
-    allow_deletions: _Switch = _Switch()
-    required_linear_history: _Switch = _Switch()
-    block_creations: _Switch = _Switch()
-    required_conversation_resolution: _Switch = _Switch()
-    lock_branch: _Switch = _Switch()
-    allow_fork_syncing: _Switch = _Switch()
-
-
-@dataclass(frozen=True, slots=True)
-class _Repository:
-    allow_auto_merge: bool = False
+    open: str
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The state on GitHub."""
+    """The rules on GitHub, as far as the token may read them.
 
-    protection: _Protection | None
-    allow_auto_merge: bool
+    Attributes
+    ----------
+    classic : mapping
+        The classic protection as its API shows it; empty for an unprotected branch.
+    allow_auto_merge : bool or None
+        A setting of the repository; None if it is not shown.
+    rulesets : sequence of mapping
+        The active rules of rulesets.
+    is_known : bool
+        Whether the classic protection is readable; else ``classic`` has only the required statuses' names.
+    """
+
+    classic: Mapping[str, Any]
+    allow_auto_merge: bool | None
+    rulesets: Sequence[Mapping[str, Any]] = ()
+    is_known: bool = True
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """An object of the classic protection; empty if absent."""
+        return self.classic.get(name) or {}
+
+    @property
+    def reviews(self) -> Mapping[str, Any]:
+        return self.part("required_pull_request_reviews")
+
+    @property
+    def bypassing(self) -> list[str]:
+        """Accounts that may merge without a review."""
+        names = _names(self.reviews.get("bypass_pull_request_allowances") or {})
+        return [name for listed in names.values() for name in listed]
+
+    def parameters(self, kind: str) -> list[Mapping[str, Any]]:
+        """The parameters of the rulesets' rules of a type."""
+        return [its.get("parameters") or {} for its in self.rulesets if its.get("type") == kind]
 
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """A branch's differences from the wanted rules, before and after applying them.
-
-    Attributes
-    ----------
-    owners_errors : tuple of str
-        Lines of CODEOWNERS that GitHub ignores.
-    notes : tuple of str
-        What else keeps the rules from working.
-    """
+    """A branch's differences from the wanted rules, before and after, and why they cannot be applied yet."""
 
     branch: str
     before: tuple[RuleDifference, ...]
     after: tuple[RuleDifference, ...]
     confirmed: bool
-    owners_errors: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    missing: str | None
 
 
 def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Protected:
@@ -173,25 +155,14 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     wanted = read_wanted(root / FILE)
     with connected(project, environ) as api:
         before = after = differences(wanted, current := read_current(api, wanted.branch))
-        is_new = any(rule.rule == f"required check {CONTEXT}" for rule in before)
+        is_new = f"required check {CONTEXT}" in {its.rule for its in before}
         missing = never_green(api, root) if is_new else None
         if confirm and missing:
-            raise RefusedError(f"{CONTEXT} is not required yet: {missing}")
-        ignored, notes = _limits(api, wanted)
+            raise errors.RefusedError(f"{CONTEXT} is not required yet: {missing}")
         if confirm and before:
             apply(api, wanted, current)
             after = differences(wanted, read_current(api, wanted.branch))
-    notes = (*notes, *((f"--confirm refuses: {missing}",) if missing else ()))
-    return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
-
-
-def _limits(api: GithubApi, wanted: WantedProtection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines of CODEOWNERS that GitHub ignores, and what the reviews mean for one person."""
-    reviews = wanted.required_pull_request_reviews
-    ignored = owners_errors(api, wanted.branch) if reviews.require_code_owner_reviews else ()
-    asks = reviews.required_approving_review_count > 0 and wanted.enforce_admins
-    login = lone_maintainer(api) if asks else None
-    return ignored, (advice_for_one(login, api.repo),) if login is not None else ()
+    return Protected(wanted.branch, tuple(before), tuple(after), confirm, missing)
 
 
 def read_wanted(path: Path) -> WantedProtection:
@@ -203,195 +174,153 @@ def read_wanted(path: Path) -> WantedProtection:
         The file is missing or not YAML, or a key is unknown or missing.
     """
     try:
-        return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), WantedProtection, exact=True)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError("is not YAML", path=path) from error
-    except ShapeError as error:
-        raise WorkspaceError(f"cannot be used: {error}", path=path) from error
+        return shaped(yaml.safe_load(read_file(path)), WantedProtection, exact=True)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ShapeError) as error:
+        reason = f"cannot be used: {error}" if isinstance(error, ShapeError) else "is not YAML"
+        raise errors.WorkspaceError(reason, path=path) from error
 
 
-def read_current(api: GithubApi, branch: str) -> Current:
-    """Read the state on GitHub; an unprotected branch has no rules."""
-    allowed = api.get("", doing=f"read {api.repo}").decoded(_Repository).allow_auto_merge
+def read_current(api: GithubApi, branch: str, *, partly: bool = False) -> Current:
+    """Read the state on GitHub; an unprotected branch has no rules.
+
+    Parameters
+    ----------
+    api : GithubApi
+    branch : str
+    partly : bool
+        Whether the classic protection may be unreadable, as it is for whoever does not administer.
+    """
+    allowed = api.get("", doing=f"read {api.repo}").decoded(_Shown).allow_auto_merge
+    name, where, rulesets = quote(branch, safe=""), f"branch {branch} of {api.repo}", list[dict[str, Any]]()
+    with suppress(errors.ForgeNotFoundError, errors.ForgeForbiddenError):  # a server without rulesets
+        pages = api.pages(f"/rules/branches/{name}", list[dict[str, Any]], doing=f"read the rules of {where}")
+        rulesets = list(pages)
     try:
-        answer = api.get(_path(branch), doing=f"read the protection of branch {branch} of {api.repo}")
-    except ForgeNotFoundError as error:
-        if "branch not protected" not in error.detail.lower():
+        answer = api.get(_path(branch), doing=f"read the protection of {where}")
+        return Current(answer.decoded(dict[str, Any]), allowed, rulesets)
+    except (errors.ForgeNotFoundError, errors.ForgeForbiddenError) as error:
+        if "branch not protected" in error.detail.lower():
+            return Current({}, allowed, rulesets)
+        if not partly:
             raise
-        return Current(None, allowed)
-    return Current(answer.decoded(_Protection), allowed)
+    shown = api.get(f"/branches/{name}", doing=f"read {where}").decoded(_Shown)
+    classic = {"required_status_checks": {"checks": [{"context": its} for its in shown.contexts]}}
+    return Current(classic, allowed, rulesets, is_known=not shown.is_protected)
+
+
+def read_open(api: GithubApi, folder: Path, branch: str) -> list[str]:
+    """What the rules of a branch leave open, as far as the token may read them.
+
+    A workflow's may read rulesets, and which statuses the classic protection requires.
+    """
+    try:
+        wanted, current = read_wanted(folder / FILE), read_current(api, branch, partly=True)
+    except errors.CoreloopError as error:
+        return [printable(f"the rules of {branch} are unknown: {error}")]
+    notes = [f"{branch}: {its.open} ({its.rule})" for its in differences(wanted, current) if its.open]
+    if any(now is None for _, now, _ in _compared(wanted, current)):
+        notes.append(f"{branch}: this token may not read all rules; run dartlab-coreloop guard protect")
+    return [*map(printable, notes)]
 
 
 def differences(wanted: WantedProtection, current: Current) -> list[RuleDifference]:
-    """The rules that are not as wanted; additional approvals or checks are allowed."""
-    return [rule for rule in _compared(wanted, current) if rule.now != rule.wanted]
+    """The rules that are known not to be as wanted; more approvals or checks are allowed."""
+    compared = [its for its in _compared(wanted, current) if its[1] is not None and its[1] != its[2]]
+    return [RuleDifference(*its, _OPEN.get(its[0], "")) for its in compared]
 
 
-def _compared(wanted: WantedProtection, current: Current) -> Iterator[RuleDifference]:
-    protection = current.protection or _Protection()
+def _compared(wanted: WantedProtection, current: Current) -> Iterator[tuple[str, object, object]]:
+    """Each rule with its current value, None if unknown, and its wanted value. Rulesets count, too."""
+    is_known, rules = current.is_known, current.parameters("pull_request")
     for check in wanted.required_status_checks:
-        is_required = check in protection.required_status_checks.checks
-        yield RuleDifference(f"required check {check.context}", is_required, True)
-    reviews, wanted_reviews = protection.required_pull_request_reviews, wanted.required_pull_request_reviews
-    count = reviews.required_approving_review_count
-    max_count = max(count, wanted_reviews.required_approving_review_count)
-    yield RuleDifference("required_approving_review_count", count, max_count)
-    for name in ("require_code_owner_reviews", "dismiss_stale_reviews", "require_last_push_approval"):
-        yield RuleDifference(name, getattr(reviews, name), getattr(wanted_reviews, name))
-    yield RuleDifference("may merge without a review", _bypassing(reviews), [])
-    for name in ("enforce_admins", "allow_force_pushes", "allow_deletions"):
-        yield RuleDifference(name, getattr(protection, name).enabled, getattr(wanted, name))
-    yield RuleDifference("allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge)
+        yield f"required check {check.context}", _is_required(check, current), True
+    least, counts = getattr(wanted, _COUNT), [its.get(_COUNT) or 0 for its in (current.reviews, *rules)]
+    yield _COUNT, max(counts) if is_known or max(counts) >= least else None, max(least, *counts)
+    for name, ruled in _REVIEWS.items():
+        is_on = bool(current.reviews.get(name)) or any(its.get(ruled) for its in rules)
+        yield name, is_on if is_known or is_on else None, getattr(wanted, name)
+    yield "may merge without a review", sorted(current.bypassing) if is_known else None, []
+    for name in _SWITCHES:
+        yield name, bool(current.part(name).get("enabled")) if is_known else None, getattr(wanted, name)
+    yield "allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge
 
 
-def _bypassing(reviews: _Reviews) -> list[str]:
-    allowed = reviews.bypass_pull_request_allowances or _People()
-    return sorted(name for names in allowed.names().values() for name in names)
+def _is_required(check: Check, current: Current) -> bool:
+    """Whether a status is required; only an administrator may read which app must report it."""
+    rules = [its.get("required_status_checks") or () for its in current.parameters("required_status_checks")]
+    ruled = {(its["context"], its.get("integration_id")) for rule in rules for its in rule}
+    shown = current.part("required_status_checks").get("checks") or ()
+    classic = {(its["context"], its.get("app_id")) for its in shown}
+    app = check.app_id if current.is_known else None
+    return (check.context, check.app_id) in ruled or (check.context, app) in classic
 
 
 def apply(api: GithubApi, wanted: WantedProtection, current: Current) -> None:
     """Set the wanted rules on GitHub; rules that the file does not name are not changed."""
-    doing = f"protect branch {wanted.branch} of {api.repo}"
-    api.put(_path(wanted.branch), protection_body(wanted, current), doing=doing)
+    body = protection_body(wanted, current)
+    api.put(_path(wanted.branch), body, doing=f"protect branch {wanted.branch} of {api.repo}")
     if current.allow_auto_merge != wanted.allow_auto_merge:
         api.patch("", {"allow_auto_merge": wanted.allow_auto_merge}, doing=f"change settings of {api.repo}")
 
 
 def protection_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:
     """The body of the update: the API takes the complete state, and resets omitted rules."""
-    protection = current.protection or _Protection()
-    checks = protection.required_status_checks
-    names = {check.context for check in wanted.required_status_checks}
-    other_checks = [check for check in checks.checks if check.context not in names]
-    switches = (
-        *("required_linear_history", "block_creations", "required_conversation_resolution"),
-        *("lock_branch", "allow_fork_syncing"),
-    )
+    shown = current.part("required_status_checks")
+    apps = {its["context"]: its.get("app_id") for its in shown.get("checks") or ()}
+    apps |= {its.context: its.app_id for its in wanted.required_status_checks}
+    # without app_id GitHub takes the app that reported last; -1 allows any app
+    checks = [{"context": name, "app_id": -1 if app is None else app} for name, app in apps.items()]
+    restrictions = current.classic.get("restrictions")
     return {
-        "required_status_checks": {
-            "strict": checks.strict,
-            "contexts": [],  # deprecated, but still required by the API description
-            # without app_id GitHub takes the app that reported last; -1 allows any app
-            "checks": [
-                {"context": check.context, "app_id": -1 if check.app_id is None else check.app_id}
-                for check in (*other_checks, *wanted.required_status_checks)
-            ],
-        },
-        "enforce_admins": wanted.enforce_admins,
-        "required_pull_request_reviews": _reviews_body(wanted, protection.required_pull_request_reviews),
-        "restrictions": protection.restrictions.names() if protection.restrictions is not None else None,
-        "allow_force_pushes": wanted.allow_force_pushes,
-        "allow_deletions": wanted.allow_deletions,
-        **{name: getattr(protection, name).enabled for name in switches},
+        # contexts are deprecated, but the API description still requires them
+        "required_status_checks": {"strict": bool(shown.get("strict")), "contexts": [], "checks": checks},
+        "required_pull_request_reviews": _reviews_body(wanted, current),
+        "restrictions": None if restrictions is None else _names(restrictions),
+        **{name: getattr(wanted, name) for name in _SWITCHES},
+        **{name: bool(current.part(name).get("enabled")) for name in _KEPT},
+        **{name: bool(current.part(name).get("enabled")) for name in ("lock_branch", "allow_fork_syncing")},
     }
 
 
-def _reviews_body(wanted: WantedProtection, now: _Reviews) -> dict[str, Any]:
-    reviews = wanted.required_pull_request_reviews
-    max_count = max(reviews.required_approving_review_count, now.required_approving_review_count)
-    body: dict[str, Any] = {**asdict(reviews), "required_approving_review_count": max_count}
-    if now.dismissal_restrictions is not None:
-        body["dismissal_restrictions"] = now.dismissal_restrictions.names()
-    if _bypassing(now):
-        body["bypass_pull_request_allowances"] = _People().names()
-    return body
+def _reviews_body(wanted: WantedProtection, current: Current) -> dict[str, Any]:
+    """The wanted reviews, with more approvals if the branch has them; nobody may merge without one."""
+    body: dict[str, Any] = {name: getattr(wanted, name) for name in _REVIEWS}
+    body[_COUNT] = max(current.reviews.get(_COUNT) or 0, getattr(wanted, _COUNT))
+    if "dismissal_restrictions" in current.reviews:
+        body["dismissal_restrictions"] = _names(current.reviews["dismissal_restrictions"])
+    return body | ({"bypass_pull_request_allowances": _names({})} if current.bypassing else {})
+
+
+def _names(people: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Users, teams and apps in the form that the API accepts."""
+    keys = {"users": "login", "teams": "slug", "apps": "slug"}
+    return {kind: [its[key] for its in people.get(kind, ())] for kind, key in keys.items()}
 
 
 def _path(branch: str) -> str:
     return f"/branches/{quote(branch, safe='')}/protection"
 
 
-# --- what the rules rest on: a check that was green, owners who can review, someone who can approve --
-
-
 @dataclass(frozen=True, slots=True)
-class _Runs:
-    total_count: int
+class _Shown:
+    """What is read of GitHub's answers: of a repository, of a branch, and of a workflow's runs."""
 
-
-@dataclass(frozen=True, slots=True)
-class _OwnersError:
-    line: int
-    message: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class _OwnersErrors:
-    errors: tuple[_OwnersError, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Rights:
-    push: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Collaborator:
-    login: str
-    type: str
-    permissions: _Rights = _Rights()
+    allow_auto_merge: bool | None = None
+    is_protected: bool = at("protection.enabled", default=False)
+    contexts: tuple[str, ...] = at("protection.required_status_checks.contexts", ())
+    total_count: int = 0
 
 
 def never_green(api: GithubApi, root: Path) -> str | None:
     """Why the guard's check cannot be required yet, or None if it was green once."""
     files = (path for path in sorted((root / _WORKFLOWS).glob("*.y*ml")) if path.is_file())
-    workflows = [path.name for path in files if CONTEXT.encode() in path.read_bytes()]
-    if not workflows:
+    names = [path.name for path in files if CONTEXT.encode() in path.read_bytes()]
+    for name in names:
+        with suppress(errors.ForgeNotFoundError):  # GitHub does not know the workflow yet
+            path, query = f"/actions/workflows/{name}/runs", {"status": "success", "per_page": "1"}
+            answer = api.get(path, doing=f"read the runs of {name} in {api.repo}", query=query)
+            if answer.decoded(_Shown).total_count > 0:
+                return None
+    if not names:
         return f"no workflow in {_WORKFLOWS.as_posix()} reports {CONTEXT}; run dartlab-coreloop init"
-    if any(_was_green(api, name) for name in workflows):
-        return None
-    return (
-        f"{', '.join(workflows)} was never green in {api.repo}; open a pull request, and wait for the check"
-    )
-
-
-def owners_errors(api: GithubApi, branch: str) -> tuple[str, ...]:
-    """The lines of a branch's CODEOWNERS that GitHub ignores, since nobody there can review."""
-    try:
-        doing = f"read the errors of CODEOWNERS in {api.repo}"
-        answer = api.get("/codeowners/errors", doing=doing, query={"ref": branch})
-    except ForgeNotFoundError:
-        return (f"{branch} has no CODEOWNERS, so nobody must review the guard's own files",)
-    except ForgeError as error:
-        return (f"not checked: {error}",)
-    return tuple(
-        printable(f"{error.path}:{error.line}: {error.message.partition(chr(10))[0]}")
-        for error in answer.decoded(_OwnersErrors).errors
-    )
-
-
-def lone_maintainer(api: GithubApi) -> str | None:
-    """The only person who can push to the repository; None if there are more, or GitHub does not tell."""
-    try:
-        doing = f"list the collaborators of {api.repo}"
-        listed = tuple(api.pages("/collaborators", list[_Collaborator], doing=doing))
-    except ForgeError:
-        return None
-    people = [account.login for account in listed if account.type == "User" and account.permissions.push]
-    return people[0] if len(people) == 1 else None
-
-
-def advice_for_one(login: str, repo: str) -> str:
-    """What an approval by someone else means for a lone maintainer, and what works."""
-    return (
-        f"{login} is the only person who can push to {repo}. An approval must come from "
-        f"someone other than the author and the last pusher: nobody can approve what {login} "
-        f"pushes. Let a GitHub App open the promotions, which {login} can approve: its number "
-        "as the variable CORELOOP_APP_ID, its key as the secret CORELOOP_APP_KEY. With "
-        f"enforce_admins: false in .github/branch_protection.yml, {login} as an administrator "
-        "can also merge their own pull requests, but past a red check too. Or invite a "
-        "second reviewer."
-    )
-
-
-def _was_green(api: GithubApi, workflow: str) -> bool:
-    doing = f"read the runs of {workflow} in {api.repo}"
-    try:
-        query = {"status": "success", "per_page": "1"}
-        answer = api.get(f"/actions/workflows/{workflow}/runs", doing=doing, query=query)
-    except ForgeNotFoundError:  # GitHub does not know the workflow yet
-        return False
-    return answer.decoded(_Runs).total_count > 0
+    return f"{', '.join(names)} was never green in {api.repo}; open a pull request, and wait for the check"

@@ -23,8 +23,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, merge
-from coreloop.learn.proposals.counterexamples import ErrorRow
-from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.observe.importers import importers, openai_chat, otlp
 from coreloop.observe.importers.append_requests import ImportReport, land

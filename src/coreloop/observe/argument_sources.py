@@ -27,11 +27,8 @@ SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
 FORGET_S: Final = 3600.0
 """Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
 
-_N_GENERATIONS: Final = 4  # a value is forgotten after 45 to 60 minutes
-_GENERATION_S: Final = FORGET_S / _N_GENERATIONS
-_GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
 _MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
-_MAX_TEXTS: Final = 16  # per generation
+_MAX_TEXTS: Final = 16
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _SMALL: Final = 100  # a smaller number is in many results by chance
@@ -74,15 +71,6 @@ class Lookup(NamedTuple):
             call["saw"] = self.saw
 
 
-class _Generation(NamedTuple):
-    """Values remembered during a quarter of an hour, or a quarter of a session's capacity."""
-
-    started_s: float
-    places: _Places
-    texts: list[tuple[int, str]]
-    shown: ShownObjects
-
-
 class Sources:
     """The memory of one request, or of a session's requests.
 
@@ -91,7 +79,7 @@ class Sources:
     Parameters
     ----------
     now_s : float
-        Seconds of any clock; see `expire`.
+        Seconds of any clock; see `use`.
 
     Attributes
     ----------
@@ -99,10 +87,16 @@ class Sources:
         Whether any result was remembered; without results nothing is looked up.
     """
 
-    __slots__ = ("_generations", "_is_complete", "_n_questions", "_names", "has_results")
+    __slots__ = (
+        *("_is_complete", "_n_questions", "_names", "_places", "_shown", "_texts", "_used_s"),
+        "has_results",
+    )
 
     def __init__(self, now_s: float = 0.0) -> None:
-        self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, [], ShownObjects()),)
+        self._used_s = now_s
+        self._places: _Places = {}
+        self._texts: list[tuple[int, str]] = []
+        self._shown = ShownObjects()
         self._names: dict[str, dict[str, Place]] = {}
         self._n_questions = 0
         self.has_results = False
@@ -110,28 +104,20 @@ class Sources:
 
     def __len__(self) -> int:
         """Number of remembered values; a question counts as one value per 64 characters."""
-        return sum(
-            len(generation.places)
-            + len(generation.shown)
-            + sum(len(text) // 64 + 1 for _, text in generation.texts)
-            for generation in self._generations
-        )
+        return len(self._places) + len(self._shown) + sum(len(text) // 64 + 1 for _, text in self._texts)
 
     def add_question(self, text: str) -> None:
         """Remember a question as a source of values."""
         question = composed(text[:MAX_TEXT_CHARS]).casefold()
-        texts = self._generations[-1].texts
+        texts = self._texts
         if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
             self._is_complete = False
-        if self._n_questions and self._has_question(question):
+        if any(question == known for _, known in texts):
             return
         del texts[: len(texts) - _MAX_TEXTS + 1]
         self._n_questions += 1
         self._names = {}  # its places have the previous number of questions
         texts.append((self._n_questions, question))
-
-    def _has_question(self, question: str) -> bool:
-        return any(question == known for generation in self._generations for _, known in generation.texts)
 
     def look_up(self, args: dict[str, Any], compared: Compared | None = None) -> Lookup:
         """Find where the values of a call's arguments occurred before.
@@ -159,7 +145,7 @@ class Sources:
                 paths_by_name[name[:MAX_PATH_CHARS]] = self._shared_paths(distinctive)
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
-        states = saw(args, [past.shown for past in reversed(self._generations)], compared) if compared else {}
+        states = saw(args, self._shown, compared) if compared else {}
         return Lookup(paths_by_name or None, echoes, numbers_of(args.values()), states)
 
     def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool | None) -> None:
@@ -182,15 +168,14 @@ class Sources:
             self._is_complete = False
             return
         self.has_results = True
-        newest = self._generations[-1]
-        if len(newest.places) + len(newest.shown) > _GENERATION_LEAVES:
-            self._rotate(self._generations[-1].started_s)
+        if len(self._places) + len(self._shown) > SESSION_LEAVES - MAX_LEAVES:
+            self._forget()
         if sum(map(len, self._names.values())) > _MAX_NAMES:
             self._names = {}
         try:
             roots = self._unwrapped(result)
             self._walk(tool, roots, lookup.echoes if lookup else set())
-            self._generations[-1].shown.note(roots, lookup.identifiers if lookup else [])
+            self._shown.note(roots, lookup.identifiers if lookup else [])
         except RuntimeError:  # another thread changed the result meanwhile
             self._is_complete = False
 
@@ -198,27 +183,19 @@ class Sources:
         """Record no empty sources from now on, because earlier results are unknown."""
         self._is_complete = False
 
-    def expire(self, now_s: float) -> None:
-        """Forget values that are about an hour old (45 to 60 minutes)."""
-        for generation in self._generations:
-            if now_s - generation.started_s >= FORGET_S:
-                self._drop(generation)
-        if now_s - self._generations[-1].started_s >= _GENERATION_S:
-            self._rotate(now_s)
+    def use(self, now_s: float) -> None:
+        """Forget everything after an hour without use."""
+        if self.is_expired(now_s):
+            self._forget()
+        self._used_s = now_s
 
     def is_expired(self, now_s: float) -> bool:
-        """Whether `expire` would forget everything."""
-        return now_s - self._generations[-1].started_s >= FORGET_S
+        """Whether `use` would forget everything."""
+        return now_s - self._used_s >= FORGET_S
 
-    def _rotate(self, now_s: float) -> None:
-        if len(self._generations) == _N_GENERATIONS:
-            self._drop(self._generations[0])
-        self._generations = (*self._generations, _Generation(now_s, {}, [], ShownObjects()))
-
-    def _drop(self, oldest: _Generation) -> None:
-        self._is_complete &= not (oldest.places or oldest.texts)
-        newer = tuple(generation for generation in self._generations if generation is not oldest)
-        self._generations = newer or (_Generation(oldest.started_s, {}, [], ShownObjects()),)
+    def _forget(self) -> None:
+        self._is_complete &= not (self._places or self._texts)
+        self._places, self._texts, self._shown = {}, [], ShownObjects()
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths that all of several values share, the earliest first."""
@@ -231,12 +208,8 @@ class Sources:
         return shared[:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
-        number = hash(text)
-        places: list[Place] = []
-        for generation in self._generations:
-            known = generation.places.get(number)
-            if known is not None:
-                places += known if type(known) is list else [known]  # type: ignore[list-item]
+        known = self._places.get(hash(text), [])
+        places = known if isinstance(known, list) else [known]
         asked = self._question_number(text.casefold())
         if asked is not None:
             before = [place for place in places if place[0] < asked]
@@ -244,10 +217,9 @@ class Sources:
         return list(dict.fromkeys([path for _, path in places if path])) if places else []
 
     def _question_number(self, wanted: str) -> int | None:
-        for generation in self._generations:
-            for number, question in generation.texts:
-                if wanted in question and has_word(question, wanted):
-                    return number
+        for number, question in self._texts:
+            if wanted in question and has_word(question, wanted):
+                return number
         return None
 
     def _unwrapped(self, result: object) -> list[Any]:
@@ -277,7 +249,7 @@ class Sources:
 
         A single function, since a call per leaf would double the time (benchmarks/sources.py).
         """
-        places = self._generations[-1].places
+        places = self._places
         known_place = places.get
         leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
         names = {"": (self._n_questions, self._bounded(tool))}

@@ -16,8 +16,7 @@ from coreloop.base.claude_settings import (
     decode_settings,
     refuse_links,
     with_hook,
-    without,
-    without_entry,
+    without_hook,
 )
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
@@ -33,10 +32,9 @@ _ENTRY: Final[dict[str, Any]] = {"hooks": [{"type": "command", "command": COMMAN
 
 
 class _Manifest(msgspec.Struct, frozen=True):
-    """The text that was inserted into the settings, and whether they and their folder were absent before."""
+    """The settings as they were before, None without any, and whether their folder was absent."""
 
-    inserted: str
-    created_settings: bool
+    original: str | None
     created_folder: bool
 
 
@@ -64,13 +62,12 @@ def install(root: Path, *, confirm: bool) -> list[InstallChange]:
         raise UsageError(f"{root}: installed already; run observe uninstall claude-code --confirm first")
     path = root / SETTINGS
     is_new_folder = not path.parent.exists()
-    old = read_file(path) if path.exists() else None
-    text = "" if old == b"" else decode_settings(old or b"{\n}\n", path)
-    insertion = with_hook(text, "Stop", _ENTRY, path)
+    old = decode_settings(read_file(path), path) if path.exists() else None
+    text = with_hook(old or "", ["Stop"], _ENTRY, path)
     if confirm:
-        manifest = _Manifest(insertion.inserted, old is None, is_new_folder)
+        manifest = _Manifest(old, is_new_folder)
         write_public(root / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
-        (write_public if old is None else rewrite_file)(path, insertion.text.encode())
+        (write_public if old is None else rewrite_file)(path, text.encode())
     verb = "write" if old is None else "add the hook to"
     return [InstallChange(SETTINGS, verb), InstallChange(MANIFEST, "write")]
 
@@ -91,15 +88,9 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
     changes = []
     rest: str | None = None
     if path.is_file() and COMMAND in (text := decode_settings(read_file(path), path)):
-        rest = without(text, manifest.inserted)
-        if rest is None:  # formatted anew, or another hook was added beside it
-            rest = without_entry(text, "Stop", COMMAND, manifest.inserted)
-        if rest is None:
-            raise WorkspaceError(
-                f"the entry of {COMMAND} was changed; remove it from hooks.Stop by hand, then run this again",
-                path=path,
-            )
-        is_ours = manifest.created_settings and rest == "{\n}\n"
+        original = manifest.original or ""
+        rest = without_hook(text, original, ["Stop"], _ENTRY, path, script=COMMAND)
+        is_ours = manifest.original is None and rest == ""
         changes.append(InstallChange(SETTINGS, "remove" if is_ours else "take the hook out of"))
     changes.append(InstallChange(MANIFEST, "remove"))
     if confirm:

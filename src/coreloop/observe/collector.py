@@ -3,29 +3,27 @@
 Auditing must not break, delay or change a request. So nothing here raises: losses are counted by reason
 (`drops`), and each reason is logged once, without content. Only the standard library, orjson and `records`
 are imported at start-up.
-
-``no_stack += 1`` handles calls that failed for lack of a stack frame: nothing else is possible then.
 """
 
 import os
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
 from types import TracebackType
-from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
-from coreloop.base.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
+from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe.argument_sources import Sources
 from coreloop.observe.blocks import enter_block, exit_block, innermost
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
-from coreloop.observe.drops import drop
+from coreloop.observe.drops import drop, never_raises
 from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
 from coreloop.observe.record_parts import (
+    RecordedCall,
     error_text,
     number,
     open_record,
@@ -35,29 +33,6 @@ from coreloop.observe.record_parts import (
     tool_call,
 )
 from coreloop.observe.session_sources import SESSION_SOURCES, trace_sources
-
-_P = ParamSpec("_P")
-_C = TypeVar("_C", bound="AuditCollector")
-_Method: TypeAlias = Callable[Concatenate[_C, _P], None]
-
-
-def never_raises(method: "_Method[_C, _P]") -> "_Method[_C, _P]":
-    """Count what a method raises instead; a collector that is off does nothing."""
-
-    @wraps(method)
-    def guarded(self: _C, *args: _P.args, **kwargs: _P.kwargs) -> None:
-        try:
-            if not self._off:
-                method(self, *args, **kwargs)
-            elif self is _OUTSIDE and not is_disabled():
-                drop(drops.OUTSIDE_REQUEST)
-        except Exception as error:  # must not disturb the caller
-            try:
-                drops.drop_error(error)
-            except RecursionError:
-                drops.DROPPED.no_stack += 1
-
-    return cast("_Method[_C, _P]", guarded)
 
 
 class AuditCollector:
@@ -74,7 +49,7 @@ class AuditCollector:
         Stored up to 100 characters.
     session_id : str, optional
         Stored only as a hash. With it, sources of arguments are also searched in the session's earlier
-        requests in this process, for up to an hour.
+        requests in this process, until it pauses for an hour.
     tools_version : str, optional
         Version of the docstrings that the model sees, up to 100 characters. Default:
         ``CORELOOP_TOOLS_VERSION``, else the commit of the git repository that contains coreloop.yaml or,
@@ -145,55 +120,41 @@ class AuditCollector:
             self._lock = RLock()
             self._clock_ns = clock_ns
             self._started_ns = time.monotonic_ns()
-            self._begin(
-                question, stockCode_hint, provider, model, session_id, tools_version, request_id, data_dir
+            folder = folder_of(data_dir)
+            self._settings = log_settings(*folder, self._LOG)
+            record = open_record(
+                question,
+                request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
+                categories=self._settings.categories,
+                stock_code_hint=stockCode_hint,
+                provider=provider,
+                model=model,
+                session_id=session_id,
             )
+            version = short_text(tools_version) or self._settings.tools_version
+            if version:
+                record["tools_version"] = version
+            self._sources: Sources | None = None
+            if "session_hash" in record:
+                session = (folder, record["session_hash"])
+                self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
+                self._sources.add_question(record["question"])
+            self._pending.append(record)
+            self._off = False
         except Exception as error:
             try:
                 drops.drop_error(error)
-            except RecursionError:
-                drops.DROPPED.no_stack += 1
-
-    def _begin(
-        self,
-        question: str,
-        stock_code_hint: str | None,
-        provider: str | None,
-        model: str | None,
-        session_id: str | None,
-        tools_version: str | None,
-        request_id: str | None,
-        data_dir: str | os.PathLike[str] | None,
-    ) -> None:
-        if drops.DROPPED.no_stack:
-            drops.log_new_reasons()  # those that could not be logged for lack of stack
-        folder = folder_of(data_dir)
-        self._settings = log_settings(*folder, self._LOG)
-        record = open_record(
-            question,
-            request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
-            categories=self._settings.categories,
-            stock_code_hint=stock_code_hint,
-            provider=provider,
-            model=model,
-            session_id=session_id,
-        )
-        version = short_text(tools_version) or self._settings.tools_version
-        if version:
-            record["tools_version"] = version
-        self._sources: Sources | None = None
-        if "session_hash" in record:
-            session = (folder, record["session_hash"])
-            self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
-            self._sources.add_question(record["question"])
-        self._pending.append(record)
-        self._off = False
+            except RecursionError:  # no stack is left to count it
+                return
 
     def _record(self) -> Record | None:
         """Return the open record; after the flush, count the call as dropped and return None."""
         for record in self._pending:
             return record
-        drop(drops.AFTER_FLUSH)
+        if not self._off:
+            drop(drops.AFTER_FLUSH)
+        elif self is _OUTSIDE and not is_disabled():
+            drop(drops.OUTSIDE_REQUEST)
         return None
 
     @never_raises
@@ -241,7 +202,7 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        call, new_step, plain_args = tool_call(
+        recorded = tool_call(
             name,
             args,
             ok=ok,
@@ -255,6 +216,20 @@ class AuditCollector:
             result=result,
             failed_results=self._settings.failed_results,
         )
+        self._add_call(record, recorded, result, error)
+        if result is not ... or self._sources is not None:
+            try:
+                with self._lock:
+                    if self._sources is None:  # created on the first result
+                        self._sources = self._new_sources(record, [recorded])
+                trace_sources(self._sources, recorded.call, recorded.args, result, self._settings.compared)
+            except Exception as problem:  # the call itself is recorded
+                drops.drop_error(problem)
+
+    def _add_call(
+        self, record: Record, recorded: RecordedCall, result: object, error: str | BaseException | None
+    ) -> None:
+        call, new_step, plain_args = recorded
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             # `records.join_steps` one step at a time, so that the flush does not have to.
             if new_step is not None and new_step != self._last_step:
@@ -264,22 +239,16 @@ class AuditCollector:
             if self._settings.contexts is not None:
                 self._conversation.append(kept_call(call["name"], plain_args, result, error))
             self._identifiers.add(plain_args)
-        if result is not ... or self._sources is not None:
-            self._trace_sources(record, call, plain_args, result)
 
-    def _trace_sources(self, record: Record, call: ToolCall, args: dict[str, Any], result: object) -> None:
-        """Add the sources of its arguments to a recorded call; an error does not affect the call."""
-        try:
-            with self._lock:
-                if self._sources is None:  # created on the first result
-                    sources = Sources()
-                    sources.add_question(record["question"])
-                    if any(other["ok"] and other is not call for other in record["tool_calls"]):
-                        sources.mark_incomplete()
-                    self._sources = sources
-            trace_sources(self._sources, call, args, result, self._settings.compared)
-        except Exception as error:
-            drops.drop_error(error)
+    @staticmethod
+    def _new_sources(record: Record, new: Iterable[RecordedCall]) -> Sources:
+        """The memory of a request; it is incomplete if an earlier call worked, whose result is not known."""
+        sources = Sources()
+        sources.add_question(record["question"])
+        told = {id(recorded.call) for recorded in new}
+        if any(other["ok"] and id(other) not in told for other in record["tool_calls"]):
+            sources.mark_incomplete()
+        return sources
 
     @never_raises
     def observe_override(
@@ -332,6 +301,7 @@ class AuditCollector:
         if record["category_hash"] != label:
             drop(drops.CATEGORY)
 
+    @never_raises
     def flush(
         self,
         chunk_len: int | None = None,
@@ -353,13 +323,11 @@ class AuditCollector:
         skill_used : str, optional
             Name of the skill that answered.
         """
-        # Not decorated with `never_raises`: the request waits for this call.
         try:
-            record = self._take()
-        except RecursionError:  # a record that was not taken stays: the end of the block may write it
-            drops.DROPPED.no_stack += 1
-            return
-        if record is None:
+            record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
+        except IndexError:
+            if not self._off:
+                drop(drops.AFTER_FLUSH)
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
@@ -369,24 +337,8 @@ class AuditCollector:
             if self._settings.contexts is not None:
                 keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
-            try:
-                drops.drop_error(problem)
-            except RecursionError:
-                drops.DROPPED.no_stack += 1
-            try:
-                self._settings.journal.count_dropped(drops.reason_of(problem))
-            except RecursionError:
-                self._settings.journal.unreported.no_stack += 1
-                self._settings.journal.has_unreported = True
-
-    def _take(self) -> Record | None:
-        """Take the record out; after the flush, count the call as dropped and return None."""
-        try:
-            return self._pending.pop()  # atomic: if two threads flush, only one gets the record
-        except IndexError:
-            if not self._off:
-                drop(drops.AFTER_FLUSH)
-            return None
+            drops.drop_error(problem)
+            self._settings.journal.count_dropped(drops.reason_of(problem))
 
     def _complete(
         self,
@@ -428,8 +380,8 @@ class AuditCollector:
                 with self._lock:
                     outermost, self._entered = not self._entered, True
             enter_block(self, outermost=outermost)
-        except RecursionError:
-            drops.DROPPED.no_stack += 1
+        except RecursionError:  # no stack is left: the request goes on without its record
+            return self
         return self
 
     def __exit__(
@@ -439,17 +391,13 @@ class AuditCollector:
             if exit_block(self) and self._pending:
                 self.flush(error=error)
         except RecursionError:
-            if self._pending:
-                drops.DROPPED.no_stack += 1
-                self._settings.journal.unreported.no_stack += 1
-                self._settings.journal.has_unreported = True
+            return
 
     async def __aenter__(self) -> Self:
         try:
-            self.__enter__()
+            return self.__enter__()
         except RecursionError:
-            drops.DROPPED.no_stack += 1
-        return self
+            return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -457,10 +405,7 @@ class AuditCollector:
         try:
             self.__exit__(kind, error, trace)
         except RecursionError:
-            if self._pending:
-                drops.DROPPED.no_stack += 1
-                self._settings.journal.unreported.no_stack += 1
-                self._settings.journal.has_unreported = True
+            return
 
 
 class OwnCollector(AuditCollector):
@@ -483,7 +428,6 @@ def current() -> AuditCollector:
     try:
         collector: AuditCollector | None = innermost()
     except RecursionError:
-        drops.DROPPED.no_stack += 1
         return _OUTSIDE
     return collector or _OUTSIDE
 

@@ -97,6 +97,7 @@ class _Recorder:
         self._ok = ok
         self._positional, self._injected = tool_parameters(tool)
 
+    @drops.never_raises
     def record(
         self,
         started_ns: int,
@@ -107,24 +108,18 @@ class _Recorder:
         audit: AuditCollector | None = None,
     ) -> None:
         """Record a finished call; ``outcome`` is `_UNKNOWN` if the result is not known."""
-        try:
-            duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
-            failed = self._ok is not None and outcome is not _UNKNOWN and not _is_ok(self._ok, outcome)
-            text = outcome if isinstance(outcome, str) else None
-            (audit or current()).observe_tool_call(
-                self._name,
-                self._arguments(args, kwargs),
-                ok=None if self._ok is None or outcome is _UNKNOWN else not failed,
-                error=text if failed else error,
-                duration_ms=duration_ms,
-                result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
-                result=outcome if outcome is not _UNKNOWN else ... if error is None else None,
-            )
-        except Exception as problem:  # as in the collector
-            try:
-                drops.drop_error(problem)
-            except RecursionError:
-                drops.DROPPED.no_stack += 1
+        duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
+        failed = self._ok is not None and outcome is not _UNKNOWN and not _is_ok(self._ok, outcome)
+        text = outcome if isinstance(outcome, str) else None
+        (audit or current()).observe_tool_call(
+            self._name,
+            self._arguments(args, kwargs),
+            ok=None if self._ok is None or outcome is _UNKNOWN else not failed,
+            error=text if failed else error,
+            duration_ms=duration_ms,
+            result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
+            result=outcome if outcome is not _UNKNOWN else ... if error is None else None,
+        )
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The model's arguments by name, without injected parameters."""

@@ -2,10 +2,12 @@
 
 import errno
 import os
-from typing import Final
+from _thread import RLock  # faster, see collector; a signal handler may count while its thread is counting
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
 
 from coreloop.observe.journal import TornWriteError
-from coreloop.observe.tally import ReasonCounts
 
 AFTER_FLUSH: Final = "after_flush"
 CASE_KEY: Final = "case_key"
@@ -31,8 +33,10 @@ OUTSIDE_TODO: Final = (
     "open an AuditCollector per request; in a thread pool, submit contextvars.copy_context().run"
 )
 
-DROPPED = ReasonCounts()
-_logged: dict[str, object] = {}
+_Method = TypeVar("_Method", bound=Callable[..., None])
+
+_counts: dict[str, int] = {}
+_lock = RLock()
 
 
 def dropped() -> dict[str, int]:
@@ -51,21 +55,37 @@ def dropped() -> dict[str, int]:
         cannot be read or made; the record was written without ``case``), ``torn_write``, ``write_`` and
         the system's error name (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
-    return DROPPED.counts()
+    with _lock:
+        return dict(_counts)
 
 
 def drop(reason: str) -> None:
-    """Count a case; if no stack is left, raise RecursionError and count nothing."""
-    DROPPED.add(reason)
-    try:
-        log_new_reasons()
-    except RecursionError:
-        return  # counted; a later call with more stack logs it
+    """Count a case, and log the first one of a reason."""
+    with _lock:
+        n_cases = _counts[reason] = _counts.get(reason, 0) + 1
+    if n_cases == 1:
+        _log(reason)
 
 
 def drop_error(error: Exception) -> None:
     """Count a loss caused by an exception."""
     drop(reason_of(error))
+
+
+def never_raises(method: _Method) -> _Method:
+    """Count what a method raises instead: it must not disturb the host."""
+
+    @wraps(method)
+    def guarded(self: object, *args: Any, **kwargs: Any) -> None:
+        try:
+            method(self, *args, **kwargs)
+        except Exception as error:
+            try:
+                drop_error(error)
+            except RecursionError:  # no stack is left to count it
+                return
+
+    return cast("_Method", guarded)
 
 
 def reason_of(error: Exception) -> str:
@@ -77,29 +97,22 @@ def reason_of(error: Exception) -> str:
     return f"bug_{type(error).__name__}"
 
 
-def log_new_reasons() -> None:
-    """Log the reasons that have not been logged yet."""
-    for reason in DROPPED.counts():
-        if reason not in _logged:
-            _log(reason)
-
-
 def _log(reason: str) -> None:
-    token = object()
-    if _logged.setdefault(reason, token) is not token:  # another thread was faster
-        return
     try:
         import logging
 
         text = "audit: %s; the request continues, and further cases are only counted"
         hint = f" ({_HINTS[reason]})" if reason in _HINTS else ""
         logging.getLogger("coreloop").warning(text, reason + hint)
-    except RecursionError:
-        _logged.pop(reason, None)
-        raise
     except Exception:  # the server's logging filters and handlers may raise; the case is counted
         return
 
 
+def _renew_lock() -> None:
+    """After a fork: a parent's thread may hold the lock, and the child cannot release it."""
+    global _lock  # noqa: PLW0603
+    _lock = RLock()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=DROPPED.renew_lock)
+    os.register_at_fork(after_in_child=_renew_lock)

@@ -1,11 +1,11 @@
 """Detects parameters that a framework injects: the model does not see them, so they are not recorded.
 
-They are recognized by their names and by the names of their types. No framework is imported, and string
-annotations are parsed.
+They are recognized by their names and by the names of their types. No framework is imported, and
+annotations that are text are read as such.
 """
 
-import ast
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
 
@@ -27,7 +27,10 @@ TYPE_NAMES: Final = frozenset(
         "ToolRuntime",  # LangChain
     }
 )
-_WRAPPERS: Final = frozenset({"Annotated", "Optional", "Union"})
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+_PROSE: Final = re.compile(r"""(["'])(?!\w+\1).*?\1""")  # a text with more than a name
+# reads list[int], not Annotated[int, …], Optional[int] and Union[int, str]
+_PARAMETERS: Final = re.compile(r"\b((?!(?:Annotated|Optional|Union)\b)\w+)\[[^\[\]]*\]")
 
 
 class ToolParameters(NamedTuple):
@@ -78,7 +81,7 @@ def _type_names(annotation: Any) -> Iterator[str]:
         yield from _names_in(forward)
     elif get_origin(annotation) is Annotated:
         for part in (annotation.__origin__, *annotation.__metadata__):
-            yield from _type_names(part)
+            yield from () if isinstance(part, str) else _type_names(part)
     elif type(annotation).__name__ == "TypeAliasType":  # Python 3.12
         yield from _type_names(annotation.__value__)
     elif _is_union(annotation):
@@ -98,30 +101,9 @@ def _class_names(value: Any) -> Iterator[str]:
         yield base.__name__
 
 
-def _names_in(annotation: str) -> Iterator[str]:
-    try:
-        yield from _written_names(ast.parse(annotation, mode="eval").body)
-    except SyntaxError:
-        return
-
-
-def _written_names(node: ast.expr) -> Iterator[str]:
-    """As `_type_names`, for source code."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            yield name
-        case ast.Call(func=function):
-            yield from _written_names(function)
-        case ast.Constant(value=str(text)):
-            yield from _names_in(text)
-        case ast.BinOp(left=left, right=right, op=ast.BitOr()):
-            yield from _written_names(left)
-            yield from _written_names(right)
-        case ast.Subscript(value=generic, slice=inner):
-            names = set(_written_names(generic))
-            yield from names
-            if names & _WRAPPERS:
-                for part in inner.elts if isinstance(inner, ast.Tuple) else [inner]:
-                    yield from _written_names(part)
-        case _:
-            return
+def _names_in(annotation: str) -> list[str]:
+    """As `_type_names`, for source code: without what stands in the brackets of another type."""
+    before, annotation = "", _PROSE.sub("", annotation)
+    while annotation != before:
+        before, annotation = annotation, _PARAMETERS.sub(r"\1", annotation)
+    return _NAME.findall(annotation)

@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coreloop.observe.tally import ReasonCounts
-
 if TYPE_CHECKING:
     from datetime import date
 
@@ -44,9 +42,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.unreported = ReasonCounts()
-        self._reported: dict[str, int] = {}
-        self.has_unreported = False
+        self._unreported: dict[str, int] = {}
         self._next_report_s = 0.0
         self._lock = threading.RLock()
         self._busy = False
@@ -92,7 +88,7 @@ class Journal:
                 self._end += len(line)
                 if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
                     self._rewrite_after_half_line(line)
-                if self.has_unreported:
+                if self._unreported:
                     self._report()
             finally:
                 self._busy = False
@@ -121,21 +117,10 @@ class Journal:
             self._seal()
 
     def count_dropped(self, reason: str) -> None:
-        """Report a lost record to other processes.
-
-        If no stack is left, raise RecursionError and count nothing.
-
-        Parameters
-        ----------
-        reason : str
-            A name without quotes or backslashes.
-        """
-        self.unreported.add(reason)
-        self.has_unreported = True
-        try:
-            self.report_dropped()
-        except RecursionError:
-            return  # counted; reported with a later record
+        """Report a lost record to other processes; a reason is a name without quotes or backslashes."""
+        with self._lock:
+            self._unreported[reason] = self._unreported.get(reason, 0) + 1
+        self.report_dropped()
 
     def report_dropped(self, *, immediately: bool = False, timeout_s: float = -1) -> None:
         """Append the counts of dropped records to ``dropped.jsonl``, at most once a minute.
@@ -150,13 +135,8 @@ class Journal:
         if not self._lock.acquire(timeout=timeout_s):
             return
         try:
-            if self._busy:  # in a signal handler: the counts wait for a later record
-                return
-            try:
-                self._busy = True
+            if self._unreported and not self._busy:  # in a signal handler, the counts wait for a later record
                 self._report(immediately=immediately)
-            finally:
-                self._busy = False
         finally:
             self._lock.release()
 
@@ -165,21 +145,16 @@ class Journal:
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
-        try:
-            now_s = time.monotonic()
-            if now_s < self._next_report_s and not immediately:
-                return
-            self.has_unreported, self._next_report_s = False, now_s + _RETRY_INTERVAL_S
-            counts = self.unreported.counts()
-            new = {reason: n - self._reported.get(reason, 0) for reason, n in counts.items()}
-            ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in new.items() if n]
-            if lines:
-                # the newline ends a line that a full disk may have cut off
-                _append(self.folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
-                self._reported, self._next_report_s = counts, now_s + _REPORT_INTERVAL_S
-        except (OSError, ValueError, RecursionError):  # ValueError: an impossible path
-            self.has_unreported = True
+        now_s = time.monotonic()
+        if now_s < self._next_report_s and not immediately:
+            return
+        self._next_report_s = now_s + _RETRY_INTERVAL_S
+        ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
+        with suppress(OSError, ValueError):  # ValueError: an impossible path
+            # the newline ends a line that a full disk may have cut off
+            _append(self.folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
+            self._unreported, self._next_report_s = {}, now_s + _REPORT_INTERVAL_S
 
     def _open(self, day: str) -> None:
         path = self.folder / f"{day}.jsonl"
@@ -209,8 +184,7 @@ class Journal:
                 os.close(fd)
 
     def __del__(self) -> None:
-        if self.has_unreported:
-            self.report_dropped(immediately=True, timeout_s=0)
+        self.report_dropped(immediately=True, timeout_s=0)
         self.close()
 
 
@@ -295,7 +269,7 @@ def _reset_after_fork() -> None:
     for journal in _JOURNALS:
         journal._lock, journal._busy = threading.RLock(), False
         # the parent reports its own counts
-        journal.unreported, journal._reported, journal.has_unreported = ReasonCounts(), {}, False
+        journal._unreported = {}
         journal.close()
 
 

@@ -36,7 +36,7 @@ class SessionSources:
             if memory is None:
                 memory = Sources(now_s)
                 self._make_room(now_s)
-            memory.expire(now_s)
+            memory.use(now_s)
             self._memories[session] = memory
             return memory
 

@@ -137,17 +137,15 @@ def numbers_of(values: Iterable[object]) -> list[int]:
     return list(dict.fromkeys(map(hash, identifying_texts(values))))
 
 
-def saw(
-    args: Mapping[str, object], memories: Iterable[ShownObjects], compared: Compared
-) -> dict[str, dict[str, State]]:
+def saw(args: Mapping[str, object], memory: ShownObjects, compared: Compared) -> dict[str, dict[str, State]]:
     """Say for each argument which of the tool's literals the object that it names was last seen with.
 
     Parameters
     ----------
     args : mapping
         Plain JSON values by name.
-    memories : iterable of ShownObjects
-        The newest first.
+    memory : ShownObjects
+        What results showed.
     compared : Compared
         Of the tool.
 
@@ -158,14 +156,13 @@ def saw(
         share; an argument whose object was not seen, or has none of the fields that the source mentions, is
         left out.
     """
-    memories = list(memories)
     entries: dict[str, dict[str, State]] = {}
     for name, value in args.items():
         if len(entries) == MAX_ARGUMENTS:
             break
         is_named = name in _NAMED or name.endswith(_ENDINGS)
         shown = [
-            _shown(text, memories, compared) if is_named or is_identifier(text) else None
+            _shown(text, memory, compared) if is_named or is_identifier(text) else None
             for text in _texts_of(value)
         ]
         known = [fields for fields in shown if fields is not None]
@@ -183,11 +180,11 @@ def _texts_of(value: object) -> list[str]:
     return texts if len(texts) == len(values) <= MAX_VALUES else []
 
 
-def _shown(text: str, memories: list[ShownObjects], compared: Compared) -> dict[str, State] | None:
+def _shown(text: str, memory: ShownObjects, compared: Compared) -> dict[str, State] | None:
     number = hash(text)
     if number in compared.literals:  # the argument is a state itself
         return None
-    fields = next((fields for memory in memories if (fields := memory.get(number)) is not None), None)
+    fields = memory.get(number)
     if fields is None or compared.names.isdisjoint(fields):
         return None
     named = {name: value for name, value in fields.items() if name in compared.names}

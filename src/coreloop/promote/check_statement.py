@@ -9,12 +9,10 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
-from coreloop.learn.proposals.declared import refuse_words
-from coreloop.learn.proposals.declared_words import BaseNames, Words
+from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
+from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, Statement, difference_text, not_sure, too_few
 from coreloop.learn.proposals.figures import StatementEvidence
-from coreloop.learn.proposals.statement_document import difference_text
-from coreloop.learn.proposals.statement_lines import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
-from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, Statement, not_sure, too_few
+from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +36,12 @@ def is_ours(statement: Statement, lines: tuple[str, ...], phase: str) -> bool:
     advice = parse_advice(statement.line)
     if advice is None or lines != (statement.line,) or advice.sends_to(statement.tool):
         return False
-    forms = GUIDE_FORMS if phase == "R" else CAVEAT_FORMS
-    fits_phase = {clause.form for clause in advice.clauses()} <= forms
+    fits_phase = phase == "F" or all(clause.form in GUIDE_FORMS for clause in advice.clauses())
     fits_phase &= phase == "F" or statement.kind == "source"
     sides = statement.sides
     counts_fit = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
     key = statement_key(statement.tool, statement.line, SECTIONS[phase])
     return fits_phase and counts_fit and statement.key == key
-
-
-def names_unknown_keywords(statement: Statement, settings: Settings) -> bool:
-    """Whether it names a keyword that no category of coreloop.yaml has."""
-    advice = parse_advice(statement.line)
-    known = {word for rule in settings.categories for word in rule.any}
-    return advice is not None and not known.issuperset(advice.named().keywords)
 
 
 def refuse_undeclared(
@@ -96,7 +86,7 @@ def refuse_weak(statement: Statement) -> str | None:
         return not_sure(statement.q_value)
     for what, sides in (("", statement.sides), (" in the last days", statement.held)):
         if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
-            return f"what follows the line does no better than the rest{what}: {sides.text}"
+            return f"what follows the line does no better than the rest{what}: {sides}"
     sides = statement.sides
     if min(sides.cases, sides.other_cases) < MIN_CASES:
         return too_few(min(sides.cases, sides.other_cases), statement.case)

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coreloop.descriptions.argument import described_calls, describes
 from coreloop.descriptions.edit import Edited
+from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.source import find_definition, parse, read_source
 
 

@@ -10,8 +10,8 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
-from coreloop.descriptions.heading import Style
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
+from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import read_source
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.declared_words import BaseNames

@@ -289,7 +289,7 @@ def _was_merged(
 ) -> bool:
     """Whether the base branch got a branch's keys since it began: a key that returned is merged twice."""
     parent = repository.resolve(f"{published_head(repository, branch, fetch=fetch)}^")
-    since = promotions(repository.log(base_sha, exclude=parent))
+    since = promotions(repository, repository.log(base_sha, exclude=parent))
     return {promotion.key for promotion in since}.issuperset(keys)
 
 

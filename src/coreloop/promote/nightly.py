@@ -14,9 +14,8 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
-from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import read_candidates
-from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.verdicts.closed import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.prepared_drafts import connect_prepared

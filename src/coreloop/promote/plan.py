@@ -278,8 +278,9 @@ def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> st
 
 
 def _refuse_known(promoting: Promoting, base_sha: str) -> None:
-    promoting.repository.require_history()
-    known = {promotion.key: promotion for promotion in promotions(promoting.repository.log(base_sha))}
+    repository = promoting.repository
+    repository.require_history()
+    known = {its.key: its for its in promotions(repository, repository.log(base_sha))}
     for proposal in promoting.proposals:
         promotion = known.get(proposal.key)
         if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):

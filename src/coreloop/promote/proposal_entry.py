@@ -13,22 +13,19 @@ from coreloop.base.project.tools import is_tool_name
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.figures import guide_figures, statement_figures
-from coreloop.learn.proposals.proposal_files import read_proposals
+from coreloop.learn.proposals.entry import Candidate, Statement
+from coreloop.learn.proposals.figures import trailer_figures
+from coreloop.learn.proposals.proposal_files import CandidatesFile, read_proposals
 from coreloop.learn.proposals.sequence_lines import (
     AdvisedCalls,
-    GuideEvidence,
     Line,
     When,
     calls_fit,
     parse_line,
 )
-from coreloop.learn.proposals.statements import Statement
 from coreloop.promote.check_statement import (
     EvidenceRow,
     is_ours,
-    names_unknown_keywords,
     refuse_weak,
     statement_evidence,
     statement_row,
@@ -111,11 +108,9 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     day = document.generated_at.date()
     if isinstance(entry, Statement):
         phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
-        return _statement(entry, day, phase, settings, is_configured=is_configured)
+        return _statement(entry, day, phase, settings)
     if isinstance(entry, Candidate):
-        guide = _guide(entry, day, settings)
-        _check_keywords(entry, guide.lines[0], settings, is_configured=is_configured)
-        return guide
+        return _guide(entry, day, settings)
     # versions before statements drafted texts for failing calls, too
     raise _no_text(entry.id, entry.refused or "an earlier version drafted its text; run refine again")
 
@@ -141,7 +136,12 @@ def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
         steps=tuple(step(call.name, call.selectors, call.selectors) for call in candidate.tool_pattern),
         questions=candidate.example_questions,
         metrics={
-            **guide_figures(guide_evidence(candidate)),
+            **trailer_figures(
+                f"{candidate.n_succeeded} of {candidate.n_observed} requests, "
+                f"lower bound {candidate.success_low:.2f}",
+                candidate.n_observed,
+                candidate.n_unique_questions,
+            ),
             "Success-Rate": f"{candidate.success_rate:.3f}",
         },
         row=_guide_row(candidate),
@@ -154,24 +154,20 @@ def _is_guide(values: tuple[Line | None, ...], candidate: Candidate) -> bool:
     The keywords are checked separately.
     """
     match values:
-        case [When() as when, AdvisedCalls(calls), *rest] if rest in ([], [guide_evidence(candidate)]):
+        case [When() as when, AdvisedCalls(calls)]:
             pattern = candidate.tool_pattern
             is_named = candidate.engine in {call.name for call in pattern}
-            return is_named and when.fits(candidate.cat_hash, when.keywords) and calls_fit(calls, pattern)
+            return is_named and when.category in {"", candidate.cat_hash} and calls_fit(calls, pattern)
     return False
 
 
-def _statement(
-    statement: Statement, day: date, phase: Phase, settings: Settings, *, is_configured: bool
-) -> Proposal:
+def _statement(statement: Statement, day: date, phase: Phase, settings: Settings) -> Proposal:
     _check_names(statement.id, statement.key, statement.tool)
     text = _checked_text(statement, statement.tool, SECTIONS[phase], settings)
     if not is_ours(statement, text.lines, phase):
         raise RefusedError(_not_ours(statement.id))
     if weak := refuse_weak(statement):
         raise RefusedError(f"{statement.id} is refused: {weak}; propose again")
-    if names_unknown_keywords(statement, settings):
-        raise _unknown_keywords(statement.id, None, is_configured=is_configured)
     sides = statement.sides
     return Proposal(
         phase=phase,
@@ -185,28 +181,13 @@ def _statement(
         lines=text.lines,
         day=day,
         metrics={
-            **statement_figures(statement_evidence(statement), statement.n_questions),
+            **trailer_figures(
+                str(statement_evidence(statement)), sides.n + sides.other_n, statement.n_questions
+            ),
             "Success-Rate": f"{sides.n_ok / sides.n:.3f}",
         },
         row=statement_row(statement),
     )
-
-
-def _check_keywords(candidate: Candidate, line: str, settings: Settings, *, is_configured: bool) -> None:
-    when, category = parse_line(line), candidate.cat_hash
-    if not isinstance(when, When) or when.fits(category, settings.keywords(category)):
-        return
-    raise _unknown_keywords(candidate.id, category, is_configured=is_configured)
-
-
-def _unknown_keywords(id: str, category: str | None, *, is_configured: bool) -> RefusedError:
-    scope = f" for category {category}" if category is not None else ""
-    missing = (
-        f"coreloop.yaml has no such keywords{scope}; run pattern again"
-        if is_configured
-        else "there is no coreloop.yaml in this folder or above it; run this in the project's folder"
-    )
-    return RefusedError(f"{id} is refused: its text names keywords, and {missing}")
 
 
 def _guide_row(candidate: Candidate) -> EvidenceRow:
@@ -276,16 +257,3 @@ def _checked_text(entry: Statement | Candidate, engine: str, section: str, setti
     if target != declared if declared else named != engine:
         raise RefusedError(f"{id} is refused: its target is not the docstring of {engine}; propose again")
     return _Text(file.as_posix(), suggested.target_symbol, lines)
-
-
-def guide_evidence(candidate: Candidate) -> GuideEvidence:
-    """The evidence line of a Guide."""
-    return GuideEvidence(
-        succeeded=candidate.n_succeeded,
-        requests=candidate.n_observed,
-        questions=candidate.n_unique_questions,
-        since=f"{candidate.first_seen:%Y-%m-%d}",
-        until=f"{candidate.last_seen:%Y-%m-%d}",
-        low=f"{candidate.success_low:.2f}",
-        base=f"{candidate.base_rate:.2f}",
-    )

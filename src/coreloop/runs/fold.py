@@ -40,6 +40,13 @@ def fold(events: Iterable[Event]) -> State:
     return folding.state
 
 
+def follow(state: State, events: Iterable[Event]) -> None:
+    """Add to a state what a list shows of events: status and reason, iterations, what was spent."""
+    for event in events:
+        if isinstance(event, _LISTED):
+            _APPLY[type(event)](state, event)
+
+
 class Folding:
     """A fold that goes on: one event after another is added to the state.
 
@@ -329,3 +336,8 @@ _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.Completed: _completed,
     happened.Ended: _ended,
 }
+_LISTED: Final = (
+    *(happened.Paused, happened.Resumed, happened.StopRequested, happened.Completed, happened.Ended),
+    *(happened.Charged, happened.ChildSpent, happened.Settled, happened.StepCommitted, happened.StepFailed),
+    happened.IterationCommitted,
+)

@@ -7,8 +7,7 @@ from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
 from coreloop.runs.stores.run_lock import busy
-from coreloop.runs.stores.sql import Numbered
-from coreloop.runs.stores.store import Store
+from coreloop.runs.stores.store import Numbered, Store
 
 
 class RunJournal:

@@ -14,28 +14,8 @@ Views = Callable[[State], Mapping[str, bytes]]
 """File names and contents that a kind's views of a run add, for people and skills."""
 
 
-def _ignore(_part: KindState, _name: str, _data: Any) -> None:
-    pass
-
-
 Forget = Callable[[Workspace, State, str], None]
 """Removes what a kind keeps of a run outside the store of runs, whose `Store.address` it gets."""
-
-
-def _keeps_nothing(_workspace: Workspace, _state: State, _address: str) -> None:
-    pass
-
-
-def _no_files(_state: State) -> Mapping[str, bytes]:
-    return {}
-
-
-def _changes_nothing(_state: State) -> None:
-    pass
-
-
-def _has_all(_state: State) -> bool:
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +46,11 @@ class Kind(Generic[Part]):
     name: str
     searches: bool = True
     initial: Callable[[], Part]
-    fold: Callable[[Part, str, Any], None] = _ignore
-    committed: Callable[[State], None] = _changes_nothing
-    is_complete: Callable[[State], bool] = _has_all
-    views: Views = _no_files
-    forget: Forget = _keeps_nothing
+    fold: Callable[[Part, str, Any], None] = lambda *_: None
+    committed: Callable[[State], None] = lambda _: None
+    is_complete: Callable[[State], bool] = lambda _: True
+    views: Views = lambda _: {}
+    forget: Forget = lambda *_: None
 
 
 _KINDS: Final[dict[str, Kind[Any]]] = {}

@@ -11,16 +11,6 @@ from coreloop.runs.amounts import Amount, microusd
 Mode = Literal["bounded", "exhaust"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 _LARGEST: Final = 10**12
-_TOTALS: Final = (
-    "max_iterations",
-    "usd",
-    "usd_per_day",
-    "tokens",
-    "deadline_s",
-    "queries",
-    "sources",
-    "max_failures",
-)
 
 
 class AnswerReserve(msgspec.Struct, frozen=True):
@@ -87,6 +77,27 @@ class Limits(msgspec.Struct, frozen=True):
         return Amount(microusd(self.answer.usd), self.answer.tokens)
 
 
+def limits_of(
+    known: Limits | None = None,
+    *,
+    max_iterations: int | None = None,
+    budget_usd: float | None = None,
+    max_tokens: int | None = None,
+    deadline: float | None = None,
+    max_failures: int | None = None,
+) -> Limits:
+    """Build limits of what a person gives by these names; None for those of ``known``, or the defaults."""
+    given = {
+        "max_iterations": max_iterations,
+        "usd": budget_usd,
+        "tokens": max_tokens,
+        "deadline_s": deadline,
+        "max_failures": max_failures,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    return msgspec.structs.replace(known or Limits(), **changes)
+
+
 def check_limits(limits: Limits) -> None:
     """Refuse limits that cannot hold.
 
@@ -124,17 +135,14 @@ def check_limits(limits: Limits) -> None:
 
 def tighter(first: Limits, other: Limits) -> Limits:
     """Return the smaller of each limit; None is the largest. The smaller reserve fits both."""
-    return Limits(
-        **{name: _smaller(getattr(first, name), getattr(other, name)) for name in _TOTALS},
-        answer=AnswerReserve(
-            usd=min(first.answer.usd, other.answer.usd),
-            tokens=min(first.answer.tokens, other.answer.tokens),
-            seconds=min(first.answer.seconds, other.answer.seconds),
-        ),
-    )
+    smaller: Limits = _smaller(first, other)
+    return smaller
 
 
-def _smaller(first: float | None, other: float | None) -> Any:
+def _smaller(first: Any, other: Any) -> Any:
+    if isinstance(first, msgspec.Struct):
+        names = first.__struct_fields__
+        return type(first)(**{name: _smaller(getattr(first, name), getattr(other, name)) for name in names})
     return min((limit for limit in (first, other) if limit is not None), default=None)
 
 

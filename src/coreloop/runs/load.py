@@ -1,7 +1,7 @@
 """The state of a run from its store."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
 from coreloop.runs.events import Event, StepFailed
@@ -40,6 +40,26 @@ def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
         except RunError as error:
             raise RunError(f"{run_id}: {error}") from error
     return folding, newest
+
+
+def change_run(store: Store, run_id: str, make: Callable[[State], Sequence[Event]]) -> State:
+    """Append the events that a function makes of a run's state; returns the state afterwards.
+
+    The function is asked again if another process appended meanwhile. No events leave the run as it is.
+
+    Raises
+    ------
+    RunNotFoundError
+        The store has no such run.
+    """
+    while True:
+        folding, newest = load_run(store, run_id)
+        events = make(folding.state)
+        if events and store.append(run_id, events, after=newest):
+            continue
+        for event in events:
+            folding.add(event)
+        return folding.state
 
 
 def parents_of(store: Store, state: State) -> Iterator[State]:

@@ -37,13 +37,8 @@ def begin_run(
     *,
     kind: str,
     now: datetime,
-    mode: Mode = "bounded",
     limits: Limits | None = None,
-    drives_itself: bool = False,
-    first: Sequence[tuple[str, Any]] = (),
-    run_id: str = "",
-    origin: str = "",
-    trace_id: str = "",
+    **others: Any,
 ) -> str:
     """Create a run with the project's settings, and forget runs that are older than they allow.
 
@@ -51,9 +46,8 @@ def begin_run(
     ----------
     workspace : Workspace
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
-    question, kind, mode, limits, drives_itself, first, run_id, origin,
-    trace_id
-        As for `coreloop.runs.manage.create_run`.
+    question, kind, limits, others
+        As for `create_run`.
 
     Returns
     -------
@@ -70,18 +64,7 @@ def begin_run(
         limits = msgspec.structs.replace(limits, usd_per_day=workspace.settings.limits.usd_per_day)
     limits = _within_parent(limits, store)
     forget_expired(workspace, store, now=now)  # first: an error must not leave a run that nobody knows
-    return create_run(
-        store,
-        question,
-        kind=kind,
-        mode=mode,
-        limits=limits,
-        drives_itself=drives_itself,
-        first=first,
-        run_id=run_id,
-        origin=origin,
-        trace_id=trace_id,
-    )
+    return create_run(store, question, kind=kind, limits=limits, **others)
 
 
 def _within_parent(limits: Limits, store: Store) -> Limits:

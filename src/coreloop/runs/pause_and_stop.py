@@ -1,12 +1,11 @@
 """What other processes say to a run: pause, go on, complete, stop."""
 
 from collections.abc import Callable
-from datetime import datetime
 
 from coreloop.base.errors import UsageError
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Caller, Completed, Paused, Resumed, StopRequested
-from coreloop.runs.load import load_run, require_going, require_resumable
+from coreloop.runs.load import change_run, require_going, require_resumable
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -61,21 +60,14 @@ def stop_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock 
 def _tell(
     store: Store, run_id: str, event: Callable[..., _Control], *, unless: str, by: Caller, clock: Clock | None
 ) -> State:
-    now: datetime = (clock or SystemClock()).now()
-    folding, newest = load_run(store, run_id)
-    _refuse_agent(store, folding.state)
-    told = event(at=now, by=by)
-    is_told = False
-    while not is_told:
-        (require_resumable if event is Resumed else require_going)(folding.state)
-        if folding.state.status == unless:
-            break
-        between = store.append(run_id, [told], after=newest)
-        is_told = not between
-        events = between or [(newest + 1, told)]
-        for newest, happened in events:  # noqa: B007
-            folding.add(happened)
-    return folding.state
+    told = event(at=(clock or SystemClock()).now(), by=by)
+
+    def said(state: State) -> list[_Control]:
+        _refuse_agent(store, state)
+        (require_resumable if event is Resumed else require_going)(state)
+        return [] if state.status == unless else [told]
+
+    return change_run(store, run_id, said)
 
 
 def _refuse_agent(store: Store, state: State) -> None:

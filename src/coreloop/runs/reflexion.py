@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 import orjson
 
-from coreloop.base.errors import UsageError
 from coreloop.base.language.similarity import word_similarity
 from coreloop.base.language.words import read_query, shorten_query
 
@@ -217,19 +216,8 @@ class Reflexion:
 
     @classmethod
     def from_json(cls, data: bytes) -> "Reflexion":
-        """Read what `to_json` wrote; longer texts and lists are cut.
-
-        Raises
-        ------
-        UsageError
-            The data is something else, for example a `view`.
-        """
-        try:
-            read = msgspec.json.decode(data, type=cls)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise UsageError(f"not a saved reflexion: {error}; export the run again") from error
-        patterns = tuple(_cleaned_pattern(pattern) for pattern in read.success_patterns)
-        return cls().merge(cls(tuple(map(_cleaned, read.failures)), patterns))
+        """Read what `to_json` wrote."""
+        return msgspec.json.decode(data, type=cls)
 
 
 def _is_close(first: str, other: str) -> bool:
@@ -243,11 +231,6 @@ def _cleaned(failure: PastFailure) -> PastFailure:
         root_cause=shorten_query(failure.root_cause),
         solution=shorten_query(failure.solution),
     )
-
-
-def _cleaned_pattern(pattern: SuccessPattern) -> SuccessPattern:
-    situations = tuple(replace(known, text=shorten_query(known.text)) for known in pattern.situations)
-    return replace(pattern, strategy=shorten_query(pattern.strategy), situations=situations)
 
 
 def _identity(failure: PastFailure) -> tuple[str, int, str, str, str]:

@@ -27,6 +27,7 @@ from coreloop.runs.folder import (
     write_state,
 )
 from coreloop.runs.kinds import kind_named
+from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -111,7 +112,7 @@ class Viewer:
             self._root,
             run.state,
             iterations=dict(self._new_iterations(run.run_id)),
-            reflexion=Reflexion.from_json(learnt) if learnt else Reflexion(),
+            reflexion=read_reflexion(learnt),
         )
 
     def _new_iterations(self, run_id: str) -> Iterator[tuple[int, Sequence[Event]]]:

@@ -27,9 +27,7 @@ def matches(text: str, *, without: Sign = NONE) -> Iterator[Span]:
     if not markers:
         return
     numbers: tuple[int, int] | None = None
-    for kind, literal, finditer, check, near, is_number in rules_for(markers):
-        if literal not in text:
-            continue
+    for kind, finditer, check, near, is_number in rules_for(markers):
         if not is_number:
             found = finditer(text)
         else:

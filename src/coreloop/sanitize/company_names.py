@@ -33,7 +33,6 @@ lf 신세계 우리손
 """
 _ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
 # Further ones where only the public listing has the name: whoever lists 메카로 by --names means the company.
-# benchmarks/company_names.py measures how much ordinary text the listing still takes.
 _ORDINARY_IF_LISTED_TEXT: Final = """
 아크릴 유니온 빙그레 모나미 녹십자 삼천리 풀무원 비비안 유니크 손오공 제우스 오로라 이글루 상상인 우리로
 우리넷 나무가 사람인 정다운 질경이 오리온 자비스 이지스 메카로 스피어 타이드 하이브 비비씨 덱스터 머큐리

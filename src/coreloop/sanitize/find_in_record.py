@@ -2,10 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from coreloop.base.text import printable
 from coreloop.sanitize.find_in_text import Hit, find_hits, is_harmless
 from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_telling
+from coreloop.sanitize.mask_text import Numbering, mask_text
+from coreloop.sanitize.walk_record import children, scan
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
@@ -85,3 +89,62 @@ class Finder:
     def count(self, hits: tuple[Hit, ...]) -> None:
         for hit in hits:
             self.counts[hit.kind] += 1
+
+
+MAX_PLACES: Final = 1_000
+# Keys and list indexes; None at the end if the finding is the last key itself.
+_Keys = tuple[str | int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingPlace:
+    """A finding's line, its path in the record (``tool_calls[0].args.memo``), and its kind."""
+
+    line: int
+    path: str
+    kind: str
+
+
+def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[FindingPlace]:
+    """List the places of what a finder found in a record, at most `MAX_PLACES`."""
+    try:
+        findings: list[tuple[_Keys, str]] = []
+        _collect(record, "", (), finder, findings)
+    except RecursionError:  # the path would be too long to read
+        findings = []
+    if findings:
+        keys: dict[str, str] = {}
+        listed = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
+        return [FindingPlace(line, path, kind) for path, kind in listed]
+    counter = Finder(like=finder)
+    scan(record, counter)
+    return [FindingPlace(line, "(deeply nested)", kind) for kind in counter.counts]
+
+
+def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:
+    """Append the paths and kinds of the findings in a node."""
+    found = finder.found
+    for part, under, value in children(node, key):
+        if len(findings) >= MAX_PLACES:
+            return
+        if (part, None) in found and isinstance(part, str):
+            findings += (((*path, part, None), kind) for kind in found[part, None])
+        if isinstance(value, dict | list):
+            _collect(value, under, (*path, part), finder, findings)
+        elif (under, value) in found and value is not None:
+            findings += (((*path, part), kind) for kind in found[under, value])
+
+
+def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> str:
+    """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
+    path_text = ""
+    for part in path:
+        if part is None:
+            path_text += " (key)"
+        elif isinstance(part, int):
+            path_text += f"[{part}]"
+        else:
+            if part not in keys:
+                keys[part] = printable(mask_text(part, Numbering(), names=names))[:64]
+            path_text = f"{path_text}.{keys[part]}" if path_text else keys[part]
+    return path_text

@@ -133,9 +133,9 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     is_code = names is not None and names.has_code(text.zfill(6))
     if is_short and not is_code and not _BIRTH_KEY.search(key) and kind != "password":
         return ()
-    for written in (text, *_with_zeros(text, key)):
+    for wanted, written in (("", text), *_with_zeros(text, key)):
         hits = find_in_value(written, key, names=names) if prefix else _behind_key(written, key)
-        if hits and (written == text or hits[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
+        if hits and wanted in {"", hits[0].kind}:
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
     is_stock = is_code and _STOCK_KEY.search(key) is not None
     return (Hit("STOCK", 0, len(text), text.zfill(6)),) if is_stock else ()
@@ -163,8 +163,10 @@ def _digits(value: int | float) -> str:
     return str(int(value))
 
 
-def _with_zeros(text: str, key: str) -> list[str]:
-    """Restore leading zeros of phone numbers, and of resident numbers since 2000, lost in integers."""
+def _with_zeros(text: str, key: str) -> list[tuple[str, str]]:
+    """Restore leading zeros, which integers lose, with the kind of which such a number may be."""
     if _PHONE_KEY.search(key):
-        return [f"0{text}"]
-    return [text.zfill(13)] if 10 <= len(text) <= 12 else []
+        return [("PHONE", f"0{text}")]
+    if len(text) == 5 and _BIRTH_KEY.search(key):
+        return [("BIRTH", f"0{text}")]
+    return [("RRN", text.zfill(13))] if 10 <= len(text) <= 12 else []

@@ -12,15 +12,8 @@ import orjson
 from coreloop.base.errors import GitError, UsageError
 from coreloop.sanitize.company_names import has_companies
 from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
-from coreloop.sanitize.export_report import Report
-from coreloop.sanitize.exported_files import find_sources, is_within, refuse_out
-from coreloop.sanitize.folder import (
-    Choices,
-    Progress,
-    check_dir,
-    no_progress,
-    sanitize_dir,
-)
+from coreloop.sanitize.export import Choices, Progress, Report, check_dir, no_progress, sanitize_dir
+from coreloop.sanitize.files import find_sources, is_within, refuse_out
 from coreloop.sanitize.mask_text import sanitize_text
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.sanitize_record import Mode
@@ -121,14 +114,11 @@ def check_records(
     sources = sources or _logs(workspace)
     for source in sources:
         _refuse_within(report, source, "--report")
-    names_file, detection = _names_file(workspace, names), _detection(workspace)
+    choices = Choices(names_file=_names_file(workspace, names), detection=_detection(workspace))
     return SanitizeResult(
         sources,
-        [
-            check_dir(source, names_file=names_file, detection=detection, jobs=jobs, progress=progress)
-            for source in sources
-        ],
-        warnings=() if has_companies(names_file, detection) else (_NO_COMPANIES,),
+        [check_dir(source, choices, jobs=jobs, progress=progress) for source in sources],
+        warnings=() if has_companies(choices.names_file, choices.detection) else (_NO_COMPANIES,),
     )
 
 
@@ -164,18 +154,17 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         words = KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root)
     choices = Choices(
         mode=mode,
-        key=read_key(request.key_file, out=out) if request.key_file is not None else None,
+        key=read_key(request.key_file, out=out) if request.key_file is not None else b"",
         names_file=_names_file(workspace, request.names) if mode == "mask" else None,
         vocabulary=words,
         detection=detection,
         keep_times=request.keep_times,
-        jobs=request.jobs,
-        progress=request.progress,
     )
     warnings = [f"{request.key_file}: {_UNIGNORED}"] if _is_unignored(request.key_file) else []
     if mode == "mask" and not has_companies(choices.names_file, detection):
         warnings.append(_NO_COMPANIES)
-    return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out, warnings)
+    report = sanitize_dir(source, out, choices, jobs=request.jobs, progress=request.progress)
+    return SanitizeResult((source,), [report], out, warnings)
 
 
 def _masked(source: Path) -> str:

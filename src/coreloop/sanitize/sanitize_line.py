@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
-from coreloop.sanitize.compressed import MAX_LINE_BYTES
+from coreloop.sanitize.files import MAX_LINE_BYTES
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.sanitize_record import sanitize_record
 from coreloop.sanitize.walk_record import NotFiniteError

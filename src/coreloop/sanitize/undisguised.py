@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from coreloop.base.letters import LOOK_ALIKES
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -52,15 +50,13 @@ _CLUSTER: Final = re.compile(
 )
 _ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]{2,}|\\(?:u[0-9A-Fa-f{]|U0|x[0-9A-Fa-f]{2})")
 _ESCAPE: Final = re.compile(
-    r"(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]?[0-9a-fA-F]{1,7};?|[A-Za-z][A-Za-z0-9]{1,31};)|"
+    r"%[0-7][0-9A-Fa-f]|%[c-fC-F][0-9A-Fa-f](?:%[89abAB][0-9A-Fa-f]){1,3}|&(?:#[xX]?[0-9a-fA-F]{1,7};?|[A-Za-z][A-Za-z0-9]{1,31};)|"
     r"(?<!\\)\\++u[dD][89abAB][0-9A-Fa-f]{2}\\++u[dD][c-fC-F][0-9A-Fa-f]{2}|"
     r"(?<!\\)\\++(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4  # chosen: text escaped more than four times is no longer read by anybody
 CACHED_CHARS: Final = 240
 """Length of a text whose searches and readings are cached, since it is read for rules and for companies."""
-_TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
-_TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
 _WORD: Final = r"(?:[A-Z]?[a-z]+|[A-Z]+(?:_[A-Z]+)*[0-9]{0,4})"
 # "hong.gil\ndong@example.com", not "Analyst\nmarta@acme.io" and not "key\n- next"
 _BREAK: Final = re.compile(
@@ -74,7 +70,7 @@ _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p
 
 
 def readings(text: str) -> Iterable[View | None]:
-    """Return the readings of a text: unchanged (None), undisguised, and with tags or escapes decoded."""
+    """Return the readings of a text: unchanged (None), decoded, and with line breaks closed."""
     if "\n" not in text and _PLAIN.fullmatch(text):
         return (None,)
     return _cached_readings(text) if len(text) <= CACHED_CHARS else _readings(text)
@@ -92,15 +88,10 @@ def _readings(text: str) -> Iterator[View | None]:
         yield clear
     if _BREAK.search(text if clear is None else clear.text):
         yield _without_breaks(clear or _identity(text))
-    tagged = _TAGGED.search(text) is not None
-    if tagged:
-        yield _clear(_identity(text), tags=True) or _identity(text)
     if "\\" in text and _LINE_ESCAPE.search(text):
         broken = _rewrite(_identity(text), _LINE_ESCAPE, lambda match: "\n")
         yield _clear(broken) or broken
         yield _without_breaks(broken)
-        if tagged:
-            yield _clear(broken, tags=True) or broken
 
 
 def _without_breaks(view: View) -> View:
@@ -140,21 +131,19 @@ def _may_differ(text: str) -> bool:
     return _UNUSUAL.search(text) is not None or _ESCAPED.search(text) is not None
 
 
-def _clear(view: View, *, tags: bool = False) -> View | None:
+def _clear(view: View) -> View | None:
     """Remove the disguises of a view; None if there are none."""
     text = view.text
     if _UNUSUAL.search(text):
-        view = _folded(view, tags=tags)
+        view = _folded(view)
     for _ in range(_ROUNDS):
         if not _ESCAPED.search(view.text):
             break
-        view = _folded(_rewrite(view, _ESCAPE, lambda match: _decoded(match[0])), tags=tags)
+        view = _folded(_rewrite(view, _ESCAPE, lambda match: _decoded(match[0])))
     return None if view.text == text else view
 
 
-def _folded(view: View, *, tags: bool) -> View:
-    if tags:
-        view = View(view.text.translate(_TAGS), view.starts, view.ends)
+def _folded(view: View) -> View:
     view = _rewrite(view, _INVISIBLE, lambda match: "")
     return _rewrite(view, _CLUSTER, lambda match: fold(match[0]))
 
@@ -163,28 +152,16 @@ def _identity(text: str) -> View:
     return View(text, list(range(len(text))), list(range(1, len(text) + 1)))
 
 
-def _rewrite(
-    view: View, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str | list[tuple[str, int, int]]]
-) -> View:
-    """Replace matches by a text, or by characters with their own offsets within the match."""
+def _rewrite(view: View, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str]) -> View:
+    """Replace matches; each new character stands for the whole match."""
     text, starts, ends = [], [], []
     last = 0
     for match in pattern.finditer(view.text):
         begin, end = match.span()
-        if last < begin:
-            text.append(view.text[last:begin])
-            starts += view.starts[last:begin]
-            ends += view.ends[last:begin]
         new = replace(match)
-        if isinstance(new, str):
-            text.append(new)
-            starts += [view.starts[begin]] * len(new)
-            ends += [view.ends[end - 1]] * len(new)
-        else:
-            for char, first, behind in new:
-                text.append(char)
-                starts.append(view.starts[begin + first])
-                ends.append(view.ends[begin + behind - 1])
+        text += [view.text[last:begin], new]
+        starts += [*view.starts[last:begin], *[view.starts[begin]] * len(new)]
+        ends += [*view.ends[last:begin], *[view.ends[end - 1]] * len(new)]
         last = end
     if not last:
         return view
@@ -193,9 +170,9 @@ def _rewrite(
 
 
 @lru_cache(maxsize=1024)
-def _decoded(escape: str) -> str | list[tuple[str, int, int]]:
+def _decoded(escape: str) -> str:
     if escape.startswith("%"):
-        return _percent_decoded(escape)
+        return bytes.fromhex(escape.replace("%", "")).decode("utf-8", "replace")
     if escape.startswith("&"):
         return html.unescape(escape)
     high, _, low = escape.lstrip("\\")[1:].partition("\\")
@@ -205,42 +182,19 @@ def _decoded(escape: str) -> str | list[tuple[str, int, int]]:
     return chr(number) if number < 0x110000 else escape
 
 
-def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
-    data = bytes.fromhex(escape.replace("%", ""))
-    for encoding in ("utf-8", "cp949"):
-        try:
-            text = data.decode(encoding)
-            break
-        except UnicodeDecodeError:
-            continue
-    else:
-        encoding, text = "latin-1", data.decode("latin-1")
-    pieces, at = [], 0
-    for char in text:
-        size = 3 * len(char.encode(encoding))
-        pieces.append((char, at, at + size))
-        at += size
-    return pieces
-
-
-_FOLDED: Final = {alike: plain for plain, alikes in LOOK_ALIKES.items() for alike in alikes}
-
-
 @lru_cache(maxsize=4096)
 def fold(cluster: str) -> str:
     """Fold a character with its marks, or the letters of a syllable, into the plain text it reads as."""
-    plain = "".join(_FOLDED.get(char, char) for char in cluster)
-    plain = unicodedata.normalize("NFKC", plain)
-    return "".join(map(_fold_char, plain))
+    return "".join(map(_fold_char, unicodedata.normalize("NFKC", cluster)))
 
 
 def _fold_char(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)
-    if char in _FOLDED:
-        return _FOLDED[char]
     category = unicodedata.category(char)
+    if category == "Pd" or char == "−":
+        return "-"
     if category in {"Zl", "Zp"}:
         return "\n"
     if category[0] == "Z":

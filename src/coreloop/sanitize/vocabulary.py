@@ -15,7 +15,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.records import DEFAULT_SELECTORS, UNSPECIFIED
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.observe.reading.outcome import worked
-from coreloop.sanitize.compressed import DamagedError, codec_of, open_records, read_line
+from coreloop.sanitize.files import DamagedError, open_records, read_line
 from coreloop.sanitize.find_in_text import find_hits
 from coreloop.sanitize.model_names import is_known_model
 
@@ -152,7 +152,7 @@ class _Answered:
 def _answered(files: Iterable[Path]) -> dict[str, _Answered]:
     seen: dict[str, _Answered] = {}
     for path in files:
-        with suppress(DamagedError), open_records(path, codec_of(path)) as source:
+        with suppress(DamagedError), open_records(path) as source:
             while line := read_line(source):
                 with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     calls = _decode(line.removeprefix(BYTE_ORDER_MARK)).tool_calls or ()

@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
+from coreloop.answer.repair.jobs import go_on, queue_run, stop_queued
 from coreloop.answer.repair.metrics import read_days, read_metrics
-from coreloop.answer.repair.queued_runs import go_on, queue_run, stop_queued
 from coreloop.answer.repair.tables import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
@@ -230,14 +230,13 @@ async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
     service = call.service
     queue = service.deps.queue
-    if service.backlog.number() >= service.settings.max_queued:
+    if queue.metrics().by_status.get("queued", 0) >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     service.spending.require(call.caller, now=datetime.now(UTC))
     run_id = begin(run_id=_run_id(call), trace_id=call.trace_id)
     service.spending.begin(call.caller, run_id)
     call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
-    service.outage.worked()
     service.workers.wake()
     return run_id, job
 
@@ -331,7 +330,7 @@ async def readyz(call: HttpCall) -> Health:
     """Say whether requests can be answered."""
     if call.service.shutdown.is_set():
         raise leaving()
-    await call.service.readiness.require()
+    await run_in_threadpool(call.service.require_databases)
     return Health()
 
 

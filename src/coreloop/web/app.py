@@ -13,10 +13,8 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coreloop.base.errors import RunStoreError
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
 from coreloop.web.caller import identify
-from coreloop.web.connections import client_address
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
 from coreloop.web.problems import Problem, problem_of, problem_response
@@ -44,49 +42,9 @@ def build_app(service: Service) -> ASGIApp:
     front = _Front(Router(routes, redirect_slashes=False), service)
     if not service.settings.origins:
         return front
-    cors = CORSMiddleware(
+    return CORSMiddleware(
         front, allow_origins=service.settings.origins, allow_methods=_METHODS, allow_headers=_HEADERS
     )
-    return _Preflights(cors, front, service)
-
-
-class _Preflights:
-    """Counts the requests that the middleware answers before `_Front` sees them, by their address.
-
-    Parameters
-    ----------
-    cors : ASGIApp
-        Answers them, and passes on all others.
-    front : ASGIApp
-        Refuses those that are too many, as it refuses other requests.
-    service : Service
-        With the counts.
-    """
-
-    def __init__(self, cors: ASGIApp, front: ASGIApp, service: Service) -> None:
-        self._cors = cors
-        self._front = front
-        self._service = service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _is_preflight(scope):
-            await self._cors(scope, receive, send)
-            return
-        address = client_address(scope["client"][0]) if scope["client"] else ""
-        try:
-            with self._service.admission.request(address):
-                await self._cors(scope, receive, send)
-        except Problem as problem:
-            scope["coreloop.refused"] = problem
-            await self._front(scope, receive, send)
-
-
-def _is_preflight(scope: Scope) -> bool:
-    """Whether the middleware answers a request by itself."""
-    if scope["type"] != "http" or scope["method"] != "OPTIONS" or scope["path"] in _PROBES:
-        return False
-    headers = Headers(scope=scope)
-    return "origin" in headers and "access-control-request-method" in headers
 
 
 class _Front:
@@ -107,8 +65,6 @@ class _Front:
         try:
             await self._admit(scope, receive, sent)
         except Exception as error:
-            if isinstance(error, RunStoreError) and scope["path"] not in _PROBES:  # those note it themselves
-                self._service.outage.failed(error, began=started)
             problem = problem_of(error, trace_id)
             if sent.status == 0:
                 await problem_response(problem)(scope, receive, sent)
@@ -117,12 +73,10 @@ class _Front:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count a request of a caller, check it, and route it."""
-        if refused := scope.get("coreloop.refused"):
-            raise refused
         if scope["path"] in _PROBES:
             await self._router(scope, receive, send)
             return
-        scope["coreloop.caller"] = caller = await identify(Request(scope), self._service)
+        scope["coreloop.caller"] = caller = identify(Request(scope), self._service)
         scope["coreloop.key"] = caller.key.name if caller.key else ""
         with self._service.admission.request(caller.name):
             self._check(scope)

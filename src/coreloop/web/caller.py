@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from coreloop.web.connections import client_address
@@ -39,16 +38,12 @@ class Caller:
         return (self.key.name if self.key else "") or self.address
 
 
-async def identify(request: Request, service: Service) -> Caller:
-    """Find out who sends a request; a database is asked only about cookies that we have signed."""
+def identify(request: Request, service: Service) -> Caller:
+    """Find out who sends a request."""
     address = client_address(request.client.host) if request.client else ""
     if not service.keys:
         return Caller(address, ANYONE, ANYONE)
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     bearer = find_key(service.keys, secret.strip()) if kind.lower() == "bearer" else None
-    cookie = request.cookies.get(COOKIE, "")
-    reader = service.sign_in.reader(cookie, now=time.time())
-    if reader is not None:
-        has_ended = await run_in_threadpool(service.sign_in.has_ended, cookie)
-        reader = None if has_ended else reader
+    reader = service.sign_in.reader(request.cookies.get(COOKIE, ""), now=time.time())
     return Caller(address, bearer, reader)

@@ -10,14 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.research.research_state import ATTEMPTED, FOUND, READ
 from coreloop.answer.research.run_searches import SEARCH
-from coreloop.base.errors import CoreloopError, RunEndedError, RunStoreError
+from coreloop.base.errors import CoreloopError, RunEndedError
 from coreloop.runs import events
 from coreloop.runs.events import Event
 from coreloop.runs.pause_and_stop import stop_run
-from coreloop.runs.stores.sql import Numbered
+from coreloop.runs.stores.store import Numbered
 from coreloop.web.problems import Problem, error_response, problem_of
 from coreloop.web.run_replies import end_of
 from coreloop.web.service import Service
@@ -98,21 +98,14 @@ class EventStream(Response):
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        began = self._service.outage.now()
         try:
             async for numbered in follow(self._service, self._run_id, self._after):
                 async with asyncio.timeout(_STALLED_S):
                     await send(_more(await self._encoded(numbered)))
-                began = self._service.outage.now()
         except (Problem, CoreloopError) as error:  # the service ends, the run was forgotten, or the database
-            await send(_more(self._broken_off(error, began)))
+            # without an id, so that the client goes on behind the last event
+            await send(_more(_event("error", error_response(problem_of(error, self._trace_id)))))
         await send({"type": "http.response.body", "body": b""})
-
-    def _broken_off(self, error: Exception, began: float) -> bytes:
-        """Say why nothing more comes; without an id, so that the client goes on behind the last event."""
-        if isinstance(error, RunStoreError):
-            self._service.outage.failed(error, began=began)
-        return _event("error", error_response(problem_of(error, self._trace_id)))
 
     async def _encoded(self, numbered: Numbered | None) -> bytes:
         if numbered is None:

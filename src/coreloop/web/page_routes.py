@@ -94,7 +94,6 @@ class Pages:
         if not self._sign_in.is_own(reader, form.get("csrf", "")):
             raise Problem(403, "form", "the form is too old; load the page again")
         if parts == ("sign-out",):
-            await run_in_threadpool(self._sign_in.end, request.cookies.get(COOKIE, ""), now=time.time())
             response = RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
             response.delete_cookie(COOKIE, path="/")
             return response

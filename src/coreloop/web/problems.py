@@ -107,7 +107,7 @@ def problem_of(error: Exception, trace_id: str) -> Problem:
         log_bug(trace_id)
         return _bug()
     problem = _known(error)
-    if problem.status >= 500 and not isinstance(error, RunStoreError):  # that is an outage, a line in all
+    if problem.status >= 500:
         log("error", error=str(error), trace_id=trace_id)
     return problem
 

@@ -18,10 +18,10 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
-from coreloop.answer.repair.every_job import plan_gates
+from coreloop.answer.repair.jobs import plan_gates
+from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
 from coreloop.base.extras import needs
-from coreloop.base.postgres import VARIABLE as DATABASE
 from coreloop.base.postgres import wait_until_started
 from coreloop.base.project.workspace import Workspace
 from coreloop.web.app import build_app

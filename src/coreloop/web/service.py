@@ -1,8 +1,7 @@
 """What the routes of a service share, opened once."""
 
-import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,14 +9,11 @@ from secrets import token_bytes
 from threading import Event
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
-
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.every_job import all_handlers
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database
-from coreloop.base.errors import RunStoreError
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.active_run import Run
@@ -26,67 +22,13 @@ from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey
 from coreloop.web.metrics import Metrics
-from coreloop.web.outage import Outage
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.service_log import log
 from coreloop.web.service_tables import open_tables
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.wait_for_events import RunWatch
-from coreloop.web.workers import Backlog, Workers
-
-_FRESH_S: Final = 1.0  # chosen: probes of a load balancer come more often, and databases are asked once
-
-
-class Readiness:
-    """The databases of a service. Only the event loop's thread uses it.
-
-    Parameters
-    ----------
-    deps : Deps
-        With the store of runs and the index.
-    backlog : Backlog
-        The jobs that wait in its queue.
-    outage : Outage
-        Hears once of each answer, however often it is given.
-    monotonic : callable
-        Returns seconds.
-    """
-
-    def __init__(self, deps: Deps, backlog: Backlog, outage: Outage, monotonic: Callable[[], float]) -> None:
-        self._deps = deps
-        self._backlog = backlog
-        self._outage = outage
-        self._monotonic = monotonic
-        self._asked_at = 0.0
-        self._answer: asyncio.Future[None] | None = None
-
-    async def require(self) -> None:
-        """Return if the databases and the index can be read; the answer may be a second old.
-
-        Raises
-        ------
-        CoreloopError
-            One of them cannot be read.
-        """
-        is_old = self._monotonic() - self._asked_at >= _FRESH_S
-        if self._answer is None or (self._answer.done() and is_old):
-            self._asked_at = self._monotonic()
-            self._answer = asyncio.ensure_future(run_in_threadpool(self._ask))
-        await asyncio.shield(self._answer)
-
-    def _ask(self) -> None:
-        began = self._outage.now()
-        try:
-            self._deps.store.runs(limit=1)
-            self._backlog.number()
-        except RunStoreError as error:
-            self._outage.failed(error, began=began)
-            raise
-        workspace = self._deps.workspace
-        if set(workspace.settings.search.providers) <= {"index"}:
-            require_index(workspace.index_file)
-
+from coreloop.web.workers import Workers
 
 KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`
 
@@ -161,12 +103,6 @@ class Service:
         Wakes those who wait for runs.
     workers : Workers
         Do the jobs.
-    backlog : Backlog
-        How many jobs wait.
-    readiness : Readiness
-        Whether requests can be answered.
-    outage : Outage
-        What is noticed of the databases.
     shutdown : threading.Event
         Set when the process begins to end.
     """
@@ -182,9 +118,6 @@ class Service:
     metrics: Metrics
     watch: RunWatch
     workers: Workers
-    backlog: Backlog
-    readiness: Readiness
-    outage: Outage
     shutdown: Event
 
     @property
@@ -196,6 +129,20 @@ class Service:
     def settings(self) -> ServiceSettings:
         """The bounds."""
         return self.deps.workspace.settings.service
+
+    def require_databases(self) -> None:
+        """Return if the databases and the index can be read.
+
+        Raises
+        ------
+        CoreloopError
+            One of them cannot be read.
+        """
+        self.store.runs(limit=1)
+        self.deps.queue.metrics()
+        workspace = self.deps.workspace
+        if set(workspace.settings.search.providers) <= {"index"}:
+            require_index(workspace.index_file)
 
     def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
@@ -226,7 +173,6 @@ def open_service(
             refresh_index(workspace, now=datetime.now(UTC))
         spending = Spending(tables, workspace.settings.service.usd_per_key_per_day)
         metrics, watch, shutdown = Metrics(), RunWatch(store.newest), Event()
-        outage = Outage(time.monotonic)
 
         def show(run: Run) -> None:
             _log_phase(run)
@@ -235,7 +181,6 @@ def open_service(
                 spending.ended(run.state.run_id, run.state.spent.microusd, now=datetime.now(UTC))
             watch.poke()
 
-        backlog = Backlog(deps.queue, time.monotonic)
         handlers = all_handlers(deps, shutdown=shutdown, show=show)
         yield Service(
             deps=deps,
@@ -243,17 +188,14 @@ def open_service(
                 workspace=workspace, environ=environ, runs=store, queue=deps.queue, tables=deps.tables
             ),
             keys=keys,
-            sign_in=SignIn(keys, read_secret(workspace.sign_in_file), tables),
+            sign_in=SignIn(keys, read_secret(workspace.sign_in_file)),
             hosts=hosts,
             claims=Claims(tables),
             spending=spending,
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
             watch=watch,
-            workers=Workers(deps.queue, handlers, shutdown, outage),
-            backlog=backlog,
-            readiness=Readiness(deps, backlog, outage, time.monotonic),
-            outage=outage,
+            workers=Workers(deps.queue, handlers, shutdown),
             shutdown=shutdown,
         )
 

@@ -1,11 +1,10 @@
-"""The service's own tables: idempotency keys, what the runs of each caller have spent, ended sessions."""
+"""The service's own tables: idempotency keys, and what the runs of each caller have spent."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from coreloop.base import sqlite
-from coreloop.base.database import Database
+from coreloop.base.database import Database, Tables
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 
@@ -33,16 +32,10 @@ CREATE TABLE spending (
     microusd    BIGINT NOT NULL,
     PRIMARY KEY (owner, day)
 );
-
--- Sessions of pages that ended before their time.
-CREATE TABLE ended_sessions (
-    session     TEXT PRIMARY KEY,
-    until       BIGINT NOT NULL  -- Unix time from which the cookie is of no use anyway
-);
 """
 
 
-_SCHEMA: Final = sqlite.Schema("service", _SCRIPT, sqlite.with_tables({"claims"}), version=3)
+_SCHEMA: Final = Tables("service", _SCRIPT)
 
 
 @contextmanager

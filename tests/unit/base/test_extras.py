@@ -4,13 +4,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 
 from coreloop.base.extras import CLI_MODULES, DISTRIBUTION, install_line, missing_extra
-from rows import each_row, slow_after
+from rows import slow_after
 
 ROOT = Path(__file__).parents[3]
 LINE = f"dartlab-coreloop: the command line needs an extra; install it: {install_line('cli')}\n"
@@ -35,25 +35,6 @@ def python(code, *, absent, cwd):
     return subprocess.run(
         [sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True, check=False
     )
-
-
-@pytest.mark.slow
-def test_the_modules_are_those_of_the_extra():
-    named = {
-        requirement.partition(">")[0].lower()
-        for requirement in project_table()["optional-dependencies"]["cli"]
-    }
-    distributions = packages_distributions()
-    assert {distributions[module][0].lower().replace("_", "-") for module in CLI_MODULES} == named
-
-
-@each_row("extra", ["cli", "distributed", "zstd"])
-def test_the_extras_that_messages_name_exist(extra):
-    assert extra in project_table()["optional-dependencies"]
-    calls = [
-        path for path in (ROOT / "src").rglob("*.py") if f'needs_extra("{extra}"' in path.read_text("utf-8")
-    ]
-    assert calls
 
 
 def test_a_server_installs_orjson_and_nothing_else():

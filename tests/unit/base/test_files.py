@@ -58,20 +58,6 @@ def test_a_document_is_as_readable_as_the_umask_lets_it_be(tmp_path, open_umask,
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_that_names_the_file(tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(WorkspaceError, match=r"x\.json: cannot be written") as caught:
-        write_private(tmp_path / "file" / "x.json", b"{}")
-    assert caught.value.path == tmp_path / "file" / "x.json"
-
-
-def test_a_folder_of_that_name_leaves_no_temporary_file(tmp_path):
-    (tmp_path / "x.json").mkdir()
-    with pytest.raises(WorkspaceError):
-        write_private(tmp_path / "x.json", b"{}")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
-
-
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
@@ -134,19 +120,6 @@ def test_a_lock_keeps_others_out_until_its_holder_dies(tmp_path):
     assert is_free(tmp_path)
 
 
-def test_a_lock_ends_with_its_block_even_after_an_error(tmp_path):
-    pytest.importorskip("fcntl")
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "new"):
-        raise ZeroDivisionError
-    assert is_free(tmp_path / "new")
-
-
-def test_a_lock_where_no_folder_can_be_made_is_an_error(tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(WorkspaceError, match="cannot be written"), locked(tmp_path / "file"):
-        pass
-
-
 def test_a_rewritten_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
     file, link = tmp_path / "tools.py", tmp_path / "link.py"
     file.write_bytes(b"old")
@@ -156,20 +129,6 @@ def test_a_rewritten_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
     assert link.is_symlink()
     assert (file.read_bytes(), mode(file)) == (b"new", 0o754)
     assert sorted(tmp_path.iterdir()) == [link, file]
-
-
-def test_a_file_that_nobody_may_write_is_rewritten_and_stays_so(tmp_path):
-    file = tmp_path / "tools.py"
-    file.write_bytes(b"old")
-    file.chmod(0o444)
-    rewrite_file(file, b"new")
-    assert (file.read_bytes(), mode(file)) == (b"new", 0o444)
-
-
-def test_an_absent_file_is_not_rewritten(tmp_path):
-    with pytest.raises(WorkspaceError, match="cannot be written"):
-        rewrite_file(tmp_path / "gone.py", b"new")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_block_that_fails_leaves_the_old_file_and_no_temporary_file(tmp_path):

@@ -1,6 +1,5 @@
 """Lines are appended completely; any bytes are read, as values or as counts of skipped lines."""
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,28 +84,12 @@ def test_any_bytes_are_read_and_every_line_counts_once(content):
     assert [len(lines.values) + sum(lines.skipped.values()) for lines in both] == [n_lines] * 2
 
 
-@pytest.mark.parametrize("cut", range(1, 60, 7))
-def test_a_file_that_ends_torn_loses_only_its_last_line(tmp_path, cut):
-    path = tmp_path / "x.jsonl"
-    for _ in range(3):
-        jsonl.append(path, Note(NOON, "x" * 60))
-    path.write_bytes(path.read_bytes()[: -1 - cut])
-    lines = read(path)
-    assert (len(lines.values), lines.skipped) == (2, {"torn or not JSON": 1})
-
-
 def test_a_line_of_a_newer_version_is_refused_by_file_and_number(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('\n{"schema_version": 1, "text": ""}\n{"schema_version": 2, "txt": ""}\n')
     with pytest.raises(WorkspaceError, match=r"x\.jsonl: line 3 has schema version 2; upgrade coreloop"):
         read(path, kind=Numbered, newest=1)
     assert len(read(path, kind=Numbered, newest=2).values) == 1
-
-
-def test_a_line_without_its_version_is_skipped(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps({"at": NOON.isoformat(), "text": ""}))
-    assert read(path, newest=1).skipped == {"not a note": 1}
 
 
 def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):

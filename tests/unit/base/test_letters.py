@@ -5,15 +5,6 @@ import unicodedata
 from coreloop.base.letters import LOOK_ALIKES, plain_letters
 
 
-def test_a_letter_stands_for_one_plain_letter_only():
-    alikes = [alike for row in LOOK_ALIKES.values() for alike in row]
-    assert len(alikes) == len(set(alikes))
-
-
-def test_a_look_alike_of_a_letter_is_a_letter_that_is_not_ascii():
-    assert not [alike for row in LOOK_ALIKES.values() for alike in row if alike.isascii()]
-
-
 def test_small_letters_fold_to_what_they_look_like_and_not_to_their_capitals():
     assert [plain_letters(char) for char in "νηυӏ"] == ["v", "n", "u", "l"]
 

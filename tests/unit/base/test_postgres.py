@@ -8,8 +8,8 @@ import pytest
 
 from coreloop.base.errors import RunStoreError
 from coreloop.base.postgres import wait_until_started
-from coreloop.runs.jobs.queue import postgres_queue
-from coreloop.runs.stores.postgres import postgres_store
+from coreloop.runs.jobs.queue import queue_at
+from coreloop.runs.stores.store import store_at
 from postgres_servers import PostgresServer, newest, running_server
 from running import new_run
 
@@ -25,7 +25,7 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_stores_that_are_open_work_again_after_a_restart(server: PostgresServer, mode: str):
-    with postgres_store(server.address) as store, postgres_queue(server.address) as queue:
+    with store_at(server.address) as store, queue_at(server.address) as queue:
         run_id, job = new_run(store), queue.put("index", {})
         server.stop(mode)
         for _ in range(2):
@@ -41,12 +41,12 @@ def test_stores_that_are_open_work_again_after_a_restart(server: PostgresServer,
 
 
 def test_a_transaction_that_loses_its_session_has_done_nothing(server: PostgresServer):
-    with postgres_queue(server.address) as queue:
+    with queue_at(server.address) as queue:
         database = queue._database
 
         def lose() -> None:
             with database.writing(), psycopg.connect(server.address, autocommit=True) as admin:
-                database.rows("INSERT INTO jobs_version VALUES (7)")
+                database.rows("UPDATE versions SET version = 7")
                 admin.execute(
                     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE state LIKE 'idle in%'"
                 )
@@ -55,11 +55,11 @@ def test_a_transaction_that_loses_its_session_has_done_nothing(server: PostgresS
         with pytest.raises(RunStoreError, match=LOST):
             lose()
         with database.reading():
-            assert database.rows("SELECT version FROM jobs_version") == [(1,)]
+            assert database.rows("SELECT version FROM versions") == [(1,)]
 
 
 def test_a_session_with_a_notice_goes_on(server: PostgresServer):
-    with postgres_queue(server.address) as queue:
+    with queue_at(server.address) as queue:
         database = queue._database
         with database.reading():
             ((pid,),) = database.rows("SELECT pg_backend_pid()")
@@ -71,7 +71,7 @@ def test_a_session_with_a_notice_goes_on(server: PostgresServer):
 
 
 def test_more_threads_than_sessions_take_turns(server: PostgresServer):
-    with postgres_queue(server.address) as queue:
+    with queue_at(server.address) as queue:
         meeting = threading.Barrier(12)
 
         def put(number: int) -> None:
@@ -104,4 +104,4 @@ def test_what_no_waiting_helps_is_not_waited_for(server: PostgresServer):
     other = server.address.replace("/postgres?", "/nothing?")
     assert wait_until_started(other, wait_s=600.0)
     with pytest.raises(RunStoreError, match='database "nothing" does not exist'):
-        postgres_store(other).__enter__()
+        store_at(other).__enter__()

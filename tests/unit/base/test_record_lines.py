@@ -103,10 +103,6 @@ def test_canonical_json_is_that_of_the_standard_library(value):
     assert canonical_json(value) == expected.encode()
 
 
-def test_a_set_is_a_sorted_list_in_canonical_json():
-    assert canonical_json({"of": {"c", "a", "b"}}) == b'{"of":["a","b","c"]}'
-
-
 # values
 
 
@@ -120,13 +116,6 @@ def test_only_strings_over_the_limit_are_shortened():
     assert (cut["truncated"], cut["size"]) == (True, 501)
     assert cut["preview"]
     assert long.startswith(cut["preview"])
-
-
-def test_shortening_twice_keeps_shape_and_size():
-    once = shorten({"text": "가" * 600})
-    twice = shorten(once, limit=80)["text"]
-    assert (twice["truncated"], twice["size"]) == (True, 600)
-    assert isinstance(twice["preview"], str)
 
 
 @given(UTF8_TEXT.map(lambda text: text * 40), st.integers(40, 200))
@@ -318,47 +307,6 @@ def test_any_record_fits_and_counts_omitted_parts(some, times, overrides, text):
     assert ("omitted_error" in read) == (len(recorded_calls) < len(calls) and not calls[-1]["ok"])
 
 
-def test_arguments_may_come_as_written_json():
-    args = {"axis": "수익성", "text": "x" * 100}
-    fragment = orjson.Fragment(canonical_json(args))
-    assert written(record(tool_calls=[call(args=fragment)]))["tool_calls"][0]["args"] == args
-    read = written(record(tool_calls=[call(args=fragment)] * 100))
-    assert read["tool_calls"][0]["args"]["axis"] == "수익성"
-
-
-def test_sources_of_the_first_calls_go_before_a_call_is_omitted():
-    sources = {"order_id": ["get_user_details.orders[]", "question"], "new_item_ids": []}
-    calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(23)]
-    line = json.loads(encode_line(record(tool_calls=calls)))
-    sources_of_calls = [recorded.get("args_from") for recorded in line["tool_calls"]]
-    assert "tool_calls_omitted" not in line
-    assert sources_of_calls[0] is None
-    cut = {"order_id": ["get_user_details.orders[]"], "new_item_ids": []}  # what the user said goes first
-    assert sources_of_calls[-1] == cut
-    assert sources_of_calls.index(cut) == sources_of_calls.count(None)
-
-
-def test_short_values_and_result_sizes_go_in_their_order():
-    args = {"order_id": "#W1", "item_ids": ["1", "2"], "none": [], "long": "x" * 40}
-    calls = [call(args=args, error=None, result_size_bytes=7) for _ in range(22)]
-    first = json.loads(encode_line(record(tool_calls=calls)))["tool_calls"][0]
-    assert first["args"] == {"order_id": "#W1", "item_ids": "…", "none": [], "long": "…"}
-    assert "result_size_bytes" not in first
-
-
-def test_empty_fields_of_calls_go_before_their_sources():
-    calls = [call(args={"order_id": "#W1"}, args_from={"order_id": ["question"]}) for _ in range(19)]
-    line = json.loads(encode_line(record(tool_calls=calls)))
-    assert all(recorded["args_from"] == {"order_id": ["question"]} for recorded in line["tool_calls"])
-    assert {"error", "overrides_used", "extreme_flags"}.isdisjoint(line["tool_calls"][0])
-
-
-@given(n_calls=st.integers(0, 40), paths=st.lists(UTF8_TEXT, max_size=4), error=st.none() | UTF8_TEXT)
-def test_a_line_with_sources_stays_within_its_size(n_calls, paths, error):
-    calls = [call(args_from={"a": paths}, ok=error is None, error=error) for _ in range(n_calls)]
-    assert len(encode_line(record(tool_calls=calls, tools_version="v" * 100))) <= MAX_LINE_BYTES
-
-
 @dataclass(slots=True)
 class _Slotted:
     city: str
@@ -379,10 +327,3 @@ def test_no_code_of_a_dataclass_is_run():
             raise RuntimeError("asked")
 
     assert canonical_json({"x": Hostile()}) == b'{"x":{"a":1}}'
-
-
-def test_a_long_question_goes_before_sources():
-    calls = [call(args={"id": "#W1"}, args_from={"id": ["find.id"]}) for _ in range(3)]
-    line = json.loads(encode_line(record(question="가" * 1600, tool_calls=calls)))
-    assert len(line["question"]) < 400
-    assert [recorded["args_from"] for recorded in line["tool_calls"]] == [{"id": ["find.id"]}] * 3

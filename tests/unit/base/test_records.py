@@ -1,6 +1,5 @@
 """Hashes with golden values, steps, and what may be a category."""
 
-import json
 import unicodedata
 from hashlib import sha256
 from itertools import groupby
@@ -11,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.base.records import (
-    OTHER,
     encodable,
     hash_question,
     hash_sequence,
@@ -19,7 +17,6 @@ from coreloop.base.records import (
     is_category,
     join_steps,
     normalize_question,
-    selector_value,
     step,
 )
 from rows import each_row
@@ -106,11 +103,6 @@ def test_selectors_can_be_set():
     assert step("gather", {"target": "KOSPI", "axis": "x"}, ["target"]) == "gather(target=KOSPI)"
 
 
-def test_immediate_repeats_count_once():
-    assert join_steps(["a()", "a()", "b()", "a()"]) == "a()>b()>a()"
-    assert join_steps([]) == ""
-
-
 @given(st.lists(st.sampled_from([("a", "x"), ("a", "x()>b"), ("a()>b", "x"), ("b", "x"), ("b", None)])))
 def test_different_steps_make_different_sequences(calls):
     collapsed = [part for part, _ in groupby(calls)]
@@ -143,30 +135,6 @@ def test_one_to_four_parts_of_letters_and_digits_are_a_category(label):
 )
 def test_other_labels_are_not_a_category(label):
     assert not is_category(label)
-
-
-@each_row(
-    ("value", "stored"),
-    [
-        pytest.param("영업이익(OP)", "영업이익(OP)", id="syntax"),
-        pytest.param(" 영업이익 ", "영업이익", id="trimmed"),
-        pytest.param("\u1100\u1161", "가", id="NFC"),
-        pytest.param("<other>", "<other>", id="a name like the mark"),
-        pytest.param('"<other>"', '"<other>"', id="a name like the quoted mark"),
-        pytest.param(True, "true", id="truth"),
-        pytest.param(["x"], OTHER, id="list"),
-        pytest.param("x" * 81, OTHER, id="no name"),
-        pytest.param(float("nan"), OTHER, id="not a number"),
-    ],
-)
-def test_a_selectors_value_is_stored_unquoted(value, stored):
-    assert selector_value(value) == stored
-
-
-@given(UTF8_TEXT | st.integers() | st.floats() | st.booleans() | st.just([]) | st.just(OTHER))
-def test_a_stored_value_gives_the_same_step_again(value):
-    stored = {"axis": selector_value(value)}
-    assert step("a", json.loads(json.dumps(stored))) == step("a", {"axis": value})
 
 
 def test_a_name_is_never_mistaken_for_other():

@@ -211,32 +211,6 @@ def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
         assert [row[0] for row in connection.execute("SELECT n FROM counts")] == [300]
 
 
-def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(path: Path):
-    with writer(path, FIRST) as connection:
-        with pytest.raises(ZeroDivisionError), transaction(connection):
-            connection.executemany("INSERT INTO jobs VALUES (?)", ((1 / n,) for n in (1, 0)))
-        with transaction(connection):
-            connection.execute("INSERT INTO jobs VALUES ('b')")
-    with reader(path, FIRST) as connection:
-        assert [row[0] for row in connection.execute("SELECT name FROM jobs")] == ["a", "b"]
-
-
-def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    with writer(tmp_path / "other.db", FIRST):
-        pass
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
-    with (
-        closing(sqlite.connect(path)) as source,
-        closing(sqlite.connect(tmp_path / "other.db")) as target,
-        writer(tmp_path / "other.db", FIRST) as other,
-        transaction(other),
-        pytest.raises(WorkspaceError, match=r"other\.db: another process .* for 0 s; run this again"),
-    ):
-        sqlite.overwrite(target, source, tmp_path / "other.db")
-
-
 def test_any_name_is_quoted(path: Path):
     name = 'a "b"; DROP TABLE jobs; --'
     with writer(path, FIRST) as connection:

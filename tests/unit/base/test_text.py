@@ -46,11 +46,6 @@ def test_a_line_is_cut_to_the_columns_of_a_terminal(text: str, columns: int, exp
     assert fitted(text, columns) == expected
 
 
-def test_wide_letters_are_wrapped_by_their_columns():
-    assert wrapped("매출 총이익 률", 8, indent="  ") == "  매출\n  총이익\n  률"
-    assert wrapped("", 8, indent="  ") == "  "
-
-
 @given(st.text(alphabet="ab 가나 ", max_size=60), st.integers(2, 12))
 def test_wrapped_lines_fit_and_lose_nothing(text: str, columns: int):
     lines = wrapped(text, columns).split("\n")

@@ -12,7 +12,7 @@ import pytest
 from coreloop.base.errors import UsageError
 from coreloop.runs.manage import create_run, read_run
 from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
-from coreloop.runs.stores.store import sqlite_store
+from coreloop.runs.stores.store import store_at
 from driving import begin, state_at
 from researching import project
 from serving import served
@@ -66,7 +66,7 @@ def test_a_service_stops_a_driven_run_and_does_not_resume_it(tmp_path: Path):
 
 @pytest.mark.parametrize("tell", [pause_run, resume_run, stop_run, complete_run])
 def test_a_store_of_an_agents_process_takes_no_word_about_its_run_or_another(tell: Any, tmp_path: Path):
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         own, other = (create_run(store, "why?", kind="driven") for _ in range(2))
         store.parent = own
         nested = create_run(store, "how?", kind="research")

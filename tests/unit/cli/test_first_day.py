@@ -11,8 +11,8 @@ from coreloop.cli.pattern import show_proposals
 from coreloop.cli.refine import show_refined
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.propose import propose, write_proposals
-from coreloop.learn.refine.propose import refine, write_refined
+from coreloop.learn.pattern.run import propose, write_proposals
+from coreloop.learn.refine.run import refine, write_refined
 from logs import failed, write_log
 from samples import ALWAYS, START, asked
 

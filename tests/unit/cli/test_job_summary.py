@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.cli.job_summary import main
-from coreloop.learn.proposals.job_summary import job_summary
+from coreloop.learn.proposals.page import job_summary
 from promoting import (
     ID,
     candidate,
@@ -53,7 +53,7 @@ def test_statements_come_first_and_are_counted(folder: Path):
     assert "### 1 statement, 1 proposal\n" in text
     assert "### 1 statement, 1 failing group, 1 without text\n" in text
     figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
-    figures += ": analysis: First: show"
+    figures += ": analysis: company: from show().code"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
     assert "- **ce-2026-04-25-001** follows: 58 of 61 calls" in text
 

@@ -37,7 +37,7 @@ def jobs(*args: str) -> Result:
 
 
 def place(project: Path) -> str:
-    return str(open_workspace(project).runs_dir / "jobs.db")
+    return str(open_workspace(project).runs_dir / "coreloop.db")
 
 
 def put(project: Path, name: str = "index.file", path: str = "new.md", **more: Any) -> Job:

@@ -169,7 +169,7 @@ def test_pruning_waits_for_confirm(run: Run, old: Path):
     assert run("knowledge", "prune", "--confirm").stdout == "no bullet has a quality below 0.5\n"
 
 
-# --- cleanup and restore ---------------------------------------------------------------------------
+# --- cleanup ---------------------------------------------------------------------------
 
 
 def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, project: Path):

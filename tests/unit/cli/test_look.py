@@ -206,6 +206,15 @@ def test_no_name_in_an_error_is_on_the_screen(run: Run, tmp_path: Path) -> None:
     assert not [name for name in people if name in shown + run(traces, "--json").output]
 
 
+def test_a_name_in_a_text_of_json_and_a_given_name_are_taken_out(run: Run, tmp_path: Path) -> None:
+    escaped = call("post", {"body": json.dumps({"who": "김민수"})}, "Error: 김민수 고객 없음", "1")
+    given = call("find", {"name": "김민수"}, "Error: 민수씨는 없습니다", "2")
+    chat = {"messages": [{"role": "user", "content": "?"}, *escaped, *given]}
+    shown = run(write_lines(tmp_path / "chats.jsonl", [chat])).output
+    assert "post: <body> 고객 없음" in shown
+    assert "민수" not in shown
+
+
 def test_folder_without_traces_is_refused_with_the_known_formats(run: Run, tmp_path: Path) -> None:
     write_lines(tmp_path / "traces" / "other.jsonl", [{"level": "info"}])
     done = run(tmp_path / "traces", code=1)

@@ -154,7 +154,7 @@ def test_a_run_at_work_keeps_its_views(runs: Command, run_id: str, project: Path
 
 
 def test_a_run_with_an_unreadable_event_can_be_forgotten(runs: Command, run_id: str, project: Path):
-    with closing(sqlite3.connect(project / "data" / "runs" / "runs.db")) as database, database:
+    with closing(sqlite3.connect(project / "data" / "runs" / "coreloop.db")) as database, database:
         database.execute("UPDATE events SET event = '{' WHERE seq = 2")
     assert "damaged event" in str(runs("show", run_id).exception)
     assert runs("forget", run_id, "--confirm").output == f"removed {run_id}\n"

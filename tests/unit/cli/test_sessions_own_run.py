@@ -93,7 +93,10 @@ def test_a_session_does_not_take_a_run_without_one(tmp_path: Path, monkeypatch: 
     assert status(others) == "running"
 
 
-def test_sessions_with_one_long_beginning_are_not_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("session", ["p" * 101, "x; rm -rf tests", "$(id)", "세션", "--json"])
+def test_what_is_no_id_of_a_session_reaches_no_command(
+    session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="the id of a session has at most 200 characters"):
-        runs("p" * 201, "open", "why?")
+    with pytest.raises(UsageError, match="the id of a session has up to 100 of the characters"):
+        runs(session, "open", "why?")

@@ -3,8 +3,8 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.bullets import columns, read_bullets, read_list, write_bullet
-from coreloop.descriptions.sections import scan
+from coreloop.descriptions.bullets import read_bullets, read_list, write_bullet
+from coreloop.descriptions.sections import columns, scan
 from rows import each_row
 
 

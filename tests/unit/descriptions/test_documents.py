@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.descriptions.documents import described_tools
+from coreloop.descriptions.other_places import described_tools
 
 
 def test_descriptions_of_parameters_belong_to_their_tool():

@@ -368,25 +368,3 @@ def test_other_spellings_name_the_same_section():
 def test_line_after_a_doctest_is_not_its_output():
     source = function('"""Sum.', "", "Examples", "--------", ">>> 1", "1", '"""')
     assert "1\n\n    Text." in edit(source, section="Examples", lines=["Text."]).after
-
-
-CREATED = {
-    "function": ("@d\ndef f(\n    a,\n):\n    # c\n    return 1\n", "f", 4 * " "),
-    "decorated body": ("class f:\n\t@d\n\tdef g(): pass\n", "f", "\t"),
-    "module": ("# c\nfrom __future__ import annotations\n", "", ""),
-    "CRLF": ("def f():\r\n    pass\r\n", "f", "    "),
-}
-
-
-@each_row(("source", "qualname", "indent"), CREATED.values(), ids=CREATED)
-def test_docstring_is_created_only_when_asked(source, qualname, indent):
-    assert "no docstring" in edit(source, qualname).reason
-    outcome = edit(source, qualname, create_docstring=True)
-    assert isinstance(outcome, Edited)
-    assert outcome.after == "\n" + "".join(f"{indent}{line}\n" for line in GUIDE) + indent
-    assert (b"\r\n" in outcome.inserted) == ("\r" in source)
-
-
-@each_row("source", ["def f(): pass\n", "def f():\n    f'x'\n", "def f(): \\\n    pass\n"])
-def test_docstring_is_not_created_if_that_cannot_be_proven(source):
-    assert isinstance(edit(source, create_docstring=True), Refused)

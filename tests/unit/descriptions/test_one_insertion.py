@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.descriptions.one_insertion import refuse_change
+from coreloop.descriptions.edit import refuse_change
 from merging import inserted
 from promoting import SOURCE
 from rows import each_row

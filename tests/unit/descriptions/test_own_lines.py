@@ -7,7 +7,7 @@ from merging import message, revert
 from promoting import FILE, SOURCE, Project
 from rows import each_row
 
-FIRST, ALWAYS, MORE = "- First: show", "- Always pass company", "- Always pass company and axis"
+FIRST, ALWAYS, MORE = "- company: from show().code", "- Always pass company", "- Always pass company and axis"
 TARGET = f"{FILE}::analysis"
 
 

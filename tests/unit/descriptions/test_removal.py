@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
+from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines, remove_bullets
 from coreloop.descriptions.located_docstring import DocstringPlace
-from coreloop.descriptions.removal import remove_bullets
 from coreloop.descriptions.source import UnprovenError, read_source
 from rows import each_row
 from weekly import WEEKLY

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.descriptions.section_names import KNOWN_NAMES, name_key
-from coreloop.descriptions.sections import scan
+from coreloop.descriptions.sections import KNOWN_NAMES, name_key, scan
 from rows import each_row
 from weekly import WEEKLY
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from coreloop.guard.event import PullRequestEvent, Push
+
 from coreloop.promote import draft_pull_request, plan
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal_entry import read_proposal

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-
 from coreloop.guard.event import Account
+
 from guard_bench import PROMOTED, Bench
 from guarding import MAKER
 from promoting import FILE, OTHER_FILE, OTHER_SOURCE, SOURCE

@@ -11,10 +11,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-
 from coreloop.guard.decision import GuardDecision
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, read_event
 from coreloop.guard.policy import decide
+
 from guarding import HEAD, approval, commit, facts, file, pull
 
 PACKAGES = Path(__file__).parents[2] / ".webhooks/node_modules/@octokit"

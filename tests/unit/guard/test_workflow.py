@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
-
 from coreloop.guard.commit_status import CONTEXT
+
 from github_stand_in import Fault, GithubStandIn, Reply
 from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
 from promoting import FILE, Project

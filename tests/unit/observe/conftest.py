@@ -6,14 +6,12 @@ import json
 import pytest
 
 from coreloop.observe import AuditCollector, drops
-from coreloop.observe.tally import ReasonCounts
 from observing import MOMENT, ns
 
 
 @pytest.fixture(autouse=True)
 def _no_drops(monkeypatch):
-    monkeypatch.setattr(drops, "DROPPED", ReasonCounts())
-    monkeypatch.setattr(drops, "_logged", {})
+    monkeypatch.setattr(drops, "_counts", {})
 
 
 @pytest.fixture

@@ -221,16 +221,16 @@ def test_two_thousand_leaves_are_remembered() -> None:
 # bounds
 
 
-def test_a_session_forgets_after_an_hour() -> None:
+def test_a_session_forgets_after_an_hour_without_use() -> None:
     memory = Sources(0.0)
     memory.add_question("order #W2")
     memory.remember("get", {"x": "#W1"}, None, ok=True)
-    memory.expire(2_600.0)
+    memory.use(2_600.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
         "a": ["get.x"],
         "b": ["question"],
     }
-    memory.expire(3_600.0)
+    memory.use(6_200.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from is None
     assert len(memory) == 0
 

@@ -249,7 +249,7 @@ from coreloop.observe import AuditCollector, dropped, drops
 AuditCollector(question="before", data_dir=sys.argv[1]).flush()
 held, done = threading.Event(), threading.Event()
 def hold():
-    with drops.DROPPED._lock:  # as in a thread that is counting
+    with drops._lock:  # as in a thread that is counting
         held.set()
         done.wait()
 thread = threading.Thread(target=hold)

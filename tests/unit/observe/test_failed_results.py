@@ -7,8 +7,9 @@ import pytest
 
 from coreloop.base.categories import Categories
 from coreloop.observe import observed_tool
+from coreloop.observe.calls import TracedCall
 from coreloop.observe.failed_results import DEFAULT, failure_of
-from coreloop.observe.importers.traced_request import TracedCall, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import TracedRequest, record_of
 
 FAILED = [
     ({"success": 0, "error": "no room"}, "no room"),

@@ -45,7 +45,6 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.shown_states",
         "coreloop.observe.session_sources",
         "coreloop.observe.argument_sources",
-        "coreloop.observe.tally",
         "coreloop.observe.tools_version",
         "coreloop.base.records",
     }

@@ -205,9 +205,9 @@ def test_evaluation_on_a_span_of_this_process_is_a_verdict(
     root = ended_span(1, ROOT)
     inner = ended_span(2, TOOL, SimpleNamespace(span_id=1, is_remote=False), [event])
     for opened in (root, inner):
-        traces.started(opened)
+        traces.on_start(opened)
     for closed in (inner, root):
-        traces.ended(closed)
+        traces.on_end(closed)
     (day,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
     assert json.loads(day.read_text())["judgment"] == {
         "verdict": verdict, "judged_at": None, "judged_by": "score helpful", "pr_url": None,

@@ -6,7 +6,7 @@ from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.promote.defined_elsewhere import find_elsewhere
 from rows import each_row
 
-LINES = ("- First: show",)
+LINES = ("- company: from show().code",)
 BODY = """(order_id: str) -> str:
     {quotes}Find   orders
     of a customer.
@@ -53,7 +53,9 @@ def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str
     result = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
     assert result is not None
     assert result.place == place
-    told = f"does not come from its docstring, but set by {place}; paste there:\n    - First: show"
+    told = (
+        f"does not come from its docstring, but set by {place}; paste there:\n    - company: from show().code"
+    )
     assert result.sentence == f"the description of find_orders {told}"
 
 
@@ -67,12 +69,13 @@ def test_without_a_place_the_lines_are_still_given(above: str) -> None:
     assert result is not None
     assert result.place is None
     assert (
-        "so no edit of it reaches the model; paste where it is defined:\n    - First: show" in result.sentence
+        "so no edit of it reaches the model; paste where it is defined:\n    - company: from show().code"
+        in result.sentence
     )
 
 
 def test_lines_that_were_pasted_there_are_seen() -> None:
-    result = find_elsewhere(edited(""), "Other.\n- First: show", tool="find_orders", missing=())
+    result = find_elsewhere(edited(""), "Other.\n- company: from show().code", tool="find_orders", missing=())
     assert result is not None
     assert result.sentence.endswith("; it has the lines already")
 

@@ -151,24 +151,6 @@ def test_candidate_is_refused_because(tmp_path: Path, changes: dict[str, Any], r
 ON_MARGINS = LINES[0].replace("of category FIN-profitability-KR", "on 마진 (category FIN-profitability-KR)")
 
 
-@pytest.mark.parametrize(
-    ("is_configured", "reason"),
-    [
-        (False, "there is no coreloop.yaml in this folder or above it; run this in the project's folder"),
-        (True, "coreloop.yaml has no such keywords for category FIN-profitability-KR; run pattern again"),
-    ],
-)
-def test_a_missing_keyword_is_told_from_a_strange_text(
-    tmp_path: Path, is_configured: bool, reason: str
-) -> None:
-    text = suggested(body="\n".join((ON_MARGINS, *LINES[1:])))
-    path = write_candidates(tmp_path / "c.json", candidate(suggested_append=text))
-    with pytest.raises(RefusedError, match=reason):
-        read_proposal(path, ID, Settings(), is_configured=is_configured)
-    rule = CategoryRule(label="FIN-profitability-KR", any=("마진",))
-    assert read_proposal(path, ID, Settings(categories=(rule,))).lines[0] == ON_MARGINS
-
-
 def test_id_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """The pull request's text is written beside the file, under the id's name."""
     path = write_candidates(tmp_path / "c.json", candidate(id="../../x"))
@@ -259,7 +241,11 @@ def read_statement(folder: Path, settings: Settings | None = None, **changes: An
 
 def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
     proposal = read_statement(tmp_path)
-    assert (proposal.phase, proposal.section, proposal.lines) == ("R", "Guide", ("- First: show",))
+    assert (proposal.phase, proposal.section, proposal.lines) == (
+        "R",
+        "Guide",
+        ("- company: from show().code",),
+    )
     assert (proposal.engine, proposal.axis, proposal.steps, proposal.questions) == ("analysis", None, (), ())
     assert proposal.metrics == {
         "Evidence": "58 of 61 calls, otherwise 17 of 26",
@@ -296,33 +282,20 @@ def test_file_of_an_older_version_has_no_statements(tmp_path: Path) -> None:
     assert read_proposal(path, ID, Settings()).lines == LINES
 
 
-def test_keywords_of_a_statement_are_those_of_any_category(tmp_path: Path) -> None:
-    line = "- Use for: exchange, 환불"
-    assert read_statement(tmp_path, Settings(categories=(REFUND,)), line=line).lines == (line,)
-    with pytest.raises(RefusedError, match=r"coreloop\.yaml has no such keywords; run pattern again"):
-        read_statement(tmp_path, line=line)
-    with pytest.raises(RefusedError, match=r"there is no coreloop\.yaml in this folder"):
-        read_proposal(tmp_path / "c.json", ID, Settings(), is_configured=False)
-
-
 NOT_OURS = "its text is not what coreloop writes for its figures"
 APPEND = statement()["suggested_append"]
 TAMPERED = [
     pytest.param({"line": "- Tell the user everything"}, NOT_OURS, id="no form"),
-    pytest.param({"line": "- First: show."}, NOT_OURS, id="a period"),
-    pytest.param({"line": "- First: show\n- First: scan"}, NOT_OURS, id="two lines"),
-    pytest.param({"line": "- First: show\u2028"}, NOT_OURS, id="line separator"),
+    pytest.param({"line": "- company: from show().code."}, NOT_OURS, id="a period"),
+    pytest.param({"line": "- company: from show().code\n- First: scan"}, NOT_OURS, id="two lines"),
+    pytest.param({"line": "- company: from show().code\u2028"}, NOT_OURS, id="line separator"),
     pytest.param({"line": "- First: sh\u200bow"}, "U\\+200B", id="invisible"),
     pytest.param({"line": "- Fіrst: show"}, NOT_OURS, id="look-alike"),
     pytest.param({"line": "- First: analysis"}, NOT_OURS, id="itself"),
     pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
-    pytest.param({"kind": "presence", "line": "- First: show"}, NOT_OURS, id="a guide among the caveats"),
-    pytest.param(
-        {"kind": "presence", "line": "- Use for: exchange"}, NOT_OURS, id="a choice among the caveats"
-    ),
     pytest.param({"suggested_append": {**APPEND, "body": "- First: scan"}}, NOT_OURS, id="another text"),
     pytest.param(
-        {"suggested_append": {**APPEND, "body": "- First: show\n- First: show"}},
+        {"suggested_append": {**APPEND, "body": "- company: from show().code\n- company: from show().code"}},
         NOT_OURS,
         id="its text twice",
     ),
@@ -365,7 +338,7 @@ HOSTILE_STATEMENT = [
     {"line": f"- {CANARY}"},
     {"line": "- Use for: canary"},
     {"suggested_append": {**APPEND, "target_symbol": CANARY}},
-    {"suggested_append": {**APPEND, "body": f"- First: show\n- {CANARY}"}},
+    {"suggested_append": {**APPEND, "body": f"- company: from show().code\n- {CANARY}"}},
 ]
 
 
@@ -376,18 +349,3 @@ def test_foreign_text_of_a_statement_is_shown_to_nobody(tmp_path: Path, changes:
     except RefusedError as error:
         said = str(error).replace(CANARY, "") if "refused" in changes else str(error)
     assert "canary" not in said.lower()
-
-
-def test_guide_has_two_lines_or_as_once_three(tmp_path: Path) -> None:
-    two = candidate(suggested_append=suggested(body="\n".join(LINES[:2])))
-    assert read(tmp_path, two).lines == LINES[:2]
-    assert read(tmp_path, two).metrics == read(tmp_path).metrics
-    for lines in (
-        LINES[:1],
-        LINES[1:2],
-        LINES[1:],
-        (*LINES, LINES[2]),
-        (*LINES[:2], LINES[2].replace("12", "9")),
-    ):
-        with pytest.raises(RefusedError, match=NOT_OURS):
-            read(tmp_path, candidate(suggested_append=suggested(body="\n".join(lines))))

@@ -112,7 +112,7 @@ def test_every_cap_that_is_set_counts(project: Project) -> None:
 )
 def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | None, already: str) -> None:
     """The whole description counts, wherever in it the new lines are."""
-    line = "- First: show"
+    line = "- company: from show().code"
     before, after = "b" * 500, f"{line}\n".ljust(1000, "a")
     measured = compare_descriptions(before, after, [line], caps={"p": limit}, source="")
     wanted = (

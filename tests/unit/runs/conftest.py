@@ -15,7 +15,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, database_on: Callable[
     """Where a new store is, for `store_at`."""
     if request.param != "sqlite":
         return address_on(request.param, database_on)
-    return str(tmp_path / "data" / "runs" / "runs.db")
+    return str(tmp_path / "data" / "runs" / "coreloop.db")
 
 
 @pytest.fixture

@@ -1,18 +1,15 @@
 """Duplicate queries: a table of pairs, the guards, the bounds, and real paraphrases."""
 
 import importlib.util
-import json
 import sys
 from pathlib import Path
 from types import ModuleType
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bounded import bounded
-from coreloop.base.errors import UsageError
 from coreloop.base.language.guards import differing_guards, read_guards
 from coreloop.base.language.similarity import similarity
 from coreloop.base.language.words import MAX_QUERY_CHARS, read_query, shorten_query
@@ -166,48 +163,6 @@ def test_a_search_that_failed_makes_no_duplicate(searches: list[tuple[str, int, 
     assert every.is_duplicate_query(query) == worked.is_duplicate_query(query)
 
 
-@given(st.lists(st.tuples(QUERIES, st.integers(0, 2)), max_size=12), st.integers(1, 5), QUERIES)
-def test_a_full_history_is_that_of_its_newest_searches(
-    added: list[tuple[str, int]], maximum: int, query: str
-):
-    bounded = QueryHistory(max_searches=maximum)
-    for iteration, (text, results_count) in enumerate(added):
-        bounded.add_query_to_history(text, iteration, results_count, True)
-        if iteration % 3 == 0:
-            bounded.is_duplicate_query(query)  # indexes
-    assert len(bounded.searches) <= maximum
-    rebuilt = QueryHistory(bounded.searches)
-    assert bounded == rebuilt
-    assert bounded.is_duplicate_query(query) == rebuilt.is_duplicate_query(query)
-
-
-def test_a_dropped_search_makes_no_duplicate():
-    history = QueryHistory(max_searches=2)
-    for iteration, query in enumerate(("삼성전자 매출", "카카오 매출", "네이버 매출")):
-        history.add_query_to_history(query, iteration, 3, True)
-        assert history.is_duplicate_query(f"{query}은?") == (True, query)
-    assert history.is_duplicate_query("삼성전자 매출은?") == (False, None)
-    history.add_query_to_history("네이버 매출", 3, 3, True)
-    history.add_query_to_history("배당", 4, 3, True)
-    assert history.is_duplicate_query("네이버 매출은?") == (True, "네이버 매출")
-
-
-@given(st.lists(st.tuples(QUERIES, st.integers(0, 9), st.booleans()), max_size=8))
-def test_a_history_reads_back_with_the_documented_keys(searches: list[tuple[str, int, bool]]):
-    history = QueryHistory()
-    for iteration, (text, results_count, success) in enumerate(searches):
-        history.add_query_to_history(text, iteration, results_count, success)
-    assert QueryHistory.from_json(history.to_json()) == history
-    for entry in json.loads(history.to_json()):
-        assert set(entry) == {"query", "iteration", "results_count", "success"}
-
-
-@each_row("data", [b"", b"{}", b"\xff", b"[" * 100_000, b'[{"query": "a"}]', b'[{"query": 1}]'])
-def test_what_is_no_history_is_refused(data: bytes):
-    with pytest.raises(UsageError, match="not a search history"):
-        QueryHistory.from_json(data)
-
-
 @each_row("query", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_queries_are_harmless_and_quick(query: str):
     history = history_of("삼성전자 매출", "apple revenue", "안 못 십 1 to a")
@@ -218,7 +173,6 @@ def test_hostile_queries_are_harmless_and_quick(query: str):
     stored = history.searches[-1].query
     assert len(stored) <= MAX_QUERY_CHARS
     assert stored.isprintable()
-    assert orjson.loads(history.to_json())[-1]["query"] == stored
 
 
 def test_long_queries_that_differ_at_the_end_are_different():

@@ -14,7 +14,7 @@ from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
-from coreloop.runs.stores.store import SqliteStore, Store
+from coreloop.runs.stores.store import Store
 from running import COST, calls_in, counted_call, new_run, research
 
 
@@ -198,10 +198,10 @@ def test_a_budget_error_of_an_unknown_kind_is_a_bug(store: Store):
 
 
 def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
-    from coreloop.runs.stores.store import sqlite_store
+    from coreloop.runs.stores.store import store_at
 
     calls = tmp_path / "calls"
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         run_id = new_run(store, limits=Limits(max_iterations=50))
         with work_on(store, run_id) as run:
             limit_pages(store, 2)
@@ -216,7 +216,7 @@ def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
     assert sorted(calls_in(calls).values(), reverse=True)[1:] == [1] * 99
 
 
-def limit_pages(store: SqliteStore, more: int) -> None:
+def limit_pages(store: Store, more: int) -> None:
     pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
     store._database._connection.execute(f"PRAGMA max_page_count = {pages + more}")
 

@@ -7,20 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.errors import UsageError
 from coreloop.base.language.words import MAX_QUERY_CHARS
 from coreloop.runs import reflexion
 from coreloop.runs.reflexion import (
-    MAX_FAILURES,
-    MAX_PATTERNS,
-    MAX_RUNS,
     MAX_SITUATIONS,
     PastFailure,
     Reflexion,
-    RunUses,
-    SuccessPattern,
 )
-from rows import each_row
 
 RUNS = st.sampled_from([f"01J{n:023}" for n in range(4)])
 TEXTS = st.text(max_size=12)
@@ -103,18 +96,6 @@ def test_everything_is_bounded(monkeypatch: pytest.MonkeyPatch):
     assert value.failures[-1].run_id == "r4"
 
 
-def test_a_file_with_more_than_the_maximum_is_cut():
-    failures = tuple(
-        PastFailure("r", number, f"situation {number}", "", "") for number in range(MAX_FAILURES + 5)
-    )
-    runs = tuple(RunUses(f"{number:03}", 1, 1, 1) for number in range(MAX_RUNS + 5))
-    patterns = tuple(SuccessPattern(f"p{number}", (), runs) for number in range(MAX_PATTERNS + 5))
-    read = Reflexion.from_json(Reflexion(failures, patterns).to_json())
-    assert read.failures == failures[5:]
-    assert len(read.success_patterns) == MAX_PATTERNS
-    assert {len(pattern.runs) for pattern in read.success_patterns} == {MAX_RUNS}
-
-
 def test_a_full_list_keeps_what_worked_and_still_learns(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reflexion, "MAX_FAILURES", 4)
     value = Reflexion().with_failure(PastFailure("r", 0, "403 from the portal", "no session", "log in first"))
@@ -192,18 +173,6 @@ def test_of_equally_close_patterns_the_one_that_worked_more_often_comes_first():
             )
     patterns = value.similar("too many results").success_patterns
     assert [pattern.strategy for pattern in patterns] == ["widen", "narrow"]
-
-
-@each_row("data", [b"", b"[]", b"\xff", b'{"failures": [{}]}', b"[" * 100_000, b'{"failures": 3}'])
-def test_what_is_no_reflexion_is_refused(data: bytes):
-    with pytest.raises(UsageError, match="not a saved reflexion"):
-        Reflexion.from_json(data)
-
-
-def test_a_view_is_not_read_back():
-    value = Reflexion().with_failure(PastFailure("r", 1, "a", "b", "c"))
-    with pytest.raises(UsageError, match="run_id"):
-        Reflexion.from_json(orjson.dumps(value.view()))
 
 
 def test_situations_of_a_pattern_are_the_newest():

@@ -18,7 +18,7 @@ from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
 from coreloop.runs.state import KindState, State, state_json
-from coreloop.runs.stores.store import sqlite_store
+from coreloop.runs.stores.store import store_at
 from happenings import AT, RUN_ID, created
 
 OTHER_ID = "01KQ0000000000000000000001"
@@ -51,7 +51,7 @@ def test_an_iteration_leaves_the_four_views(tmp_path: Path):
 
 
 def test_a_driven_run_shows_each_iteration(tmp_path: Path):
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         run_id = create_run(store, "왜?", kind="test", limits=Limits(max_iterations=3))
         seen = []
         for _ in range(2):  # the second process finds an ended run
@@ -73,7 +73,7 @@ def test_a_driven_run_shows_each_iteration(tmp_path: Path):
 
 
 def test_a_process_that_goes_on_writes_the_views_that_are_missing(tmp_path: Path):
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         run_id = create_run(store, "왜?", kind="test")
         with work_on(store, run_id) as run:
             run.commit_iteration()
@@ -131,7 +131,7 @@ def test_a_failed_run_is_shown_as_failed(tmp_path: Path):
         if run.state.iteration == 1:
             raise ValueError("x" * 10_000)
 
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         run_id = create_run(store, "q", kind="test")
         with work_on(store, run_id) as run, pytest.raises(ValueError, match="xxx"):
             drive(run, iterate, show=Viewer(tmp_path, store))

@@ -1,6 +1,5 @@
 """Companies are found with particles and in any spelling, but not if the name is an ordinary word."""
 
-import unicodedata
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.company_names import Names, companies
 from coreloop.sanitize.detectors.detection import Detection
-from coreloop.sanitize.find_in_text import find
 from coreloop.sanitize.mask_text import sanitize_text
 from rows import each_row
 
@@ -73,21 +71,6 @@ def test_a_company_is_masked(before: str, after: str):
 @each_row("text", UNCHANGED.values(), ids=UNCHANGED)
 def test_other_words_stay(text: str):
     assert sanitize_text(text, names=NAMES) == text
-
-
-def test_decomposed_and_invisible_spellings_are_read():
-    for text in (
-        unicodedata.normalize("NFD", "삼성전자"),
-        "삼\u200b성\u200b전\u200b자",
-        "%EC%82%BC%EC%84%B1%EC%A0%84%EC%9E%90",
-    ):
-        assert [(finding.kind, finding.start, finding.end) for finding in find(text, names=NAMES)] == [
-            ("COMPANY", 0, len(text))
-        ]
-
-
-def test_without_names_companies_and_codes_stay():
-    assert sanitize_text("삼성전자(005930)는") == "삼성전자(005930)는"
 
 
 def test_the_file_may_have_a_byte_order_mark_blank_lines_and_windows_line_endings(tmp_path: Path):

@@ -4,15 +4,14 @@ import gzip
 import subprocess
 import sys
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from coreloop.base.extras import install_line
 from coreloop.base.project.settings import Settings
-from coreloop.sanitize.compressed import _zstd, skip_line
-from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.files import _zstd
 from coreloop.sanitize.vocabulary import MIN_RECORDS, learn
 from logs import call, line, record
 from rows import slow_after
@@ -33,12 +32,6 @@ def write(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path
-
-
-def test_a_chunk_in_the_middle_of_a_huge_line_is_left_at_its_end() -> None:
-    line = BytesIO(b"a" * (8 << 20))
-    skip_line(line, end=1)
-    assert line.tell() <= 1 << 20
 
 
 @pytest.mark.parametrize("suffix", slow_after(1, COMPRESS))
@@ -89,7 +82,7 @@ def test_a_file_that_grows_a_thousandfold_takes_little_memory(
     code = f"""
 import resource
 from pathlib import Path
-from coreloop.sanitize.folder import check_dir
+from coreloop.sanitize.export import check_dir
 from coreloop.sanitize.vocabulary import learn
 from coreloop.base.project.settings import Settings
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -3,9 +3,7 @@
 import base64
 import unicodedata
 from itertools import pairwise
-from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,10 +25,6 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\nq83nFvKq\n-----END 
 DER = "MIIEvQIBAAU2rzn9HA0c6YAG2U9qCT2fwMUxok8IP7wDk7LP39LybW1V9Q2g4kdxJwq7e0djvAL5SDijdFVEcf6"
 
 
-def tagged(text: str) -> str:
-    return "".join(chr(0xE0000 + ord(char)) for char in text)
-
-
 MASKED = {
     "an address with a particle": ("메일은 hong@example.com으로", "메일은 [EMAIL-1]으로"),
     "an address with a plus": ("to kim+tag@mail.example.co.kr.", "to [EMAIL-1]."),
@@ -48,7 +42,6 @@ MASKED = {
     "a landline": ("(02) 345-6789", "[PHONE-1]"),
     "a Korean number from abroad": ("+82 10-1234-5678", "[PHONE-1]"),
     "a foreign number": ("call +1 415-555-2671", "call [PHONE-1]"),
-    "a spoken number": ("공일공 일이삼사 오육칠팔", "[PHONE-1]"),
     "a US number with a 1 and no plus": ("ring 1 (415) 555-0198", "ring [PHONE-1]"),
     "a telephone behind a dash": ("phone - 4155550198", "phone - [PHONE-1]"),
     "a particle, not ten thousand": ("+1 212 476 9821만 다시", "[PHONE-1]만 다시"),
@@ -139,14 +132,9 @@ MASKED = {
     "a card before a year": ("gave 378282246310005 2024년", "gave [CARD-1] 2024년"),
     "a number of a row's length among years": ("2024 010 1234 5678 2025", "2024 [PHONE-1] 2025"),
     "an address spoken in Korean words": ("hong33 앳 example 닷 or 닷 kr,", "[EMAIL-1],"),
-    "a name of two and two": ("남궁 민수  사 장님이", "[PERSON-1]  사 장님이"),
     "a secret behind two names": ('api_key: secret: "l1hqw3rl6^6k"', 'api_key: secret: "[SECRET-1]"'),
     "a password of capitals and signs": ("비번 3VA96MN27#J0", "비번 [SECRET-1]"),
     "a private key without its first line": (f"키 {DER[:20]}  {DER[20:60]}  {DER[60:]}", "키 [SECRET-1]"),
-    "a private key cut within its first line": (
-        "키 -----BEGIN PRIVA TE KEY-----\nMIIE vQIBANPffqwJRY+R QNSGl1aZtxgUZLmK AfOUR2TP",
-        "키 [SECRET-1]",
-    ),
     "a broken key below a line": (f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}", "in FY2025\n[SECRET-1]"),
     "a broken key between lines": (
         f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}\nagain",
@@ -177,12 +165,10 @@ MASKED = {
         "Senior Analyst\nmarta@acme.io\nPhone 1",
         "Senior Analyst\n[EMAIL-1]\nPhone 1",
     ),
-    "a broken address": ("to hong@naver.\ncom", "to [EMAIL-1]"),
     "an account before a sentence that begins with a year": (
         "국민은행=417919-92-341088. 2025년 실적",
         "국민은행=[ACCOUNT-1]. 2025년 실적",
     ),
-    "a token in tags behind an escaped break": (f"왜?\\n{tagged(GITHUB)}", "왜?\\n[SECRET-1]"),
 }
 
 
@@ -272,12 +258,10 @@ PLAIN = {
     "LICENCE": "11-22-333333-44",
     "SECRET": GITHUB,
 }
-CYRILLIC = str.maketrans("aceopxAEKMHOPCTX", "асеорхАЕКМНОРСТХ")
 DISGUISES = {
     "full width": lambda text: "".join(chr(ord(char) + 0xFEE0) for char in text),
     "Arabic digits": lambda text: text.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")),
     "mathematical digits": lambda text: "".join(chr(0x1D7CE + int(c)) if c.isdigit() else c for c in text),
-    "look-alikes": lambda text: text.translate(CYRILLIC),
     "other dashes": lambda text: text.replace("-", "–"),
     "invisible": "\u200b".join,
     "percent": lambda text: "".join(f"%{ord(char):02X}" for char in text),
@@ -328,32 +312,6 @@ def test_all_spellings_of_a_value_have_the_same_number():
     assert sanitize_text("010-1234-5678, 01012345678, ０１０ １２３４ ５６７８, 010-9999-0000") == (
         "[PHONE-1], [PHONE-1], [PHONE-1], [PHONE-2]"
     )
-
-
-HOSTILE = [
-    "1 2 ",
-    "12 34 ",
-    "(0 1 (2 3 ",
-    "1 - ",
-    "A B 1 2 ",
-    "김 민 서 대 ",
-    "token: ",
-    "[EMAIL-12] ",
-    "MII  ab ",
-]
-
-
-@pytest.mark.slow
-@each_row("piece", HOSTILE)
-def test_time_grows_linearly_with_the_length_of_a_hostile_text(piece: str):
-    def seconds(size: int) -> float:
-        started = process_time()
-        find(piece * (size // len(piece)))
-        return process_time() - started
-
-    seconds(1_000)
-    small, large = min(seconds(1_501), seconds(1_502)), min(seconds(12_001), seconds(12_002))
-    assert large < 30 * small + 0.1  # 8 times the text; quadratic time would be 64 times
 
 
 def test_checksums_match_official_numbers():

@@ -7,8 +7,8 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.company_names import Names
-from coreloop.sanitize.exported_files import PrintableNames, find_sources
-from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
+from coreloop.sanitize.files import PrintableNames, find_sources
 from logs import record, write_log
 from rows import each_row
 
@@ -27,22 +27,6 @@ def test_files_that_are_not_read_are_listed(tmp_path: Path) -> None:
     report = check_dir(tmp_path / "in").to_dict()
     assert (report["unread"], report["unread_files"]) == (6, unread)
     assert sanitize_dir(tmp_path / "in", tmp_path / "out", Choices(mode="hash")).unread == unread
-
-
-def test_of_many_unread_files_a_thousand_are_listed(tmp_path: Path) -> None:
-    write_log(tmp_path / "a.jsonl", [record()])
-    for number in range(1_001):
-        (tmp_path / f"{number}.txt").write_text("x")
-    report = check_dir(tmp_path)
-    assert (report.n_unread, len(report.unread)) == (1_001, 1_000)
-
-
-def test_a_link_to_a_file_of_records_is_read(tmp_path: Path) -> None:
-    outside = write_log(tmp_path / "outside" / "b.jsonl", [record(question=MAIL)])
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "today.jsonl").symlink_to(outside)
-    report = check_dir(tmp_path / "in")
-    assert (report.findings, report.unread) == ({"EMAIL": 1}, [])
 
 
 @pytest.mark.parametrize(

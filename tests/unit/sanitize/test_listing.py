@@ -81,14 +81,6 @@ def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path, c
     assert masked_question(tmp_path, command) == "[COMPANY-1], [COMPANY-2], 삼성전자"
 
 
-@pytest.mark.parametrize("options", [("--check",), ("--mode", "mask", "--out", "out")], ids=["check", "mask"])
-def test_a_run_without_a_list_says_so(options: tuple[str, ...], tmp_path: Path, command):
-    write_log(tmp_path, "삼성전자 어때")
-    (tmp_path / "coreloop.yaml").write_text("sanitize: {countries: [us]}\n", encoding="utf-8")
-    done = command(tmp_path, "sanitize", *options)
-    assert (done.returncode, NO_LIST in done.stderr) == (0, True)
-
-
 @pytest.mark.parametrize(
     ("key", "number", "kinds"),
     [
@@ -100,11 +92,3 @@ def test_a_run_without_a_list_says_so(options: tuple[str, ...], tmp_path: Path, 
 )
 def test_a_number_is_a_stock_code_only_under_a_key_that_says_so(key: str, number: int, kinds: list[str]):
     assert [hit.kind for hit in find_in_number(number, key, names=LISTED)] == kinds
-
-
-def test_a_comment_in_a_file_of_names_is_no_company(tmp_path: Path):
-    names = tmp_path / "names.tsv"
-    names.write_text("# our customers\n\tAcme Rooms\n", encoding="utf-8")
-    found = companies(names, Detection(countries=("us",)))
-    assert found is not None
-    assert len(found) == 1

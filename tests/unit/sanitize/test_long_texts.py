@@ -5,9 +5,8 @@ from time import process_time
 import pytest
 
 from bounded import bounded
-from coreloop.sanitize.chunks import MAX_PLACES, places_of
 from coreloop.sanitize.company_names import Names
-from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.find_in_record import MAX_PLACES, Finder, places_of
 from coreloop.sanitize.find_in_text import find
 from coreloop.sanitize.walk_record import scan
 from long_texts import ALL_SIGNS, SHAPES

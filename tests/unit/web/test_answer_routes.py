@@ -4,50 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import httpx2
-import pytest
 
-from serving import QUESTION, Served, asked, events_in, until
+from serving import Served, asked, events_in
 
 
 def status_of(client: httpx2.Client, run_id: str) -> str:
     return client.get(f"/runs/{run_id}").json()["state"]["status"]
-
-
-@pytest.mark.parametrize("path", ["/run", "/run-simple"])
-def test_a_question_is_answered_with_citations(client: httpx2.Client, path: str):
-    response = asked(client, path)
-    assert response.status_code == 200
-    answer = response.json()
-    assert answer["final_answer"] == "The Han river is 494 kilometres long. [1]"
-    assert answer["sources"][0]["location"] == "docs/han.md"
-    shown = client.get(f"/runs/{answer['run_id']}").json()
-    assert shown["state"]["question"]["original"] == QUESTION
-    assert shown["response"] == answer
-
-
-def test_the_effort_that_a_caller_asks_for_is_the_runs(client: httpx2.Client):
-    answer = asked(client, complexity_tier="simple", max_queries=1, token_budget=9_000).json()
-    limits = client.get(f"/runs/{answer['run_id']}").json()["state"]["limits"]
-    assert (limits["queries"], limits["tokens"], limits["max_iterations"]) == (1, 9_000, 2)
-
-
-def test_async_answers_at_once_where_the_run_is(client: httpx2.Client):
-    response = client.post("/run", json={"task": QUESTION, "async": True})
-    assert response.status_code == 202
-    run_id = response.json()["run_id"]
-    assert response.headers["location"] == f"/runs/{run_id}"
-    until(lambda: status_of(client, run_id) == "completed")
-    assert client.get(f"/runs/{run_id}").json()["response"]["final_answer"].endswith("[1]")
-
-
-def test_a_stream_shows_phases_queries_sources_findings_and_the_answer(client: httpx2.Client):
-    with client.stream("POST", "/run", json={"task": QUESTION, "stream": True}) as response:
-        assert response.headers["content-type"].startswith("text/event-stream")
-        sent = list(events_in(response.iter_lines()))
-    assert {event.name for event in sent} == {"phase", "query", "source", "finding", "answer"}
-    assert [event.id for event in sent] == sorted({event.id for event in sent})
-    assert sent[-1].data["response"]["final_answer"].endswith("[1]")
-    assert "text" not in next(event.data for event in sent if event.name == "source")
 
 
 def test_a_stream_reconnected_20_times_misses_and_doubles_nothing(client: httpx2.Client):

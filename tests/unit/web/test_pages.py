@@ -145,7 +145,7 @@ def test_a_changed_cookie_is_no_sign_in(guarded: Served, change):
 
 def test_a_signature_that_is_no_ascii_is_no_sign_in():
     key = ApiKey("reader", frozenset({"read"}), b"digest")
-    assert SignIn((key,), b"secret", None).reader("reader~9999999999~\xe9", now=0.0) is None
+    assert SignIn((key,), b"secret").reader("reader~9999999999~\xe9", now=0.0) is None
 
 
 def test_the_api_accepts_the_cookie_for_reading_only(guarded: Served):

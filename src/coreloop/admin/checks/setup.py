@@ -1,7 +1,6 @@
 """Check the settings, the tools that they name, and the installed packages."""
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Final
 
@@ -10,11 +9,9 @@ from coreloop.admin.checks.newest_record import log_files, recent_lines
 from coreloop.base.extras import CLI_MODULES, install_line
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
+from coreloop.base.project.tools import Unresolved, resolve_tools
 
 _MAX_RECORDED: Final = 200
-_LIKENESS: Final = 0.8
-"""A name with two letters exchanged or one missing; pairs such as get_order and set_order are at 0.89."""
 
 
 def check_tools(setup: Setup) -> Iterator[Diagnosis]:
@@ -31,7 +28,6 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
         )
         return
     resolved = resolve_tools(names, root=workspace.root, configured=configured)
-    yield from _misspelt(resolved, configured.keys() - recorded, recorded - configured.keys())
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
         yield Diagnosis("tools", "ok", f"the definition of {number_of(len(names), 'tool')} is found")
@@ -46,28 +42,6 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
         (f"{len(unresolved)} of {number_of(len(names), 'tool')} without a known definition: {reasons}"),
         'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals',
     )
-
-
-def _misspelt(
-    resolved: Mapping[str, Tool | Unresolved], unrecorded: Set[str], others: Set[str]
-) -> Iterator[Diagnosis]:
-    """Unrecorded names of coreloop.yaml without a definition that resemble a recorded and defined one."""
-    for name in sorted(unrecorded):
-        tool = resolved[name]
-        has_own = isinstance(tool, Tool) and tool.qualname.partition(":")[0].rpartition(".")[2] == name
-        defined = sorted(other for other in others if isinstance(resolved.get(other), Tool))
-        close = () if has_own else difflib.get_close_matches(name, defined, n=1, cutoff=_LIKENESS)
-        if close:
-            message = f"tools: {name} was never recorded; {close[0]} is"
-            yield Diagnosis(
-                "tools",
-                "warning",
-                message,
-                f"did you mean {close[0]}? Correct coreloop.yaml",
-            )
-
-
-_DISTRIBUTED: Final = ("distributed", "upath")
 
 
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:
@@ -87,7 +61,7 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
 
 
 def check_extras(_: Setup) -> Iterator[Diagnosis]:
-    """Check that the modules of the extras exist, without importing them."""
+    """Check that the modules of the extra cli exist, without importing them."""
     missing = _missing(CLI_MODULES)
     if missing:
         todo = f"run {install_line('cli')}"
@@ -99,20 +73,6 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
         )
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
-    absent = _missing(_DISTRIBUTED)
-    if absent:
-        message = (
-            f"distributed is not installed ({listed(absent)}); only executor: tcp://… and s3:// "
-            "addresses need it"
-        )
-        yield Diagnosis(
-            "extras",
-            "ok",
-            message,
-            f"to use them, run {install_line('distributed')}",
-        )
-    else:
-        yield Diagnosis("extras", "ok", "the packages of the extra distributed are installed")
 
 
 def _missing(modules: Iterable[str]) -> list[str]:

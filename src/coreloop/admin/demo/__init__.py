@@ -1,1 +1,1 @@
-"""Two demos on invented data: a small tool package each, and a scripted agent that calls its tools."""
+"""A demo on invented data: a small tool package, and a scripted agent that calls its tools."""

@@ -182,24 +182,16 @@ def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object
     ImportError
         The folder contains no such package.
     """
-    _forget(package)
     init = project / package / "__init__.py"
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
     spec = importlib.util.spec_from_file_location(
         package, init, submodule_search_locations=[str(init.parent)]
     )
     if spec is None or spec.loader is None or not init.is_file():
-        raise ImportError(
-            f"no package {package} in {project}",
-            name=package,
-            path=str(init),
-        )
+        raise ImportError(f"no package {package} in {project}", name=package, path=str(init))
     module = importlib.util.module_from_spec(spec)
     sys.modules[package] = module
     spec.loader.exec_module(module)
     tools: Mapping[str, Callable[..., object]] = module.TOOLS
     return tools
-
-
-def _forget(package: str) -> None:
-    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
-        del sys.modules[name]

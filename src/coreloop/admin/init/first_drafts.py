@@ -7,15 +7,12 @@ from typing import Final
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.folder import day_files, newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.refine.propose import Refined, refine
+from coreloop.learn.refine.run import Refined, refine
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
 _WINDOW: Final = timedelta(days=30)  # as `refine` by default
-_WEEK: Final = timedelta(days=7)  # drafts of a week ago are tried on the week since
 MAX_BYTES: Final = 8 << 20
 """Of the newest files: 2,760 real records of nine calls take 3.4 s of processor time. `refine` reads all."""
 
@@ -30,8 +27,6 @@ class DraftPreview:
         Of the 30 days before the newest record.
     drafts : tuple of tuple of str
         Tool and line, the most calls wasted first.
-    n_last_week : int or None
-        Drafts that the records of a week before did not support; None if these are of fewer than 7 days.
     undefined : tuple of str
         Tools with statements whose definition was not found, so that there is no text to mend.
     n_unread : int
@@ -40,7 +35,6 @@ class DraftPreview:
 
     n_records: int
     drafts: tuple[tuple[str, str], ...] = ()
-    n_last_week: int | None = None
     undefined: tuple[str, ...] = ()
     n_unread: int = 0
 
@@ -64,15 +58,10 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
             return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
         until = min(newest, now.date())
         refined = _find(mined, Days(until - _WINDOW, until))
-        drafts, past = _drafts(refined), Days(until - _WEEK - _WINDOW, until - _WEEK)
-        n_new = len(drafts) if _has_enough_days(mined, past) else None
-        if drafts and n_new is not None:
-            before = {one.key for one in _drafts(_find(mined, past))}
-            n_new = sum(one.key not in before for one in drafts)
+        drafts = [one for one in refined.statements if one.refused is None]
     return DraftPreview(
         n_records=refined.n_records,
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
-        n_last_week=n_new,
         undefined=refined.unproposed.undefined,
         n_unread=n_unread,
     )
@@ -85,13 +74,3 @@ def _find(mined: Mined, days: Days) -> Refined:
         known = frozenset()
     least = mined.workspace.settings.gates.min_failures
     return refine(mined.files, days, workspace=mined.workspace, min_failures=least, known=known)
-
-
-def _drafts(refined: Refined) -> list[Statement]:
-    return [one for one in refined.statements if one.refused is None]
-
-
-def _has_enough_days(mined: Mined, days: Days) -> bool:
-    """Whether enough days have records to compare the newest week with."""
-    since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
-    return len({day for file in mined.files for day in file.days if since <= day <= until}) >= _WEEK.days

@@ -1,25 +1,25 @@
 """A new coreloop.yaml: the template with its examples replaced by commented proposals for the project."""
 
-import ast
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from coreloop.admin.init.decorated import decorated_tools
-from coreloop.admin.init.tool_usage import MOST_VALUES, ToolUsage, newest_records, read_usage
-from coreloop.base.categories import Categories
+from coreloop.base.files import open_regular
 from coreloop.base.project.frameworks import find_framework
-from coreloop.base.project.tools import Tool, is_tool_name, parse_python, python_files, resolve_tools
+from coreloop.base.project.tools import Tool, is_tool_name, resolve_tools
 from coreloop.base.text import fitted, printable
+from coreloop.observe.reading.decode import RecordLine, decode_line
 
+_MOST_VALUES: Final = 12  # chosen: an argument with more values is rather an identifier than a choice
+_MOST_RECORDS: Final = 20_000  # chosen: enough to see the usual tools
 MOST_TOOLS: Final = 40  # chosen: more than a reader of a new coreloop.yaml looks through
 _COLUMNS: Final = 118
-_RULES: Final = re.compile(rb"(?m)(^#  - \{label: .*\n)+")
 _TOOLS: Final = re.compile(rb"(?m)(^#  \w+: \{target: .*\n)+")
 _REACH: Final = re.compile(rb"(?m)^# reach: \{.*$")
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -45,9 +45,8 @@ class ToolProposal:
 
 @dataclass(frozen=True, slots=True)
 class SettingsProposals:
-    """The proposals in a new coreloop.yaml: category keywords, tools and the agent framework."""
+    """The proposals in a new coreloop.yaml: tools and the agent framework."""
 
-    topics: tuple[str, ...] = ()
     tools: tuple[ToolProposal, ...] = ()
     framework: str | None = None
 
@@ -63,13 +62,27 @@ def propose_settings(records: Path, root: Path) -> SettingsProposals:
         The project's folder.
     """
     return SettingsProposals(
-        topics=propose_topics(records, root),
-        tools=propose_tools(read_usage(records), root),
+        tools=propose_tools(used_tools(records), root),
         framework=find_framework(root),
     )
 
 
-def propose_tools(usage: Mapping[str, ToolUsage], root: Path) -> tuple[ToolProposal, ...]:
+def used_tools(folder: Path) -> list[str]:
+    """Return the tools of the newest 20,000 records, the most used first; their names are untrusted."""
+    used: Counter[str] = Counter()
+    for record in islice(_newest_records(folder), _MOST_RECORDS):
+        used.update({call.name for call in record.calls})
+    return [name for name, _ in used.most_common()]
+
+
+def _newest_records(folder: Path) -> Iterator[RecordLine]:
+    for path in sorted(folder.glob("*.jsonl"), reverse=True) if folder.is_dir() else ():
+        if path.is_file():
+            with open_regular(path) as file:
+                yield from (line for line in map(decode_line, file) if isinstance(line, RecordLine))
+
+
+def propose_tools(usage: Iterable[str], root: Path) -> tuple[ToolProposal, ...]:
     """Return at most 40 tools: the used tools by frequency, then other tools that the source declares."""
     declared = decorated_tools(root)
     unknown = [name for name in usage if name not in declared]
@@ -77,13 +90,12 @@ def propose_tools(usage: Mapping[str, ToolUsage], root: Path) -> tuple[ToolPropo
     tools = {**{name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}, **declared}
     used = [name for name in usage if name in tools]  # another name may be anything that a user wrote
     names = [name for name in dict.fromkeys((*used, *declared)) if is_tool_name(name)]
-    return tuple(_proposed(name, tools[name], usage.get(name)) for name in names[:MOST_TOOLS])
+    return tuple(_proposed(name, tools[name]) for name in names[:MOST_TOOLS])
 
 
 def write_settings(template: bytes, proposals: SettingsProposals) -> bytes:
     """Return the template with the proposals; an example without a proposal stays."""
-    text = _replaced(template, _RULES, list(_rule_lines(proposals.topics)))
-    text = _replaced(text, _TOOLS, [_tool_line(tool) for tool in proposals.tools])
+    text = _replaced(template, _TOOLS, [_tool_line(tool) for tool in proposals.tools])
     if proposals.framework is not None:
         reach = f'# reach: {{framework: {proposals.framework}, tools: "package.module:TOOLS"}}'
         text = _REACH.sub(reach.encode(), text, count=1)
@@ -95,23 +107,10 @@ def _replaced(text: bytes, example: re.Pattern[bytes], lines: Sequence[str]) -> 
     return example.sub(lambda _: proposed, text, count=1) if lines else text
 
 
-def _proposed(name: str, tool: Tool, usage: ToolUsage | None) -> ToolProposal:
-    used = usage.selectors if usage is not None else {}
-    declared = {key: values for key, values in tool.choices.items() if 2 <= len(values) <= MOST_VALUES}
-    known = {
-        key: tuple(value for value in values if value in tool.literals)
-        for key, values in used.items()
-        if key in tool.parameters
-    }
+def _proposed(name: str, tool: Tool) -> ToolProposal:
+    declared = {key: values for key, values in tool.choices.items() if 2 <= len(values) <= _MOST_VALUES}
     target = f"{tool.file}::{tool.qualname}"
-    return ToolProposal(name, target if target.isprintable() else None, known | declared)
-
-
-def _rule_lines(topics: Sequence[str]) -> Iterator[str]:
-    if topics:
-        yield "# Words that many questions and the project's source share. Remove the # of those that help."
-    for number, word in enumerate(topics, start=1):
-        yield f"#  - {{label: TOPIC-{number}, any: [{_quoted(word) if word in _WORDS else word}]}}"
+    return ToolProposal(name, target if target.isprintable() else None, declared)
 
 
 def _tool_line(tool: ToolProposal) -> str:
@@ -130,95 +129,3 @@ def _key(name: str) -> str:
 def _quoted(text: str) -> str:
     """Quote a YAML string on one line; JSON is valid YAML."""
     return json.dumps(text, ensure_ascii=False)
-
-
-MAX_TOPICS: Final = 8  # chosen: as many categories as a first file needs; the rest is general
-_MAX_CANDIDATES: Final = 40
-_LEAST_QUESTIONS: Final = 5  # k-anonymity as in reports: below it a word may be one person's
-_LEAST_SHARE, _MOST_SHARE = 0.03, 0.5
-"""Shares of questions: a rarer word is not a topic, a more frequent word does not distinguish questions."""
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
-_HANGUL: Final = re.compile(r"[가-힣]+")
-_STOP_WORDS: Final = frozenset(
-    {
-        "about", "after", "also", "been", "before", "could", "from", "have", "help", "into", "just",
-        "like", "make", "more", "name", "need", "only", "please", "some", "than", "that", "them",
-        "then", "there", "these", "they", "this", "user", "want", "were", "what", "when", "where",
-        "which", "will", "with", "would", "your",
-    }
-)  # fmt: skip
-
-
-def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
-    """Find words that distinguish a project's questions, the most frequent first.
-
-    Parameters
-    ----------
-    records : Path
-        Folder of records; the newest 20,000 are read. It may be absent.
-    root : Path
-        The project's folder, whose Python files are read.
-
-    Returns
-    -------
-    tuple of str
-        At most eight words, each in 3 to 50 % of the questions and in a name or a string constant of the
-        source; no other word of a question is ever shown.
-    """
-    questions = list(_questions(records))
-    if len(questions) < _LEAST_QUESTIONS:
-        return ()
-    known = source_words(root)
-    exact = Counter(word for question in questions for word in _known_words(question, known))
-    rules = Categories([("TOPIC", [word for word, _ in exact.most_common(_MAX_CANDIDATES)])])
-    counts = Counter(word for question in questions for word in rules.keywords(question))
-    topics = list[str]()
-    for word, n in counts.most_common():
-        is_covered = Categories([("TOPIC", topics)]).label(word) == "TOPIC"  # "orders" by the topic "order"
-        if _LEAST_SHARE * len(questions) <= n <= _MOST_SHARE * len(questions) and not is_covered:
-            topics += [word] if n >= _LEAST_QUESTIONS else []
-    return tuple(topics[:MAX_TOPICS])
-
-
-def _questions(records: Path) -> Iterator[str]:
-    questions = (record.get("question") for record in newest_records(records))
-    return (question for question in questions if isinstance(question, str) and question)
-
-
-def source_words(root: Path) -> frozenset[str]:
-    """Return the words in the names and string constants of a project's Python files, in lower case."""
-    return frozenset(
-        part.lower()
-        for path in python_files(root)
-        if (tree := parse_python(path)) is not None
-        for name in _names(tree)
-        for part in _PARTS.findall(unicodedata.normalize("NFC", name))
-        if _can_be_topic(part.lower())
-    )
-
-
-def _names(tree: ast.AST) -> Iterable[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 40:
-            yield node.value
-
-
-def _can_be_topic(word: str) -> bool:
-    least = 2 if _HANGUL.fullmatch(word) else 4
-    return len(word) >= least and word not in _STOP_WORDS
-
-
-def _known_words(question: str, known: frozenset[str]) -> set[str]:
-    """Return the words of a question that occur in the source; Korean words match without particles."""
-    words = set[str]()
-    for word in _WORD.findall(unicodedata.normalize("NFC", question).lower()):
-        ends = range(len(word), 1, -1) if _HANGUL.match(word) else (len(word),)
-        longest = next((word[:end] for end in ends if word[:end] in known), None)
-        if longest is not None:
-            words.add(longest)
-    return words

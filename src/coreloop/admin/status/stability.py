@@ -10,11 +10,10 @@ from typing import Final
 from coreloop.base.git.promotions import History, Merge
 from coreloop.base.git.repository import Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.descriptions.edit import Refused
+from coreloop.descriptions.edit import Refused, refuse_change
 from coreloop.descriptions.lost_sections import Loss, lost_sections
-from coreloop.descriptions.one_insertion import refuse_change
 from coreloop.descriptions.source import UnprovenError
-from coreloop.guard.insertion import changed_lines
+from coreloop.guard.proof import changed_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 
 CLEAN_MERGES: Final = 30  # as the specification says
@@ -127,16 +126,12 @@ def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weig
 
 def _replaces_own_lines(target: Replaced, symbol: str) -> bool:
     """Whether the change only replaces lines of coreloop's forms with other such lines."""
-    qualname, _, line = symbol.partition(":")
-    at = int(line) if line.isdecimal() else None
     for section in SECTIONS.values():
         try:
-            changed = changed_lines(
-                target.before, target.after, qualname=qualname, line=at, sections=(section,)
-            )
+            added, removed = changed_lines(target.before, target.after, f"::{symbol}", sections=(section,))
         except UnprovenError:
             continue
-        return all(map(is_form, (*changed.removed, *changed.added)))
+        return all(map(is_form, (*removed, *added)))
     return False
 
 

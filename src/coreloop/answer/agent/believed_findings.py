@@ -1,6 +1,5 @@
 """Which findings of an agent are believed: those whose quote stands in a source that coreloop read itself."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,9 +14,6 @@ from coreloop.answer.agent.agent_state import (
     trust_in,
 )
 from coreloop.answer.agent.plan import labels_to_leave, order_of
-from coreloop.answer.models.question_parts import search_words
-from coreloop.answer.models.ranking import word_letters
-from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.research.apply_reflection import sourced_text, weight_of
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import CONTRADICTED as TAG_CONTRADICTED
@@ -35,7 +31,9 @@ from coreloop.answer.research.research_state import (
     ReadSource,
     knowledge_of,
 )
-from coreloop.base.language.words import stems
+from coreloop.answer.text.claims import holds
+from coreloop.answer.text.sentences import split_sentences
+from coreloop.answer.text.terms import term_set
 from coreloop.base.messages import in_language_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
@@ -262,13 +260,8 @@ def _text(knowledge: Knowledge, number: int) -> str:
 
 def is_about(question: str, text: str) -> bool:
     """Whether a text has enough of a question's words to answer it."""
-    asked = word_letters(stems(" ".join(search_words(question))))
-    return bool(asked) and len(asked & word_letters(stems(text))) >= ABOUT_FROM * len(asked)
-
-
-def holds(text: str, quote: str) -> bool:
-    """Whether a text has a quote word for word; blanks beside Hangul do not matter."""
-    return bool(quote) and _on_one_line(quote) in _on_one_line(text)
+    asked = term_set(question)
+    return bool(asked) and len(asked & term_set(text)) >= ABOUT_FROM * len(asked)
 
 
 def sentences_of(text: str, quote: str) -> str:
@@ -280,10 +273,6 @@ def sentences_of(text: str, quote: str) -> str:
         if holds(whole := " ".join(sentences[first:last]), quote):
             return whole
     return quote
-
-
-def _on_one_line(text: str) -> str:
-    return re.sub(r"(?<=[가-힣]) | (?=[가-힣])", "", " ".join(text.split()))
 
 
 def _recorded(one: Judged, findings: list[Finding], knowledge: Knowledge, at: datetime) -> Iterator[Reported]:

@@ -17,7 +17,6 @@ from coreloop.answer.agent.agent_state import (
     stored_texts,
     trust_in,
 )
-from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.research.origins import origin_of
 from coreloop.answer.research.research_state import READ, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.search.extract.decode import clean_text
@@ -27,6 +26,7 @@ from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
+from coreloop.answer.text.terms import term_set
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
@@ -279,8 +279,8 @@ def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:
 
 def _nearest(parts: Sequence[Passage], query: str) -> tuple[Passage, ...]:
     """The passages that have the most letters of a query, as many as are shown at once, in their order."""
-    letters = text_letters(query)
-    ranked = sorted(parts, key=lambda part: -len(letters & text_letters(part.text)))
+    letters = term_set(query)
+    ranked = sorted(parts, key=lambda part: -len(letters & term_set(part.text)))
     best = list(_from(ranked, 0))
     return tuple(sorted(best, key=lambda part: part.start))
 

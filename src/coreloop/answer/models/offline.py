@@ -1,10 +1,9 @@
 """The model without network, key or price: it searches for a question's own words and quotes sentences."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, TypeVar, cast
 
 from coreloop.answer.models.contracts import (
@@ -20,36 +19,18 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material
-from coreloop.answer.models.question_parts import (
-    asks_how,
-    asks_yes_or_no,
-    question_parts,
-    question_tier,
-    search_words,
-)
-from coreloop.answer.models.ranking import (
-    ANSWER_AT,
-    RankedSentence,
-    gives_orders,
-    rank_sentences,
-    text_letters,
-)
-from coreloop.answer.models.sentences import Sentence, read_sentences, without_footnotes
+from coreloop.answer.models.question_parts import question_parts, question_tier
 from coreloop.answer.models.synonyms import with_synonyms
+from coreloop.answer.search.source import Source
+from coreloop.answer.text.rank import rank, verdict
+from coreloop.answer.text.sentences import without_footnotes
+from coreloop.answer.text.terms import is_korean, search_words
 from coreloop.base.errors import ModelError
-from coreloop.base.language.words import is_korean, read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> |def \w|class \w+\()|(?:[:…|]|\.\.\.)[*_]*\Z")
-"""Headings, pictures, rows, commands, signatures, and what only announces: ``Do this:``."""
-_ROW: Final = re.compile(r"\A(?:\||def |class )")
-_ANNOUNCES: Final = re.compile(r"\A[^#!$>*-].*(?::|…|\.\.\.)\Z", re.DOTALL)
-_LEAST_NEW: Final = 3
-"""Words that an announcing sentence says beside the question's: ``Delete a run:`` says none."""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
-_MAX_SENTENCES: Final = 5_000
 _FREE: Final = Usage(NAME, microusd=0)
 _QUOTED = {
     True: "이 답은 오프라인 모델이 자료의 문장을 그대로 모은 것입니다.",
@@ -111,14 +92,10 @@ class OfflineModel:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the question, and the sentences that answer it."""
+    """A part of the question, and the sentences that answer it with the numbers of their sources."""
 
     question: str
-    quotes: tuple[RankedSentence, ...]
-
-    @property
-    def sentences(self) -> tuple[Sentence, ...]:
-        return tuple(quote.sentence for quote in self.quotes)
+    quotes: tuple[tuple[str, int], ...]
 
 
 def _plan(material: Material, _metadata: ReplyMetadata) -> PlanResponse:
@@ -136,7 +113,7 @@ def _plan(material: Material, _metadata: ReplyMetadata) -> PlanResponse:
 def _reflect(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
     parts = _answered(material)
     gaps = tuple(part.question for part in parts if not part.quotes)
-    quotes = dict.fromkeys(quote.sentence for part in parts for quote in part.quotes)
+    quotes = dict.fromkeys(quote for part in parts for quote in part.quotes)
     return ReflectionResponse(
         sufficient=bool(parts) and not gaps,
         confidence=_confidence(parts),
@@ -145,11 +122,11 @@ def _reflect(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
         metadata=metadata,
         findings=tuple(
             ReportedFinding(
-                text=sentence.text,
-                sources=(f"[{sentence.source}]",),
-                answers=tuple(part.question for part in parts if sentence in part.sentences),
+                text=quote[0],
+                sources=(f"[{quote[1]}]",),
+                answers=tuple(part.question for part in parts if quote in part.quotes),
             )
-            for sentence in quotes
+            for quote in quotes
         ),
     )
 
@@ -162,9 +139,8 @@ def _synthesise(material: Material, metadata: ReplyMetadata) -> SynthesisRespons
 def _respond(material: Material, _metadata: ReplyMetadata) -> LlmResponse:
     parts = _answered(material)
     answer, citations = _quoted_answer(material, parts)
-    intents = sorted(read_query(material.question).intents)
     return LlmResponse(
-        intent=intents[0] if intents else "find",
+        intent="find",
         answer=answer,
         citations=citations,
         confidence=_confidence(parts),
@@ -180,72 +156,34 @@ _ANSWERS: Final[Mapping[type[Contract], Callable[[Material, ReplyMetadata], Cont
 
 
 def _answered(material: Material) -> list[_Part]:
-    sentences = _sentences(material.sources)
+    sources = [_source(source) for source in material.sources]
     questions = material.sub_questions or question_parts(material.question)
-    return [
-        _Part(question, best_quotes(question, ranked_quotes(question, sentences))) for question in questions
-    ]
+    return [_Part(question, _quotes(question, material, sources)) for question in questions]
 
 
-def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
-    """Return the sentences of all sources; one that several of them have is the first one's."""
-    found: dict[str, Sentence] = {}
-    for source in sources:
-        for sentence in read_sentences(source.number, source.title, source.text, is_code=source.is_code):
-            found.setdefault(sentence.text, sentence)
-            if len(found) == _MAX_SENTENCES:
-                return list(found.values())
-    return list(found.values())
+def _source(source: NumberedSource) -> Source:
+    return Source(
+        title=source.title,
+        location=source.location,
+        type=source.type,
+        text=source.text,
+        retrieved_at=datetime.min.replace(tzinfo=UTC),
+    )
 
 
-def ranked_quotes(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
-    """Rank the sentences that can answer a question, best first, whatever they score.
-
-    They say more than the question, unless it asks for yes or no, and give no orders to their reader.
-    """
-    asked = text_letters(question)
-    repeats = asks_yes_or_no(question)
-    return [
-        one
-        for one in rank_sentences(question, sentences)
-        if (repeats or not text_letters(one.sentence.text) <= asked) and not gives_orders(one.sentence.text)
-    ]
-
-
-def best_quotes(question: str, ranked: Sequence[RankedSentence]) -> tuple[RankedSentence, ...]:
-    """Return the best of ranked sentences, or a row, signature or announcement."""
-    asked = text_letters(question)
-    ranked = [one for one in ranked if one.score >= ANSWER_AT]
-    whole = [one for one in ranked if can_answer(question, one.sentence)]
-    last = (one for one in ranked if _may_answer(one.sentence, asked))
-    return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))
-
-
-def can_answer(question: str, sentence: Sentence) -> bool:
-    """Whether a sentence is no row, command or signature, nor only announces what follows."""
-    if not _NO_ANSWER.search(sentence.text):
-        return True
-    return asks_how(question) and _shows_how(sentence, text_letters(question))
-
-
-def _shows_how(sentence: Sentence, asked: frozenset[str]) -> bool:
-    """Whether a text says what the code below it does: ``To route HTTP to another proxy, pass:``."""
-    is_long = len(text_letters(sentence.text) - asked) >= _LEAST_NEW
-    return is_long and _ANNOUNCES.search(sentence.text) is not None
-
-
-def _may_answer(sentence: Sentence, asked: frozenset[str]) -> bool:
-    """Whether a text answers if no sentence does: a row that is no head of a table, or what it announces."""
-    if _ROW.search(sentence.text):
-        below = sentence.around.partition(sentence.text)[2].lstrip()
-        return not below.startswith(("|-", "|:", "| -", "| :"))
-    return _shows_how(sentence, asked)
+def _quotes(question: str, material: Material, sources: Sequence[Source]) -> tuple[tuple[str, int], ...]:
+    """Return the marked sentences of the best passages, with the numbers of their sources."""
+    hits = rank(question, sources)
+    if verdict(question, hits) == "nothing said so":
+        return ()
+    told = [hits[0], *(hit for hit in hits[1:MAX_QUOTES] if hit.is_near)]
+    texts = ((sources[hit.number - 1].text[hit.start : hit.end], hit) for hit in told)
+    return tuple((text, material.sources[hit.number - 1].number) for text, hit in texts)
 
 
 def _confidence(parts: Sequence[_Part]) -> float:
-    """Return the mean score of the parts' best sentences."""
-    best = [part.quotes[0].score if part.quotes else 0.0 for part in parts]
-    return round(sum(best) / len(best), 3) if best else 0.0
+    """Return the share of the parts that have an answer."""
+    return round(sum(bool(part.quotes) for part in parts) / len(parts), 3) if parts else 0.0
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
@@ -261,12 +199,12 @@ def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[Plann
 
 def _quoted_answer(material: Material, parts: Sequence[_Part]) -> tuple[str, tuple[Citation, ...]]:
     """Return the opening sentence and the quotes, a line each, and the sources of the quotes."""
-    quotes = dict.fromkeys(quote.sentence for part in parts for quote in part.quotes)
+    quotes = dict.fromkeys(quote for part in parts for quote in part.quotes)
     korean = is_korean(material.question)
     if not quotes:
         return f"{_QUOTED[korean]} {_NOTHING[korean]}", ()
-    lines = [_QUOTED[korean], *(f"{without_footnotes(quote.text)} [{quote.source}]" for quote in quotes)]
-    used = {quote.source for quote in quotes}
+    lines = [_QUOTED[korean], *(f"{without_footnotes(text)} [{number}]" for text, number in quotes)]
+    used = {number for _, number in quotes}
     return "\n".join(lines), tuple(_citation(source) for source in material.sources if source.number in used)
 
 

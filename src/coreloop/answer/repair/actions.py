@@ -1,10 +1,87 @@
-"""What follows from a failed answer: a table of signals and actions, and the jobs that the actions become."""
+"""What follows from a failed answer: signals, the actions that answer them, and the jobs of the actions."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from datetime import datetime
+from secrets import token_bytes
+from typing import Any, Final, Literal
 
-from coreloop.answer.repair.signals import Reason
+import msgspec
+
+from coreloop.answer.models.contracts import Envelope
+from coreloop.runs.ulid import new_ulid
+
+TYPE: Final = "feedback.signal"
+Reason = Literal[
+    "insufficient_evidence",
+    "citation_missing",
+    "citation_unsupported",
+    "search_miss",
+    "io_gate_drop",
+    "coverage_drop",
+    "thumbs_down",
+    "contract_invalid",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The file and the symbol that a signal is about; "" for none."""
+
+    file: str = ""
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """Something that went wrong.
+
+    Attributes
+    ----------
+    source : str
+        Who noticed: a person (``chat``), the critique of an answer (``critic``) or a ``gate``.
+    reason : str
+        What went wrong.
+    session_id : str
+        Of the conversation; "" for a gate.
+    context : Context
+        The file and the symbol that are concerned.
+    """
+
+    source: Literal["chat", "critic", "gate"]
+    reason: Reason
+    session_id: str = ""
+    context: Context = Context()
+
+
+def envelope(signal: Signal, *, trace_id: str, now: datetime) -> dict[str, Any]:
+    """Wrap a signal for the event store and other programs, as plain values of an `Envelope`.
+
+    Parameters
+    ----------
+    signal : Signal
+        The payload.
+    trace_id : str
+        Of the run that the signal is about.
+    now : datetime
+        With a time zone.
+    """
+    key, payload = new_ulid(now, token_bytes(10)), msgspec.to_builtins(signal)
+    message = Envelope(id=key, type=TYPE, timestamp=now, trace_id=trace_id, payload=payload)
+    whole: dict[str, Any] = msgspec.to_builtins(message)
+    return whole
+
+
+def signal_of(data: Any) -> Signal:
+    """Read the signal of an envelope that is JSON.
+
+    Raises
+    ------
+    msgspec.ValidationError
+        It is no such envelope; names the field.
+    """
+    return msgspec.convert(msgspec.convert(data, Envelope).payload, Signal)
+
 
 INDEX_FILE: Final = "index.file"
 INDEX_MODULE: Final = "index.module"

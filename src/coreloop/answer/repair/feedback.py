@@ -1,25 +1,28 @@
-"""What people say of an answer: a row, a verdict, and for a rejected answer a signal and another one."""
+"""What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
 import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_bytes
 from typing import Final, Literal
 
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN
-from coreloop.answer.repair.forget import judgment_of
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
-from coreloop.answer.repair.signals import Signal, envelope
-from coreloop.answer.repair.tables import Feedback, Rejected
+from coreloop.answer.repair.actions import ANSWER_AGAIN, SUGGEST_LINK, Signal, envelope
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
+from coreloop.answer.repair.store import RepairStore, judgment_of
+from coreloop.answer.repair.tables import Feedback, Link, Rejected, Status, Suggestion
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
+from coreloop.answer.search.index.find_symbols import entry_named
 from coreloop.base.errors import RunNotFoundError, UsageError
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
@@ -29,6 +32,48 @@ from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
+
+
+def apply_suggestion(
+    workspace: Workspace, tables: RepairStore, suggestion_id: str, *, now: datetime
+) -> Suggestion:
+    """Apply a suggestion: its link becomes a row that retrieval uses. No file changes.
+
+    Raises
+    ------
+    UsageError
+        There is no such suggestion, or it was decided already.
+    """
+    suggestion = tables.suggestion(suggestion_id)
+    if suggestion.action != SUGGEST_LINK:
+        raise UsageError(
+            f"a suggestion {suggestion.action} cannot be applied by this version; upgrade coreloop"
+        )
+    link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"], now)
+    status: Status = "applied" if _exists(workspace.index_file, link) else "failed"
+    tables.decide(suggestion_id, status, now=now, link=link if status == "applied" else None)
+    return tables.suggestion(suggestion_id)
+
+
+def reject_suggestion(tables: RepairStore, suggestion_id: str, *, now: datetime) -> Suggestion:
+    """Reject a suggestion; the same one is not made again.
+
+    Raises
+    ------
+    UsageError
+        There is no such suggestion, or it was decided already.
+    """
+    tables.decide(suggestion_id, "rejected", now=now)
+    return tables.suggestion(suggestion_id)
+
+
+def _exists(index: Path, link: Link) -> bool:
+    """Whether the index still has both ends of a link."""
+    location, _, name = link.code_symbol.partition("::")
+    schema, _, place = link.schema_ref.partition("#")
+    ends = ((location, name), (schema, f"#{place}"))
+    return all(entry_named(index, file, entry) is not None for file, entry in ends)
+
 
 MAX_REASON_CHARS: Final = 2_000
 _MAX_ID_CHARS: Final = 100

@@ -1,11 +1,13 @@
-"""Where repair keeps its tables: a SQLite file, or Postgres."""
+"""Where repair keeps its rows: tables in the database of the project."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from secrets import token_bytes
 from typing import Any, Final
 
+import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.repair.tables import (
     NOTHING,
     REPAIR,
@@ -19,12 +21,24 @@ from coreloop.answer.repair.tables import (
     Status,
     Suggestion,
 )
-from coreloop.base.database import Database, of_row, stamp, storable, to_column
+from coreloop.answer.research.research_state import ASK
+from coreloop.base.database import (
+    ADDRESS,
+    FILE,
+    Database,
+    of_row,
+    stamp,
+    storable,
+    to_column,
+)
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.observe.judgments import USER, HumanVerdict, VerdictLetter, take_back_verdict
 from coreloop.runs.duplicates import QueryHistory
+from coreloop.runs.kinds import kind_named, register_kind
+from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
 _REJECTED: Final = ("sentence", "passage", "location")
@@ -315,8 +329,36 @@ def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: s
 
 def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
     """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
-    return bool(environ.get("CORELOOP_DATABASE_URL")) or (workspace.runs_dir / "repair.db").exists()
+    return bool(environ.get(ADDRESS)) or (workspace.runs_dir / FILE).exists()
 
 
 def _new_id(now: datetime) -> str:
     return new_ulid(now, token_bytes(10))
+
+
+def judgment_of(feedback: Feedback) -> HumanVerdict:
+    """Return feedback as the verdict that the slow loop reads."""
+    return HumanVerdict(
+        id=feedback.message_id,
+        key=None,
+        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAUTION,
+        cause=feedback.reason or None,
+        judged_at=feedback.created_at,
+        judged_by=USER,
+    )
+
+
+def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, str]) -> None:
+    """Remove what people said of an answer, its gaps and its verdicts; again, it changes nothing."""
+    if has_repair_store(workspace, environ):
+        with open_repair_store(workspace, environ=environ) as tables:
+            for feedback in tables.feedback_of(state.run_id):
+                take_back_verdict(workspace.judgments_dir, judgment_of(feedback))
+            tables.forget_answer(state.run_id, state.question)
+
+
+def _forget(workspace: Workspace, state: State, address: str) -> None:
+    forget_answer(workspace, state, environ={"CORELOOP_DATABASE_URL": address} if address else {})
+
+
+register_kind(replace(kind_named(ASK), forget=_forget))

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final, Literal
 
-from coreloop.base import sqlite
-from coreloop.base.database import JSON
+from coreloop.base.database import JSON, Tables
 
 _SCRIPT: Final = """
 -- What people say of answers.
@@ -103,18 +102,12 @@ CREATE TABLE rejections (
     PRIMARY KEY (topic, kind, value)
 );
 """
-_TABLES: Final = frozenset(
-    {
-        *("feedback", "knowledge_gaps", "fix_suggestions", "links"),
-        *("evidence", "gate_snapshots", "repairs", "answers"),
-    }
-)
 Kind = Literal["local_file", "params", "returns", "fields"]
 Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
-REPAIR: Final = sqlite.Schema("repair", _SCRIPT, sqlite.with_tables(_TABLES), version=2)
+REPAIR: Final = Tables("repair", _SCRIPT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +177,7 @@ class Evidence:
     Attributes
     ----------
     question : str
-        Key of the question, see `coreloop.answer.repair.injected_evidence.question_key`.
+        Key of the question, see `coreloop.answer.repair.evidence.question_key`.
     kind : str
         What it is: a passage (``local_file``), or what a symbol's docstring says of its parameters, its
         return value or its fields.

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from coreloop.answer.deps import Deps
@@ -10,9 +11,8 @@ from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.prompt import Material
-from coreloop.answer.repair.actions import OTHER_MODEL, STRICT
+from coreloop.answer.repair.actions import OTHER_MODEL, STRICT, Reason
 from coreloop.answer.repair.rounds import asks_again
-from coreloop.answer.repair.signals import Reason
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from
 from coreloop.answer.research.asking import UNUSABLE, ask, material_of, notes_of, numbered_source
@@ -23,6 +23,7 @@ from coreloop.answer.research.reflect import view
 from coreloop.answer.research.research_state import Attempt, Knowledge, ReadSource, knowledge_of
 from coreloop.answer.research.verify import UNCITED, CheckedAnswer, check_answer, without
 from coreloop.answer.retrieve import SearchResult
+from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import ModelError
 from coreloop.runs.active_run import Run
@@ -47,7 +48,8 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
     missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
     if ladder.name == OFFLINE:
         most = 2 * SHOWN if knowledge.request.wants_more else SHOWN
-        attempt = quoted(attempt, question, numbered(found.sources), rejected, most=most)
+        sources = numbered(found.sources)
+        attempt = quoted(attempt, question, sources, rejected, most=most, index=_index(deps))
         reason = None if attempt.sentences else missed
     else:
         left = numbered(found.without(rejected.passages).sources)
@@ -72,7 +74,9 @@ def _of_model(
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        return unusable(quoted(attempt, question, sources, rejected), error), "contract_invalid"
+        return unusable(
+            quoted(attempt, question, sources, rejected, index=_index(deps)), error
+        ), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
     if not reply.answer.strip() or (not reply.confidence and not reply.citations):
         return attempt, "insufficient_evidence"
@@ -106,7 +110,8 @@ def quoted_sources(run: Run, deps: Deps) -> Attempt:
     knowledge, question = knowledge_of(run.state), run.state.question
     rejected = rejections(run, deps)
     known = knowledge.contradictions_found
-    attempt = quoted(_begun(run, deps), question, knowledge.sources, rejected, known=known)
+    begun, index = _begun(run, deps), _index(deps)
+    attempt = quoted(begun, question, knowledge.sources, rejected, known=known, index=index)
     if attempt.sentences or rejected:
         return attempt
     found = answer_from(run.state, attempt)
@@ -116,6 +121,10 @@ def quoted_sources(run: Run, deps: Deps) -> Attempt:
 def rejections(run: Run, deps: Deps) -> Rejected:
     """Return what persons rejected as an answer to a run's question, or to a part of it."""
     return deps.tables.rejections(run.state.question, *(part.text for part in run.state.sub_questions))
+
+
+def _index(deps: Deps) -> Path | None:
+    return deps.workspace.index_file if deps.searches_index else None
 
 
 def _begun(run: Run, deps: Deps) -> Attempt:
@@ -155,6 +164,7 @@ def quoted(
     *,
     most: int = SHOWN,
     known: Collection[Contradiction] = (),
+    index: Path | None = None,
 ) -> Attempt:
     """Answer without a model: by the passages that say it, or the closest ones.
 
@@ -172,8 +182,12 @@ def quoted(
         Passages to show.
     known : collection of Contradiction
         Those that were found before.
+    index : Path or None
+        Says how rare words are; None for how rare they are in the sources.
     """
-    best = find_passages(question, [read.source for read in sources], rejected=rejected, most=most)
+    found = [read.source for read in sources]
+    counts = word_counts(index, question) if index else None
+    best = find_passages(question, found, rejected=rejected, most=most, counts=counts)
     pairs = _joined(best.differing, known)
     numbers = [number for _, number in best.quoted] + [passage.number for passage in best.shown]
     return replace(

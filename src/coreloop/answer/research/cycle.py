@@ -12,11 +12,9 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
-from coreloop.answer.models.question_parts import search_words
-from coreloop.answer.repair.actions import MAX_REPAIRS
+from coreloop.answer.repair.actions import MAX_REPAIRS, Context, Reason, Signal, envelope
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import repair
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
-from coreloop.answer.repair.signals import Context, Reason, Signal, envelope
 from coreloop.answer.research.answer import build_response
 from coreloop.answer.research.answer_attempt import (
     attempt_answer,
@@ -52,6 +50,7 @@ from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
 from coreloop.runs.active_run import Run

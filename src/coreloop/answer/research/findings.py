@@ -15,8 +15,7 @@ _CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
 """Of a finding with none, one, two, and three or more independent origins."""
 PRIMARY: Final = frozenset({"paper", "filing"})
 """Types of sources that report first, or that peers have reviewed."""
-Missing = Literal["date", "number", "name", "negation", "words", "label", "opposite"]
-ContradictionKind = Literal["number", "date", "negation", "stated", "name"]
+ContradictionKind = Literal["number", "date", "negation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +100,7 @@ class Contradiction:
     about : str
         The words of ``a`` that both have.
     kind : str
-        What differs: ``number``, ``date``, ``name``, ``negation``; ``stated`` if one of them says that the
-        other is wrong.
+        What differs: ``number``, ``date`` or ``negation``.
     is_superseded : bool
         ``b`` is later and says that something changed, or the heading of ``a`` says that it is out of date.
     """
@@ -121,30 +119,6 @@ class Contradiction:
             and self.b.published is not None
             and self.a.published < self.b.published
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Supported:
-    """The cited texts say so; ``score`` is 0–1."""
-
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """They do not.
-
-    Attributes
-    ----------
-    missing : str
-        The first thing that they do not say: ``date``, ``number``, ``name``, ``negation`` (one side
-        denies what the other says), ``words``, ``label`` (it belongs to something else) or ``opposite``.
-    reason : str
-        One line for a person.
-    """
-
-    missing: Missing
-    reason: str
 
 
 def confidence_of(evidence: Iterable[Provenance]) -> float:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.answer.models.ranking import text_letters
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.search.extract.document import Document, Section
@@ -16,6 +15,7 @@ from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
+from coreloop.answer.text.terms import term_set
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Outcome
@@ -82,8 +82,8 @@ def best_passage(text: str, query: str) -> tuple[int, str]:
     whole = Document(
         type="web", title="", text=text, sections=(Section(start=0, end=len(text), line=1, heading=""),)
     )
-    wanted = text_letters(query)
-    best = max(split_passages(whole), key=lambda part: len(wanted & text_letters(part.text)), default=None)
+    wanted = term_set(query)
+    best = max(split_passages(whole), key=lambda part: len(wanted & term_set(part.text)), default=None)
     return (best.start, best.text) if best else (0, text)
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.repair.signals import TYPE as SIGNALLED
-from coreloop.answer.repair.signals import Signal, signal_of
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import Signal, signal_of
 from coreloop.answer.research.findings import Contradiction, Finding
 from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
 from coreloop.answer.research.tiers import LimitOverrides

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.models.synonyms import with_synonyms
 from coreloop.answer.research.next_queries import angled
+from coreloop.answer.text.terms import search_words
 from coreloop.base.language.words import read_query
 
 FEW: Final = 3

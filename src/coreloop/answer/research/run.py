@@ -14,12 +14,12 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.models.question_parts import search_words
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.ended_run import keep_ended
 from coreloop.answer.research.research_state import ASK, KIND, REQUESTED, Request
 from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
+from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
 from coreloop.observe.journal import remove_days

@@ -8,12 +8,11 @@ from typing import Final, Literal
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import LikenessResponse
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.opposites import are_opposed
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.models.question_parts import question_parts
 from coreloop.answer.research.asking import ask
-from coreloop.answer.research.claim import read_statement
 from coreloop.answer.research.earlier_researches import sessions_of
+from coreloop.answer.text.claims import is_denied
 from coreloop.base.errors import BudgetError, ModelError
 from coreloop.base.language.similarity import DUPLICATE_AT, similarity, word_similarity
 from coreloop.base.language.words import read_query
@@ -100,10 +99,8 @@ def like_sessions(question: str, rows: Sequence[RunRow], *, least: float = _SIMI
 
 
 def _asks_otherwise(one: str, other: str) -> bool:
-    """Whether one asks for the opposite of the other, or for something beside it."""
-    is_denied = [read_statement(text).is_denial for text in (one, other)]
-    parts = [len(question_parts(text)) for text in (one, other)]
-    return are_opposed(one, other) or is_denied[0] != is_denied[1] or parts[0] != parts[1]
+    """Whether one denies what the other asks, or asks for something beside it."""
+    return is_denied(one) != is_denied(other) or len(question_parts(one)) != len(question_parts(other))
 
 
 def _judged(likes: Sequence[Like], run_id: str, deps: Deps) -> tuple[Like, ...]:

@@ -3,21 +3,18 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from coreloop.answer.models.contracts import ReportedFinding
 from coreloop.answer.models.offline import without_notice
-from coreloop.answer.models.question_parts import search_words
-from coreloop.answer.models.ranking import gives_orders, text_letters
-from coreloop.answer.models.sentences import split_sentences
 from coreloop.answer.repair.tables import NOTHING, Rejected
 from coreloop.answer.research.best_passages import is_rejected
-from coreloop.answer.research.findings import UNCERTAIN, Finding, Provenance, Supported, Unsupported
+from coreloop.answer.research.findings import UNCERTAIN, Finding, Provenance
 from coreloop.answer.research.research_state import Dropped, Knowledge, ReadSource
-from coreloop.answer.research.support import check_support
-from coreloop.base.language.words import stems
+from coreloop.answer.text.claims import holds, lack
+from coreloop.answer.text.sentences import split_sentences
+from coreloop.answer.text.terms import keys, search_words
 from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
@@ -212,28 +209,22 @@ def _supporting(
     if not numbers:
         return [], UNCITED
     cited = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
-    kept = [read for read in cited if not _is_rejected(read, claim, rejected)]
-    if cited and not kept:
-        return [], REJECTED
-    is_short = bool(question) and len(stems(claim)) <= _SHORT
-    own = text_letters(claim) - text_letters(question) if is_short else frozenset[str]()
-    claim = f"{' '.join(search_words(question))}: {claim}" if is_short else claim
     if not cited:
-        return (
-            [],
-            f"cites {', '.join(f'[{number}]' for number in numbers[:_MAX_CITED])}, which does not exist",
-        )
+        named = ", ".join(f"[{number}]" for number in numbers[:_MAX_CITED])
+        return [], f"cites {named}, which does not exist"
+    kept = [read for read in cited if not _is_rejected(read, claim, rejected)]
+    if not kept:
+        return [], REJECTED
+    is_short = bool(question) and len(keys(claim)) <= _SHORT
+    said = f"{' '.join(search_words(question))}: {claim}" if is_short else claim
     # the question's words are no evidence: a sentence that is read with it must bring half of its own
-    sources = [read for read in kept if 2 * len(own & text_letters(read.source.text)) >= len(own)]
-    if not sources:
-        return [], "the cited text has too few of the sentence's own words"
-    alone = [read.number for read in sources if _says([read], claim)]
+    own = keys(claim) - keys(question) if is_short else frozenset[str]()
+    sources = [read for read in kept if 2 * len(own & keys(read.source.text)) >= len(own)]
+    alone = [read.number for read in sources if not lack(said, [read.source.text])]
     if alone:
         return alone, ""
-    support = check_support(claim, [_said(read.source.text) for read in sources])
-    if isinstance(support, Unsupported):
-        return [], str(support.reason)
-    return [read.number for read in sources], ""
+    reason = lack(said, [read.source.text for read in sources])
+    return ([], reason) if reason else ([read.number for read in sources], "")
 
 
 def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
@@ -242,21 +233,8 @@ def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
     return is_reworded or is_rejected(claim, read.source, rejected)
 
 
-def _says(sources: Sequence[ReadSource], claim: str) -> bool:
-    return isinstance(check_support(claim, [_said(read.source.text) for read in sources]), Supported)
-
-
-@lru_cache(maxsize=256)
-def _said(text: str) -> str:
-    """Leave out the sentences that tell their reader what to answer: they are evidence of nothing."""
-    for sentence in split_sentences(text):
-        if gives_orders(sentence):
-            text = text.replace(sentence, " ")
-    return text
-
-
 def _quotes(read: ReadSource, claim: str) -> bool:
-    return bool(claim) and " ".join(claim.split()) in " ".join(read.source.text.split())
+    return holds(read.source.text, claim)
 
 
 def _answered(named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:

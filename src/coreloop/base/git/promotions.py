@@ -1,7 +1,12 @@
-"""Merged, reverted and open promotions, read from git: the commits' trailers are the only record."""
+"""Merged, reverted and open promotions, read from git.
+
+The commits' trailers say which line was promoted. A message may say anything: that a line was taken back, or
+brought again, is believed only where the texts show it.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +29,7 @@ class Promotion:
     merged_at : datetime
         When it was merged, UTC: the time of the merge commit, not of the commit that it merged.
     reverted : bool
-        Whether a later commit reverted it, and that revert was not reverted.
+        Whether a later commit reverted it, so that its line is gone, and that revert was not reverted.
     """
 
     key: str
@@ -98,11 +103,13 @@ class History:
         return datetime.fromtimestamp(max(at for at in self.times_s[: place + 1] if at <= now_s), UTC)
 
 
-def promotions(commits: Iterable[Commit]) -> list[Promotion]:
+def promotions(repository: Repository, commits: Iterable[Commit]) -> list[Promotion]:
     """The promotions in a line of history.
 
     Parameters
     ----------
+    repository : Repository
+        Has the texts of the commits that say that they revert or repeat a promotion.
     commits : iterable of Commit
         Newest first, as from `Repository.log`; squash commits count like merges, since they keep the
         trailers.
@@ -113,22 +120,27 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
         In the order in which they came to the branch. Of several commits with one key (a merge commit may
         repeat the trailers) only the oldest is listed.
     """
-    return read_history(commits).promotions()
+    return read_history(repository, commits).promotions()
 
 
-def read_history(commits: Iterable[Commit]) -> History:
-    """Every merge and every revert of a promotion; ``commits`` as in `promotions`."""
+def read_history(repository: Repository, commits: Iterable[Commit]) -> History:
+    """Every merge and every revert of a promotion; the parameters are those of `promotions`."""
     ordered = list(commits)[::-1]
     groups = {commit.sha: read_promoted(commit.message) for commit in ordered}
     promoted = {sha for sha, its in groups.items() if its}
-    undone = _undone(ordered, promoted)
+    texts = _Texts(repository)
+    undone = _undone(ordered, promoted, texts)
     reverted = _reverted(undone)
     line = _first_parents(ordered)
     landings = _landings(ordered, line)
     merges: dict[tuple[str, int], Merge] = {}
+    first: dict[str, str] = {}
     for commit in ordered:
         for trailers in groups[commit.sha]:
             landing = landings[commit.sha]
+            origin = first.setdefault(trailers["Candidate-Key"], commit.sha)
+            if origin != commit.sha and not texts.brings_again(landing.commit.sha, origin):
+                continue
             promotion = _promotion(commit, trailers, landing.commit, reverted=commit.sha in reverted)
             parent = landing.commit.parents[0] if landing.commit.parents else ""
             merge = Merge(promotion, landing.commit.sha, parent, landing.place)
@@ -144,18 +156,6 @@ def read_history(commits: Iterable[Commit]) -> History:
     )
 
 
-def reread(commits: Iterable[Commit], newer: Iterable[Commit]) -> set[Promotion]:
-    """The promotions that newer commits revert or bring back, as they were before."""
-    log = tuple(commits)
-    before, after = ({merge.promotion for merge in read_history(its).merges} for its in (log, (*newer, *log)))
-    return before - after
-
-
-def reverted_in(message: str) -> tuple[str, ...]:
-    """The commits, or their beginnings, that a message says it reverts."""
-    return tuple(_REVERTS.findall(message))
-
-
 def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
     """When each key in effect came to the base branch; empty outside a repository or without the branch."""
     try:
@@ -169,7 +169,9 @@ def project_merges(folder: Path, *, base: str) -> dict[str, datetime]:
         except GitError:
             return {}
         return {
-            promotion.key: promotion.merged_at for promotion in promotions(commits) if not promotion.reverted
+            promotion.key: promotion.merged_at
+            for promotion in promotions(repository, commits)
+            if not promotion.reverted
         }
 
 
@@ -186,7 +188,7 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
     remotes = repository.remotes()
     names = [base, *(f"{remote}/{base}" for remote in remotes)]
     bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
-    merged = {promotion.key for sha in bases for promotion in promotions(repository.log(sha))}
+    merged = {key for sha in bases for commit in repository.log(sha) for key in promoted_keys(commit.message)}
     return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in (None, *remotes))))
 
 
@@ -268,19 +270,80 @@ def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
     return landings
 
 
-def _undone(ordered: list[Commit], promoted: set[str]) -> dict[str, set[str]]:
-    """The commits that say that they revert promotions, or such commits, and which; only ancestors count.
+class _Texts:
+    """What commits did to the bullets of the texts, each against its first parent."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._changes: dict[str, Counter[str]] = {}
+
+    def undoes(self, sha: str, other: str) -> bool:
+        """Whether a commit takes back what another did, or nothing of what that added still stands."""
+        own = self._change(sha)
+        return all(
+            own[bullet] * n < 0 or (n > 0 and not self._stands(sha, other, bullet))
+            for bullet, n in self._change(other).items()
+        )
+
+    def brings_again(self, sha: str, other: str) -> bool:
+        """Whether a commit adds the bullets of another again, or other bullets where none of those stands."""
+        own = self._change(sha)
+        adds = any(n > 0 for n in own.values())
+        return all(
+            own[bullet] > 0 or (adds and not self._stands(sha, other, bullet))
+            for bullet, n in self._change(other).items()
+            if n > 0
+        )
+
+    def _change(self, sha: str) -> Counter[str]:
+        """How often each bullet is added, less how often it is removed; without zeros."""
+        if sha not in self._changes:
+            parent = self._repository.resolve(f"{sha}^1")
+            lines = self._repository.patch(parent, sha).split("\n") if parent else []
+            added, removed = (
+                Counter(_bullets(line[1:] for line in lines if line[:1] == sign)) for sign in "+-"
+            )
+            self._changes[sha] = (added - removed) + Counter()
+            self._changes[sha].subtract(removed - added)
+        return self._changes[sha]
+
+    def _stands(self, sha: str, other: str, bullet: str) -> bool:
+        """Whether a bullet may stand in the files of another commit: in a file that moved, it may."""
+        paths = self._repository.changed_files(f"{other}^1", other)
+        texts = (self._repository.read(sha, path) for path in paths)
+        return any(
+            text is None or bullet in " ".join(text.decode("utf-8", "replace").split()) for text in texts
+        )
+
+
+def _bullets(lines: Iterable[str]) -> Iterator[str]:
+    """The bullets of a text, each on one line: a deeper line goes on with the bullet above it."""
+    bullet, depth = "", 0
+    for line in (*lines, ""):
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if bullet and text and indent > depth and not text.startswith("- "):
+            bullet += f" {text}"
+            continue
+        if bullet:
+            yield bullet
+        bullet, depth = (text, indent) if text.startswith("- ") else ("", 0)
+
+
+def _undone(ordered: list[Commit], promoted: set[str], texts: _Texts) -> dict[str, set[str]]:
+    """The commits that revert promotions, or such commits, and which; only ancestors count.
 
     The revert of a merge names only the merge, but also reverts the commits that it brought.
     """
     parents = {commit.sha: commit.parents for commit in ordered}
     undone: dict[str, set[str]] = {}
     for commit in ordered:
-        named = reverted_in(commit.message)
+        named = tuple(_REVERTS.findall(commit.message))
         shas = [sha for sha in parents if sha.startswith(named)] if named else []
         touched = {its for sha in shas for its in (sha, *_brought(sha, parents))}
         touched &= promoted | undone.keys()
-        if touched := touched and touched & _ancestors(commit.parents, parents):
+        touched = touched and touched & _ancestors(commit.parents, parents)
+        if touched := {sha for sha in touched if texts.undoes(commit.sha, sha)}:
             undone[commit.sha] = touched
     return undone
 

@@ -137,15 +137,6 @@ class Repository:
         entry = self._entry(revision, path)
         return None if entry is None else self.blob(entry[1])
 
-    def followed(self, revision: str, path: str) -> bytes | None:
-        """What a program reads at a path: a file's bytes, through links that stay inside the tree."""
-        return self._blobs.read(f"{revision}:{path}")
-
-    def links(self, revision: str) -> list[str]:
-        """Paths of the symbolic links at a revision."""
-        entries = self._git("ls-tree", "-r", "-z", "--full-tree", revision).split("\0")
-        return [entry.partition("\t")[2] for entry in entries if entry.startswith(f"{_LINK} ")]
-
     def log(self, revision: str, *, exclude: str | None = None) -> Iterator[Commit]:
         """Commits reachable from a revision and not from ``exclude``; children always before parents."""
         return self._commits(revision, *([f"^{exclude}"] if exclude is not None else []))
@@ -170,20 +161,9 @@ class Repository:
         return [name for name in names.split("\0") if name]
 
     def patch(self, old: str, new: str) -> str:
-        """What changes between two commits, without the places in the files."""
-        text = self._git(
-            "diff-tree",
-            "-r",
-            "-p",
-            "--unified=0",
-            "--binary",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            old,
-            new,
-        )
-        return re.sub(r"^(?:@@ .*|index .*)\n", "", text, flags=re.MULTILINE)
+        """What changes between two commits, without context."""
+        options = ("-r", "-p", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv")
+        return self._git("diff-tree", *options, old, new)
 
     def replaced_file(self, old: str, new: str) -> Replaced | None:
         """The only file that differs between two commits, if it is regular and has the same name and mode."""
@@ -201,10 +181,6 @@ class Repository:
     def merge_base(self, left: str, right: str) -> str | None:
         """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
         return self._git("merge-base", "--end-of-options", left, right, ok={0, 1, 128}) or None
-
-    def merged_tree(self, base: str, head: str) -> str:
-        """The tree that a merge of two commits gives, with marks where they conflict; needs git 2.38."""
-        return self._git("merge-tree", "--write-tree", base, head, ok={0, 1}).partition("\n")[0]
 
     def differences(self, old: str, new: str) -> list[FileDifference]:
         """The files that differ between two commits; a rename is a deletion and an addition."""

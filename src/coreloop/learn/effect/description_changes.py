@@ -12,9 +12,8 @@ from typing import Final
 from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-from coreloop.descriptions.argument import Arguments
-from coreloop.descriptions.documents import DOCUMENTS, described_tools
 from coreloop.descriptions.located_docstring import docstring_node
+from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
 
@@ -110,7 +109,7 @@ def read_ledger(
         The project's folder below the repository's root.
     """
     commits = list(repository.log(base))
-    history = read_history(commits)
+    history = read_history(repository, commits)
     line = _first_parents(commits)
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
@@ -189,7 +188,7 @@ class _Reader:
             added=tuple(has - had),
             removed=tuple(had - has),
             pull_request=_number(commit.message),
-            is_revert=place in self._history.revert_places or _REVERTS.search(commit.message) is not None,
+            is_revert=place in self._history.revert_places,
         )
         then = (file.path.removeprefix(self._prefix), symbol_of(target)[1])
         merges = [
@@ -201,6 +200,7 @@ class _Reader:
             change,
             ids=tuple(promotion.candidate_id for promotion in merges),
             keys=tuple(promotion.key for promotion in merges),
+            is_revert=change.is_revert or (not merges and _REVERTS.search(commit.message) is not None),
             reverted=bool(merges) and all(promotion.reverted for promotion in merges),
         )
 

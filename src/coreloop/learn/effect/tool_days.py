@@ -12,17 +12,14 @@ from coreloop.base.date_range import Days
 from coreloop.learn.effect.day_counts import DayCount, Stratum
 from coreloop.learn.effect.named_failure import (
     CALL,
-    EVERY_DAY,
     NamedFailure,
-    ToolCalls,
-    WindowCalls,
-    whole_window,
+    calls_against,
 )
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.joined_calls import NO_QUESTION
-from coreloop.learn.mine.window import Window
+from coreloop.learn.mine.window import EVERY_DAY, Window, window_of
 from coreloop.observe.reading.outcome import RequestOutcome
 
 _Key = tuple[Stratum, int]
@@ -133,7 +130,7 @@ class LoadedLog:
 
 def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedLog:
     """Read the requests and calls of some days."""
-    window = whole_window(files, days).with_sessions()
+    window = window_of(files, days).with_sessions()
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return LoadedLog(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))
@@ -167,8 +164,9 @@ def read_log(
         named = len(failures.get(name, ()))
         log[name].calls[day][(model, category), case] = [n, failed, *[0] * named]
     wanted = [name for name in failures if name in log]
-    for name, own in WindowCalls(recorded.window, calls, frozenset(recorded.tools)).by_tool(wanted):
-        _add_named(log[name], failures[name], own)
+    for name in wanted:
+        own = calls.filter(pl.col("tool") == name)
+        _add_named(log[name], calls_against(failures[name], own, recorded.window, names))
     pairs = _add_requests(log, calls.lazy(), requests)
     sent = sent_tools(audit_dir, requests["descriptions"].drop_nulls().unique())
     _add_versions(log, pairs, sent.lazy().with_columns(tool))
@@ -207,10 +205,9 @@ def _case() -> pl.Expr:
     )
 
 
-def _add_named(log: ToolLog, failures: Sequence[NamedFailure], own: ToolCalls) -> None:
+def _add_named(log: ToolLog, named: Sequence[pl.DataFrame]) -> None:
     failed = pl.col("error_class") != ""
-    for at, failure in enumerate(failures, start=1):
-        against = own.rows.filter(failure.against(own))
+    for at, against in enumerate(named, start=1):
         counts = against.group_by(_KEYS).agg(n=pl.len(), failed=failed.sum())
         for _, day, model, category, case, n, n_failed in counts.iter_rows():
             log.calls[day][(model, category), case][1 + at] = n_failed

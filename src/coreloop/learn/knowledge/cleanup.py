@@ -184,10 +184,11 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
             _add_functions(connection, notes, now)
             # No other process can write now, so the snapshot is exactly the state before the rules.
             idle = _is_idle(connection)
-            archive = None if idle else snapshot(database, archive_dir, "pre-cleanup", now=now)
+            archive = None if idle else snapshot(database, archive_dir, now=now)
             create(connection, schema)
             effects = tuple(_apply(connection))
-            connection.execute("DELETE FROM clear_questions")
+            if "question" in columns(connection, "executions"):
+                connection.execute("ALTER TABLE executions DROP COLUMN question")
             connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))
         keep_private(database)
         return Cleaned(effects, archive, _scrub(connection))
@@ -197,8 +198,8 @@ def _is_idle(connection: sqlite3.Connection) -> bool:
     """Whether neither a migration nor a rule would change anything."""
     if version(connection) < VERSION:
         return False
-    questions = connection.execute("SELECT count(*) FROM clear_questions").fetchone()[0]
-    return not questions and not any(effect.rows for effect in _count(connection))
+    has_questions = "question" in columns(connection, "executions")
+    return not has_questions and not any(effect.rows for effect in _count(connection))
 
 
 def _count(connection: sqlite3.Connection) -> Iterator[CleanupEffect]:
@@ -223,7 +224,7 @@ def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:
     """The rules, plus a rule for each other table of dartlab with questions (``skills``)."""
     yield from CLEANUP_RULES
     for table in tables(connection):
-        if table != "clear_questions" and "question" in columns(connection, table):
+        if table != "executions" and "question" in columns(connection, table):
             yield CleanupRule(
                 "questions that become keyed hashes",
                 table,

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Final
 
 from coreloop.base.records import hash_question
-from coreloop.base.sqlite import Schema, columns, run_script, tables, with_tables
+from coreloop.base.sqlite import Schema, run_script, tables, with_tables
 
 SCHEMA: Final = """
 -- Requests that an agent answered.
-CREATE TABLE executions (
+CREATE TABLE IF NOT EXISTS executions (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT,
     question_hash  TEXT,                         -- sha256:… as in the audit log, keyed:… after a cleanup
@@ -28,14 +28,8 @@ CREATE TABLE executions (
     created_at     TEXT NOT NULL                 -- this and every other time: UTC, YYYY-MM-DDTHH:MM:SS+00:00
 );
 
--- Questions of a database of dartlab, from its migration to the first cleanup.
-CREATE TABLE clear_questions (
-    execution_id   INTEGER PRIMARY KEY REFERENCES executions(id) ON DELETE CASCADE,
-    question       TEXT NOT NULL
-);
-
 -- Judgments about companies.
-CREATE TABLE insights (
+CREATE TABLE IF NOT EXISTS insights (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT NOT NULL,
     narrative      TEXT NOT NULL,
@@ -50,11 +44,11 @@ CREATE TABLE insights (
     created_at     TEXT NOT NULL,
     expires_at     TEXT                          -- NULL: never
 );
-CREATE INDEX insights_by_company ON insights(stock_code);
-CREATE INDEX insights_by_evidence ON insights(evidence_ref);
+CREATE INDEX IF NOT EXISTS insights_by_company ON insights(stock_code);
+CREATE INDEX IF NOT EXISTS insights_by_evidence ON insights(evidence_ref);
 
 -- Advice per kind of question.
-CREATE TABLE playbook (
+CREATE TABLE IF NOT EXISTS playbook (
     id             INTEGER PRIMARY KEY,
     intent         TEXT NOT NULL,
     sector         TEXT NOT NULL DEFAULT '',     -- empty: every sector
@@ -69,13 +63,21 @@ CREATE TABLE playbook (
 );
 
 -- Has a row from a cleanup's transaction until the file is rewritten without the removed text.
-CREATE TABLE unscrubbed (
+CREATE TABLE IF NOT EXISTS unscrubbed (
     since          TEXT NOT NULL
 );
 """
-TABLES: Final = ("executions", "insights", "playbook")
-_DARTLABS_NAMES: Final = {"duration_s": "duration_sec", "rounds": "code_rounds"}
-_TIMES: Final = frozenset({"created_at", "expires_at", "last_used"})
+_OF_DARTLAB: Final = """
+ALTER TABLE executions ADD COLUMN question_hash TEXT;
+UPDATE executions SET question_hash = hashed(CAST(question AS BLOB)), created_at = utc(created_at);
+ALTER TABLE insights ADD COLUMN key_metrics TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE insights ADD COLUMN data_as_of TEXT NOT NULL DEFAULT '';
+ALTER TABLE insights ADD COLUMN evidence_ref TEXT NOT NULL DEFAULT '';
+ALTER TABLE insights ADD COLUMN quality_gate TEXT NOT NULL DEFAULT '';
+UPDATE insights SET created_at = utc(created_at), expires_at = iif(expires_at, utc(expires_at), NULL);
+"""
+"""What a database of dartlab lacks; its column ``question`` goes with the first cleanup."""
+_LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{16,64}|keyed:[0-9a-f]{32}")
 
 
@@ -85,21 +87,21 @@ def utc_text(moment: datetime) -> str:
 
 
 def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
-    """Create the tables and copy the rows of dartlab's, if there are any."""
-    old = [table for table in TABLES if table in tables(connection)]
-    for table in old:
-        connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    """Create the tables; those of dartlab get what they lack."""
+    if "executions" in tables(connection):
+        connection.create_function("hashed", 1, hashed, deterministic=True)
+        connection.create_function("utc", 1, lambda seconds: _utc(seconds, now), deterministic=True)
+        run_script(connection, _OF_DARTLAB)
+        if "playbook" in tables(connection):
+            connection.execute("UPDATE playbook SET created_at = utc(created_at), last_used = utc(last_used)")
     run_script(connection, SCHEMA)
-    _add_functions(connection, now)
-    for table in old:
-        connection.execute(_copy(connection, table))
-    if "question" in columns(connection, "old_executions"):
-        connection.execute(
-            "INSERT INTO clear_questions SELECT new.id, question FROM old_executions AS old"
-            " JOIN executions AS new ON new.id = old.rowid WHERE question != question_hash"
-        )
-    for table in old:
-        connection.execute(f"DROP TABLE old_{table}")
+
+
+def _utc(seconds: object, now: datetime) -> str:
+    """Seconds since 1970 as stored in the tables; now if they are not."""
+    if isinstance(seconds, int | float) and 0 <= seconds <= _LAST_SECOND:
+        return utc_text(datetime.fromtimestamp(seconds, UTC))
+    return utc_text(now)
 
 
 def knowledge_schema(now: datetime) -> Schema:
@@ -108,46 +110,6 @@ def knowledge_schema(now: datetime) -> Schema:
 
 
 VERSION: Final = knowledge_schema(datetime.max).version
-
-
-def _copy(connection: sqlite3.Connection, table: str) -> str:
-    """Build the statement that copies the rows of a table of dartlab into the new table."""
-    had = columns(connection, f"old_{table}")
-    names, values = [], []
-    described = connection.execute(f"PRAGMA table_info({table})")
-    for _, name, _, is_required, default, _ in described.fetchall():
-        value = _value(name, had)
-        if is_required:
-            value = f"coalesce({value}, {'now()' if name in _TIMES else default or repr('')})"
-        names.append(name)
-        values.append(value)
-    merged = (
-        " ON CONFLICT (intent, sector, bullet) DO UPDATE SET"
-        " success_count = success_count + excluded.success_count,"
-        " fail_count = fail_count + excluded.fail_count,"
-        " quality = max(quality, excluded.quality)"
-        if table == "playbook"
-        else ""
-    )
-    copied = f"SELECT {', '.join(values)} FROM old_{table} WHERE true"
-    return f"INSERT INTO {table} ({', '.join(names)}) {copied}{merged}"
-
-
-def _value(name: str, had: list[str]) -> str:
-    if name == "id":
-        return "rowid"  # an alias of the id, whatever the old table calls its key
-    old = next((column for column in (name, _DARTLABS_NAMES.get(name)) if column in had), None)
-    if name == "question_hash" and old is None and "question" in had:
-        return "hashed(CAST(question AS BLOB))"
-    if old is None:
-        return "NULL"
-    # A Python function call for each of 100,000 times would double the duration.
-    return f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {old}, 'unixepoch')" if name in _TIMES else old
-
-
-def _add_functions(connection: sqlite3.Connection, now: datetime) -> None:
-    connection.create_function("now", 0, lambda: utc_text(now))
-    connection.create_function("hashed", 1, hashed, deterministic=True)
 
 
 def hashed(question: bytes | None) -> str | None:

@@ -42,7 +42,7 @@ from coreloop.learn.facts.schema import (
 )
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK, RecordLine, decode_line
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 from coreloop.observe.reading.question import Question, decode_question
 
@@ -62,6 +62,7 @@ _ERROR: Final = ("tool", "template")
 _CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
+EVERY_DAY: Final = Days(date.min, date.max)
 Batch = tuple[Facts, MineSettings]
 Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -82,8 +83,6 @@ class Window:
         The days.
     paths : tuple of Path
         The files that were mined.
-    skipped : dict of str to int
-        Lines that were not mined, by reason, in all of the files.
     sessions : Sessions, optional
         Calls that were recorded one by one and are read as one request.
     """
@@ -93,7 +92,6 @@ class Window:
     numbers: Sequence[int]
     days: Days
     paths: tuple[Path, ...]
-    skipped: Mapping[str, int]
     sessions: Sessions | None = None
 
     def with_sessions(self) -> "Window":
@@ -240,11 +238,6 @@ class Window:
         of_causes = self._causes.select("cause", "text").iter_rows() if kind == "template" else ()
         return _texts_of(self.texts, kind, hashes) | dict(of_causes)
 
-    def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
-        """Read single lines again, by file and offset; lines that no longer exist are left out."""
-        for lines in map(self._lines_of, self._by_file(places)):
-            yield from lines
-
     def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
         """Texts of the questions of some lines; lines that no longer exist are left out."""
         return {place: question.question or "" for place, question in self.questions(places).items()}
@@ -254,10 +247,6 @@ class Window:
         wanted = self._by_file(places)
         read = chain.from_iterable(map(self._questions_of, wanted))
         return {(file, offset): question for file, offset, question in read}
-
-    def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
-        read = ((file, offset, decode_line(raw, offset)) for file, offset, raw in self._raw_lines(wanted))
-        return [(file, offset, line) for file, offset, line in read if isinstance(line, RecordLine)]
 
     def _questions_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Question]]:
         read = ((file, offset, decode_question(raw)) for file, offset, raw in self._raw_lines(wanted))
@@ -319,23 +308,24 @@ def moment(microseconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
-def merge(files: Sequence[FileFacts], days: Days) -> Window:
-    """Combine the facts of different files, without the records of other days."""
+def window_of(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
+    """The facts of different files without the records of other days, not grouped, and as recorded."""
     since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
-    skipped: Counter[str] = Counter()
-    for file in files:
-        skipped.update(file.skipped)
     numbered = [
         (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
     ]
-    window = Window(
+    return Window(
         groups=pl.LazyFrame(schema=GROUPS),
         files=[file for _, file in numbered],
         numbers=[number for number, _ in numbered],
         days=days,
         paths=tuple(file.path for file in files),
-        skipped=dict(skipped),
-    ).with_sessions()
+    )
+
+
+def merge(files: Sequence[FileFacts], days: Days) -> Window:
+    """As `window_of`, with the calls of sessions joined, and grouped."""
+    window = window_of(files, days).with_sessions()
     frames = (group_requests(facts, settings, key=KEY) for facts, settings in window.joined)
     return replace(window, groups=_in_memory(frames, GROUPS, of_days(days)))
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
-from coreloop.learn.proposals.candidates import SECTION, Candidate, candidate_key
+from coreloop.learn.proposals.entry import GUIDE, MAX_Q, Candidate, q_text
 from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
-from coreloop.learn.proposals.statements import MAX_Q, q_text
+from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.line_sentences import Language
 
@@ -45,7 +45,7 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     )
     if refused is not None:
         return replace(candidate, refused=refused)
-    return replace(candidate, suggested_append=words.append(candidate.engine, SECTION, lines))
+    return replace(candidate, suggested_append=words.append(candidate.engine, GUIDE, lines))
 
 
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
@@ -79,7 +79,7 @@ def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
     """The key; with undeclared values, the key of the text, since a hash of the values could be guessed."""
     if words.tool(candidate.engine) is None or words.declares_all(candidate.tool_pattern):
         return candidate.key
-    return candidate_key(candidate.cat_hash, call)
+    return statement_key(candidate.cat_hash, call, GUIDE)
 
 
 def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:

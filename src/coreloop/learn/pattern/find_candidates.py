@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -23,42 +23,12 @@ from coreloop.learn.mine.window import (
     group_by_first_tool,
     moment,
 )
-from coreloop.learn.proposals.candidates import FROM_PLAYBOOK, Candidate, candidate_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Step, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
-MAX_NEAREST: Final = 3
-"""Dropped patterns that are shown for each gate."""
-_NEAR: Final = 0.9
-"""Share of the gate's success rate below which a miss is shown only if no candidate was found."""
-_NEAREST_BY: Final = {
-    "min_repeat": ("n_observed", "success_rate"),
-    "min_success_rate": ("success_rate", "n_observed"),
-    "min_unique_questions": ("n_question_hashes", "n_observed"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearMiss:
-    """A pattern that failed a gate, for local output only: its steps may hold users' values.
-
-    Attributes
-    ----------
-    gate : str
-        The first gate that it failed.
-    n_questions : int or None
-        Different questions by their hash, or None if it failed before they were counted.
-    """
-
-    gate: str
-    category: str
-    steps: str
-    n_success: int
-    n_observed: int
-    success_rate: float
-    n_questions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +43,11 @@ class CandidateSearch:
         Patterns that were examined.
     dropped : mapping of str to int
         How many failed each gate.
-    nearest : tuple of NearMiss
-        The nearest misses of the success rate and, without candidates, of the other gates.
     """
 
     candidates: tuple[Candidate, ...]
     n_groups: int
     dropped: Mapping[str, int]
-    nearest: tuple[NearMiss, ...] = ()
 
 
 def find_candidates(
@@ -139,30 +106,7 @@ def find_candidates(
             sieve.dropped["known"] = sieve.dropped.get("known", 0) + 1
         else:
             passed.append(candidate)
-    ranked = tuple(sorted(passed, key=_rank))
-    nearest = _nearest(window, sieve, _NEAREST_BY)
-    if ranked:
-        limit = _NEAR * gate.min_success_rate
-        by_rate = (miss for miss in nearest if miss.gate == "min_success_rate")
-        nearest = tuple(miss for miss in by_rate if miss.success_rate >= limit)
-    return CandidateSearch(ranked, patterns.height, sieve.dropped, nearest)
-
-
-def _nearest(window: Window, sieve: "_Sieve", gates: Iterable[str]) -> tuple[NearMiss, ...]:
-    missed = [(gate, row) for gate in gates if gate in sieve.missed for row in sieve.missed[gate].to_dicts()]
-    texts = window.texts_of("sequence", (row["sequence"] for _, row in missed))
-    return tuple(
-        NearMiss(
-            gate=gate,
-            category=row["category"],
-            steps=texts.get(row["sequence"], "steps that were cut off"),
-            n_success=row["n_success"],
-            n_observed=row["n_observed"],
-            success_rate=row["success_rate"],
-            n_questions=row.get("n_question_hashes"),
-        )
-        for gate, row in missed
-    )
+    return CandidateSearch(tuple(sorted(passed, key=_rank)), patterns.height, sieve.dropped)
 
 
 def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -196,16 +140,10 @@ class _Sieve:
     def __init__(self, rows: pl.DataFrame) -> None:
         self.rows = rows
         self.dropped: dict[str, int] = {}
-        self.missed: dict[str, pl.DataFrame] = {}
 
     def keep(self, gate: str, condition: pl.Expr) -> None:
         passed = self.rows.filter(condition)
         self.dropped[gate] = self.rows.height - passed.height
-        columns = _NEAREST_BY.get(gate)
-        if columns is not None:
-            failed = self.rows.filter(~condition)
-            nearest = failed.sort(*columns, "pattern", descending=[True, True, False])
-            self.missed[gate] = nearest.head(MAX_NEAREST)
         self.rows = passed
 
 
@@ -227,7 +165,7 @@ class _Details:
         distinct = self._distinct[pattern]
         sequence = self._sequences[row["sequence"]]
         return Candidate(
-            key=candidate_key(row["category"], sequence),
+            key=statement_key(row["category"], sequence, GUIDE),
             engine=target.name,
             axis=next(iter(target.selectors.values()), None),
             cat_hash=row["category"],

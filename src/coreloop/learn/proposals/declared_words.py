@@ -1,27 +1,65 @@
-"""The words that the base declares in its coreloop.yaml, in the edited file and in the tool's signature."""
+"""Whether a line names only what the base declares: in its coreloop.yaml, the edited file or a signature.
+
+`promote` asks before, the guard when it checks.
+"""
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
 from coreloop.base.project.imports import with_imported
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import DEFAULT_SELECTORS
+from coreloop.base.text import printable
 from coreloop.descriptions.source import Definition, definitions, parse
-from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, FailsCall, FailsSequence, parse_line
+from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, When, parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice
 
+MAX_FIELDS: Final = 3
+"""The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
 _SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
 """Files that may have a result's field: code, and schemas."""
-_Found = tuple[Definition, str, str]
-"""A definition, and the path and the text of its file."""
-_NAME: Final = re.compile(r'([^(=]*)(\(|="|)(.*)', re.DOTALL)  # show, show(company, show="billing
+_REFUSALS: Final = {
+    "tool": "{name} is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
+    "argument": "{name} is not an argument of {tool}",
+    "value": "{name} is not a value that coreloop.yaml or the source declares",
+    "field": "{name} is not a field that code or a schema of the base has",
+    "category": "{name} is not declared under categories: in coreloop.yaml",
+}
+
+
+class Named(NamedTuple):
+    """A name in a line; an argument or a value of another tool than the docstring's has that ``tool``."""
+
+    kind: Literal["tool", "argument", "value", "field", "category"]
+    name: str
+    tool: str = ""
+
+
+def named(line: str) -> Iterator[Named]:
+    """The names in a line of coreloop's."""
+    statement, value = parse_advice(line), parse_line(line)
+    if statement is not None:
+        its = statement.named()
+        yield from (Named("argument", name) for name in its.arguments)
+        yield from (Named("value", text) for text in its.values)
+        yield from (Named("field", name) for path in its.fields for name in path)
+        yield from (Named("tool", name) for name in its.tools)
+    elif isinstance(value, When) and value.category:
+        yield Named("category", value.category)
+    for call in value.calls if isinstance(value, AdvisedCalls) else ():
+        yield Named("tool", call.name)
+        for argument, given in call.arguments:
+            if argument != ELIDED:
+                yield Named("argument", argument, call.name)
+            if given is not None and given != f"<{argument}>":
+                yield Named("value", given.strip('"'), call.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,55 +76,54 @@ class Words:
         The docstring's tool; "" if unknown.
     definition : Definition, optional
         The tool's definition.
-    names : collection of str
-        What other files of the base have, of what lines name: ``show`` (a tool), ``show(company`` (an
-        argument), ``show="billing`` (a value), ``="open`` (a value of the docstring's own tool), ``.code`` (a
-        field).
+    names : collection of Named
+        What other files of the base have.
     """
 
     settings: Settings
     source: str
     tool: str = ""
     definition: Definition | None = None
-    names: Collection[str] = frozenset()
+    names: Collection[Named] = frozenset()
 
-    def is_declared(self, value: str) -> bool:
-        """Whether a value is a string in the file, escapes resolved, in what that imports, or an axis."""
-        declared = value in self.settings.axis_slugs or value in KOREAN_AXIS_SLUG
-        return declared or value in _strings(self.source) or f'="{value}' in self.names
-
-    def may_give(self, tool: str, value: str) -> bool:
-        """Whether a value is declared for the calls of a tool: as above, or in the tool's own file."""
-        return self.is_declared(value) or f'{tool}="{value}' in self.names
-
-    def has_category(self, label: str) -> bool:
-        """Whether coreloop.yaml has a category."""
-        return any(rule.label == label for rule in self.settings.categories)
-
-    def has_keyword(self, keyword: str) -> bool:
-        """Whether coreloop.yaml has a keyword, for any category."""
-        return any(keyword in rule.any for rule in self.settings.categories)
-
-    def has_tool(self, name: str) -> bool:
-        """Whether the base has a tool: under ``tools:``, or defined in this or another file."""
-        return name in self.settings.tools or name in self.names or name in _defined(self.source)
-
-    def has_field(self, name: str) -> bool:
-        """Whether code or a schema of the base has a result's field."""
-        return f".{name}" in self.names or re.search(rf"\b{re.escape(name)}\b", self.source) is not None
-
-    def takes(self, argument: str) -> bool:
-        """Whether the tool takes an argument."""
-        return self.definition is not None and takes(self.definition, argument)
-
-    def may_pass(self, tool: str, argument: str) -> bool:
-        """Whether a call of a tool may have an argument: a selector, or one of its signature."""
-        known = self.settings.tools.get(tool)
-        if argument in (DEFAULT_SELECTORS if known is None else known.selectors):
+    def has(self, one: Named) -> bool:
+        """Whether the base declares a name."""
+        if one in self.names:
             return True
-        if tool == self.tool and self.takes(argument):
+        match one.kind:
+            case "tool":
+                return one.name in self.settings.tools or one.name in _defined(self.source)
+            case "argument":
+                return self._takes(one)
+            case "value":  # a string in the file, escapes resolved, or an axis
+                known = one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG
+                return known or one.name in _strings(self.source) or Named("value", one.name) in self.names
+            case "field":
+                return re.search(rf"\b{re.escape(one.name)}\b", self.source) is not None
+        return any(rule.label == one.name for rule in self.settings.categories)
+
+    def _takes(self, one: Named) -> bool:
+        """Whether a call may have an argument: a selector, or one of its signature."""
+        known = self.settings.tools.get(one.tool)
+        if one.tool and one.name in (DEFAULT_SELECTORS if known is None else known.selectors):
             return True
-        return f"{tool}({argument}" in self.names
+        is_own = one.tool in {"", self.tool}
+        return is_own and self.definition is not None and _takes(self.definition, one.name)
+
+
+def refuse_words(line: str, words: Words) -> Iterator[str]:
+    """Why a line has names or values that the base does not have, whatever its evidence."""
+    statement = parse_advice(line)
+    for one in named(line):
+        is_field = one.kind == "field"  # from records, where a name may be anybody's text
+        if (is_field and not one.name.isascii()) or not words.has(one):
+            tool = printable(one.tool or words.tool)
+            yield _REFUSALS[one.kind].format(name=printable(one.name), tool=tool)
+    for path in statement.named().fields if statement is not None else ():
+        if len(path) > MAX_FIELDS:
+            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
+    if statement is not None and statement.sends_to(words.tool):
+        yield f"the line refers {printable(words.tool)} to itself"
 
 
 @dataclass(frozen=True)
@@ -97,23 +134,26 @@ class BaseNames:
     base: str
     settings: Settings
 
-    def among(self, lines: Iterable[str], paths: Collection[str]) -> frozenset[str]:
-        """The names that `Words.names` may have, of some lines for docstrings in these files."""
-        definitions = cache(self._definitions)  # a search of git for each tool, not for each of its names
-        texts = {path: self._text(path) for path in paths}
-        names = {name for line in lines for name in names_in(line)}
-        return frozenset(name for name in names if self._has(name, definitions, texts))
+    def among(self, lines: Iterable[str], paths: Collection[str]) -> frozenset[Named]:
+        """The names of some lines for docstrings in these files that the base's other files have."""
+        find = cache(self._definitions)  # a search of git for each tool, not for each of its names
+        files = [(path, self._text(path)) for path in paths]
 
-    def _has(self, name: str, definitions: Callable[[str], list[_Found]], texts: Mapping[str, str]) -> bool:
-        if name.startswith("."):
-            return name.isascii() and bool(self.repository.files_with(self.base, name[1:], _SOURCES))
-        if name.startswith('="'):
-            return any(self._has_value(name[2:], *file) for file in texts.items())
-        tool, sign, rest = _NAME.fullmatch(name).groups()  # type: ignore[union-attr]  # matches any text
-        found = definitions(tool)
-        if sign == "(":
-            return any(takes(definition, rest) for definition, *_ in found)
-        return any(self._has_value(rest, *file) for _, *file in found) if sign else bool(found)
+        def has(one: Named) -> bool:
+            match one.kind:
+                case "tool":
+                    return bool(find(one.name))
+                case "argument":
+                    return any(_takes(definition, one.name) for definition, *_ in find(one.tool))
+                case "value":
+                    found = [file for _, *file in find(one.tool)] if one.tool else files
+                    return any(self._has_value(one.name, *file) for file in found)
+                case "field":
+                    is_there = self.repository.files_with(self.base, one.name, _SOURCES)
+                    return one.name.isascii() and bool(is_there)
+            return False
+
+        return frozenset(filter(has, {one for line in lines for one in named(line)}))
 
     def _has_value(self, value: str, path: str, source: str) -> bool:
         """Whether a file has a text, or what it uses of the base's other files."""
@@ -131,41 +171,21 @@ class BaseNames:
         )
         return value in _texts(tree)
 
-    def _definitions(self, tool: str) -> list[_Found]:
-        """The definitions of a tool, by the name of its target or its own."""
+    def _definitions(self, tool: str) -> list[tuple[Definition, str, str]]:
+        """The definitions of a tool by the name of its target or its own, each with its file and the text."""
         known = self.settings.tools.get(tool)
         name = tool
         if known is not None and known.target is not None:
             name = known.target.partition("::")[2].partition(":")[0].rpartition(".")[2]
         return list(self._find(name)) if name.isidentifier() else []
 
-    def _find(self, name: str) -> Iterator[_Found]:
+    def _find(self, name: str) -> Iterator[tuple[Definition, str, str]]:
         for path in self.repository.files_with(self.base, f"(def|class)[[:space:]]+{name}", ("*.py",)):
             source = self._text(path)
             yield from ((definition, path, source) for definition in _defined(source).get(name, ()))
 
     def _text(self, path: str) -> str:
         return (self.repository.read(self.base, path) or b"").decode("utf-8", "replace")
-
-
-def names_in(line: str) -> Iterator[str]:
-    """The names in a line of coreloop's, as in `Words.names`."""
-    statement, value = parse_advice(line), parse_line(line)
-    if statement is not None:
-        named = statement.named()
-        yield from named.tools
-        yield from (f".{field}" for path in named.fields for field in path)
-        yield from (f"{tool}({argument}" for tool, argument, _ in named.given)
-        yield from (f'{tool}="{value}' for tool, _, value in named.given if value)
-        yield from (f'="{value}' for value in named.values)
-    calls = value.calls if isinstance(value, AdvisedCalls | FailsSequence) else ()
-    for call in (value.call,) if isinstance(value, FailsCall) else calls:
-        yield call.name
-        for argument, given in call.arguments:
-            if argument != ELIDED:
-                yield f"{call.name}({argument}"
-            if given is not None and given.startswith('"'):
-                yield f"{call.name}={given[:-1]}"
 
 
 @lru_cache(maxsize=64)
@@ -199,7 +219,7 @@ def _texts(tree: ast.AST) -> frozenset[str]:
 _OWN = frozenset({"self", "cls"})
 
 
-def takes(definition: Definition, name: str) -> bool:
+def _takes(definition: Definition, name: str) -> bool:
     """Whether a function's signature names an argument; what ``**kwargs`` takes has no name there."""
     node = definition.node
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

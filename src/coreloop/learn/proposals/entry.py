@@ -1,13 +1,47 @@
-"""Fields that candidates, counterexamples and statements share."""
+"""The entries of a day's files: what was found, its evidence, and its text or why there is none.
 
-from dataclasses import dataclass
-from typing import Annotated, Final
+A statement is a line about one tool, a candidate a sequence of tools that works, a counterexample what fails.
+Each says itself in a line (`text`), has `evidence` in words, `said` and `questions` from the records, and can
+be `shared`: then all that neither coreloop.yaml nor the source declares is ``[REDACTED n]``, n is the length.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
 
-SCHEMA_VERSION: Final = 1
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.messages import number_of
+from coreloop.base.records import is_category
+
+if TYPE_CHECKING:
+    from coreloop.learn.proposals.vocabulary import Vocabulary
+
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+GUIDE: Final = SECTIONS["R"]
+CAVEATS: Final = SECTIONS["F"]
+"""The docstring's section of candidates, and that of statements and counterexamples."""
+MAX_Q: Final = 0.05
+"""Limit of the q value: the expected share of false statements in a run."""
+MIN_CASES: Final = 3
+"""Cases that each side needs: with two, no order of four rates is rarer than one in six."""
+FROM_RECORDS: Final = 1
+"""Evidence rank of the audit log itself, the best rank."""
+FROM_PLAYBOOK: Final = 2
+"""Evidence rank of a pattern that passed because the playbook has advice for its questions."""
+FROM_NOTES: Final = 3
+"""Evidence rank of what people wrote by hand."""
+WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
+_REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
+StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
+
+
+def unless(is_known: bool, text: str) -> str:
+    """The text, or ``[REDACTED n]`` with its length if it is not known; once is enough."""
+    return text if is_known or _REDACTED.fullmatch(text) else f"[REDACTED {len(text)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +52,465 @@ class SuggestedAppend:
     target_symbol: str | None
     section: str
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a pattern, with the argument names of its most common form."""
+
+    name: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
+        return f"{self.name}({chosen})" if chosen else self.name
+
+
+def target_step(steps: tuple[Step, ...]) -> Step:
+    """The step whose tool a pattern documents: the last with a selector, else the last."""
+    return next((step for step in reversed(steps) if step.selectors), steps[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Calls that follow a statement, and those that do not.
+
+    Attributes
+    ----------
+    n_ok, n, cases : int
+        Successes and number of those that follow it, and the cases that they are from.
+    other_ok, other_n, other_cases : int
+        The same for those that do not.
+    """
+
+    n_ok: Count = 0
+    n: Count = 0
+    other_ok: Count = 0
+    other_n: Count = 0
+    cases: Count = 0
+    other_cases: Count = 0
+
+    def __str__(self) -> str:
+        otherwise = f", otherwise {self.other_ok:,} of {self.other_n:,}" if self.other_n else ""
+        return f"{self.n_ok:,} of {self.n:,}{otherwise}"
+
+
+class _WithQuestions:
+    """An entry of which the records say no more than example questions."""
+
+    __slots__ = ()
+    example_questions: tuple[str, ...]
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What only the records say, besides questions."""
+        return ()
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Example questions."""
+        return self.example_questions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement(_WithQuestions):
+    """One line about one tool, with its evidence; the draft adds ``id``, ``suggested_append``, ``refused``.
+
+    Attributes
+    ----------
+    kind : str
+        What the line is about, see `coreloop.learn.statements`; of joined clauses that of the first.
+    sides : Sides
+        In the whole window.
+    held : Sides
+        In the last third of the days.
+    case : str
+        What a case is: a session, a customer (by identifiers), a question or a request.
+    n_questions : int
+        Distinct questions of the side that has fewer.
+    difference, low, high : float
+        Difference of the two sides' mean success rates by case, and its 95 % interval.
+    q_value : float
+        Corrected for all tests of the run (Benjamini and Hochberg).
+    wasted : float
+        Calls wasted per 1,000 requests: the lower bounds of the difference and of the share of calls that
+        deviate.
+    lost : tuple of float
+        Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
+    """
+
+    id: str = ""
+    key: str
+    kind: StatementKind
+    tool: str
+    line: str
+    sides: Sides
+    held: Sides
+    case: str = "request"
+    n_questions: Count
+    difference: float
+    low: float
+    high: float
+    q_value: Share = 0.0
+    wasted: float = 0.0
+    lost: tuple[float, float] = (0.0, 0.0)
+    first_seen: datetime
+    last_seen: datetime
+    providers: dict[str, int] = field(default_factory=dict)
+    example_questions: tuple[str, ...] = ()
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+    @property
+    def n_behind(self) -> int:
+        """Calls of the smaller side; entries with few are not listed in a shared file."""
+        return min(self.sides.n, self.sides.other_n)
+
+    @property
+    def what(self) -> str:
+        """What it is, for its heading."""
+        return self.kind
+
+    @property
+    def text(self) -> str:
+        """The tool and its line, not escaped: ``analysis: First: show``."""
+        return f"{self.tool}: {self.line.removeprefix('- ')}"
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Both sides, the last third of the days, their difference, and what deviating calls cost."""
+        return (
+            sides_text(self, self.sides),
+            f"the last third of the days: {sides_text(self, self.held)}",
+            f"{difference_text(self)} (95 %)",
+            cost_text(self),
+            f"{self.n_questions} distinct questions, {seen_text(self)}",
+        )
+
+    def shared(self, words: "Vocabulary") -> "Statement":
+        """Without the questions, and without the line if a name in it is not declared."""
+        is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
+        withheld = not is_ours or not words.knows_line(self.tool, self.line)
+        return replace(
+            self,
+            # The key is a plain hash of the line: a dictionary attack would recover a withheld line.
+            key="" if withheld else self.key,
+            tool=unless(words.is_known(self.tool), self.tool),
+            line=unless(not withheld, self.line),
+            providers=words.redacted_providers(self.providers),
+            example_questions=(),
+            suggested_append=None if withheld else self.suggested_append,
+            refused=WITHHELD if withheld else self.refused,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatement:
+    """A statement that did not pass, and why. Shown locally only."""
+
+    tool: str
+    line: str
+    reason: str
+
+    def shared(self, words: "Vocabulary") -> "NearStatement":
+        """Without the tool and the line that are not declared."""
+        line = unless(words.knows_line(self.tool, self.line), self.line)
+        return replace(self, tool=unless(words.is_known(self.tool), self.tool), line=line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(_WithQuestions):
+    """A sequence of tools that passed the gates.
+
+    ``id``, ``suggested_append`` and ``refused`` come with the draft; ``bullets`` are those of the playbook
+    that relaxed the gate for it.
+
+    Attributes
+    ----------
+    rest_ok, rest_n : int
+        Successes and number of the other requests of its category; without categories, of the other requests
+        that begin with the same tool.
+    q_value : float or None
+        Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
+    """
+
+    id: str = ""
+    key: str
+    engine: str
+    axis: str | None
+    cat_hash: str
+    seq_hash: str
+    tool_pattern: tuple[Step, ...]
+    n_observed: Count
+    n_unique_questions: Count
+    n_sessions: Count
+    success_rate: Share
+    success_low: Share
+    base_rate: Share
+    rest_ok: Count = 0
+    rest_n: Count = 0
+    q_value: Share | None = None
+    avg_chunk_len: float
+    first_seen: datetime
+    last_seen: datetime
+    example_questions: tuple[str, ...]
+    providers: dict[str, int]
+    evidence_rank: int = FROM_RECORDS
+    bullets: tuple[str, ...] = ()
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+    @property
+    def tool(self) -> str:
+        """The tool whose docstring gets its text."""
+        return self.engine
+
+    @property
+    def n_succeeded(self) -> int:
+        """Requests that succeeded."""
+        return round(self.success_rate * self.n_observed)
+
+    @property
+    def n_behind(self) -> int:
+        """Requests behind it; entries with few are not listed in a shared file."""
+        return self.n_observed
+
+    @property
+    def what(self) -> str:
+        """What it is, for its heading."""
+        return f"category {self.cat_hash}"
+
+    @property
+    def text(self) -> str:
+        """Its steps, not escaped."""
+        return " > ".join(map(str, self.tool_pattern))
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Its requests, those of the rest of its category, and the rates."""
+        requests = (
+            f"{self.n_succeeded:,} of {number_of(self.n_observed, 'request')} succeeded, from "
+            f"{number_of(self.n_unique_questions, 'different question')} in "
+            f"{number_of(self.n_sessions, 'session')}, {seen_text(self)}"
+        )
+        rest = f"of other requests {self.rest_ok:,} of {self.rest_n:,}"
+        mean = f"; mean answer {self.avg_chunk_len:.0f} characters" if self.avg_chunk_len else ""
+        rates = (
+            f"success rate {self.success_rate:.2f}, lower bound {self.success_low:.2f}, "
+            f"category {self.base_rate:.2f}{mean}"
+        )
+        return (requests, rest, rates) if self.rest_n else (requests, rates)
+
+    def shared(self, words: "Vocabulary") -> "Candidate":
+        """Without questions and undeclared texts."""
+        withheld = any(
+            not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
+            for step in self.tool_pattern
+        )
+        axis = self.axis
+        return replace(
+            self,
+            # Both are plain hashes of redacted values, which a dictionary attack would reveal.
+            key="" if withheld else self.key,
+            seq_hash="" if withheld else self.seq_hash,
+            suggested_append=None if withheld else self.suggested_append,
+            refused=WITHHELD if withheld else self.refused,
+            engine=unless(words.is_known(self.engine), self.engine),
+            axis=None if axis is None else unless(words.declares(axis, self.engine), axis),
+            cat_hash=unless(is_category(self.cat_hash), self.cat_hash),
+            tool_pattern=tuple(map(words.redacted_step, self.tool_pattern)),
+            example_questions=(),
+            bullets=tuple(unless(False, text) for text in self.bullets),
+            providers=words.redacted_providers(self.providers),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """People's notes on a company: what the engine should do better. No text is proposed from them."""
+
+    stock_code: str
+    bullets: tuple[str, ...]
+    evidence_rank: int = FROM_NOTES
+
+    def shared(self) -> "Note":
+        """Redacted: no part of it is from a closed vocabulary."""
+        bullets = tuple(unless(False, text) for text in self.bullets)
+        return replace(self, stock_code=unless(False, self.stock_code), bullets=bullets)
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """All other calls of the same tool, and how many of them failed."""
+
+    n_failures: Count
+    n_calls: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A failing request: the location of its record, and its question. Written to local files only."""
+
+    file: str
+    offset: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """A failure that repeats. ``id``, ``suggested_append`` and ``refused`` come with the draft.
+
+    Attributes
+    ----------
+    kind : str
+        ``call``: calls of a tool with the same arguments. ``sequence``: requests with the same ``steps``; the
+        counts are of requests.
+    labels : tuple of str
+        Of the failure taxonomy.
+    n_failures, n_calls : int
+        Failures of this class and template, of all calls of this shape.
+    harm_low : float
+        Lower bound (Wilson, 95 %) of the share of calls that fail.
+    wasted_ms : float
+        Time of the failed calls.
+    providers : dict of str to int
+        Failed calls, or failed requests of a sequence, by provider; records without a provider are left out.
+    error_template, examples
+        In local files only.
+    """
+
+    id: str = ""
+    key: str
+    kind: Literal["call", "sequence"]
+    tool: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    cat_hash: str | None = None
+    labels: tuple[str, ...]
+    error_class: str | None
+    error_template: str | None = None
+    n_failures: Count
+    n_calls: Count
+    n_without: Without
+    harm_low: Share
+    wasted_ms: float
+    first_seen: datetime
+    last_seen: datetime
+    providers: dict[str, int] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+    @property
+    def call(self) -> Step:
+        """The call that fails, or the step that a failing sequence is about."""
+        return Step(self.tool, self.selectors, self.arg_keys)
+
+    @property
+    def unit(self) -> Literal["calls", "requests"]:
+        """Unit of its counts."""
+        return "calls" if self.kind == "call" else "requests"
+
+    @property
+    def n_behind(self) -> int:
+        """Failures behind it; entries with few are not listed in a shared file."""
+        return self.n_failures
+
+    @property
+    def what(self) -> str:
+        """What it is, for its heading."""
+        return f"{self.kind}, {', '.join(self.labels)}"
+
+    @property
+    def text(self) -> str:
+        """The failing call or sequence in a line, not escaped."""
+        if self.kind == "sequence":
+            return " > ".join(map(str, self.steps))
+        chosen = [f"{key}={value}" for key, value in self.selectors.items()]
+        others = [key for key in self.arg_keys if key not in self.selectors]
+        return f"{self.tool}({', '.join([*chosen, *others])})"
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """How often it failed, and the tool's other calls."""
+        error_class = f" ({self.error_class})" if self.error_class is not None else ""
+        failed = (
+            f"{self.n_failures:,} of {self.n_calls:,} {self.unit} failed{error_class}, {seen_text(self)}",
+            f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
+        )
+        without = self.n_without
+        otherwise = f"called otherwise: {without.n_failures} of {without.n_calls} failed"
+        return (*failed, otherwise) if self.kind == "call" else failed
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What only the records say, besides questions: the error without values."""
+        return (self.error_template,) if self.error_template else ()
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Example questions."""
+        return tuple(example.question for example in self.examples)
+
+    def shared(self, words: "Vocabulary") -> "Counterexample":
+        """Without local details and undeclared texts."""
+        withheld = not all(map(words.is_known, {self.tool, *(step.name for step in self.steps)}))
+        return replace(
+            self,
+            key="",  # a plain hash that covers the error's text, which a dictionary attack would reveal
+            tool=unless(words.is_known(self.tool), self.tool),
+            selectors=words.redacted(self.tool, self.selectors),
+            arg_keys=words.redacted_keys(self.tool, self.arg_keys, self.selectors),
+            steps=tuple(map(words.redacted_step, self.steps)),
+            error_template=None,
+            providers=words.redacted_providers(self.providers),
+            examples=(),
+            refused=WITHHELD if withheld else self.refused,
+        )
+
+
+Entry = Statement | Candidate | Counterexample
+
+
+def seen_text(entry: Entry) -> str:
+    """The first and the last day of its records."""
+    return f"{entry.first_seen:%Y-%m-%d} to {entry.last_seen:%Y-%m-%d}"
+
+
+def sides_text(statement: Statement, sides: Sides) -> str:
+    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``."""
+    return (
+        f"follows: {sides.n_ok:,} of {number_of(sides.n, 'call')}, "
+        f"{number_of(sides.cases, statement.case)}; does not: {sides.other_ok:,} of "
+        f"{sides.other_n:,}, {number_of(sides.other_cases, statement.case)}"
+    )
+
+
+def difference_text(statement: Statement) -> str:
+    """The difference of the two sides' rates by case, its interval, and q."""
+    interval = f"{statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f})"
+    return f"difference {interval}, {q_text(statement.q_value)}"
+
+
+def cost_text(statement: Statement) -> str:
+    """The least calls wasted, and the requests that they may have cost, at most with other reasons."""
+    low, high = statement.lost
+    lost = f"{low:.1f} to {high:.1f} requests lost"
+    return f"per 1,000 requests: at least {statement.wasted:.1f} calls wasted, {lost}"
+
+
+def q_text(q_value: float) -> str:
+    """``q 0.012``, or ``q < 0.001``."""
+    return f"q {q_value:.3f}" if q_value >= 0.001 else "q < 0.001"
+
+
+def not_sure(q_value: float) -> str:
+    """Why a tested statement did not pass."""
+    return f"{q_text(q_value)}, above the limit of {MAX_Q}"
+
+
+def too_few(n_cases: int, case: str) -> str:
+    """Why a statement was not tested: how many cases deviate from it."""
+    return f"{MIN_CASES} cases a side needed: {number_of(n_cases, case)} so far"

@@ -1,21 +1,24 @@
 """The wordings of a line, which name the same failure and stand for the same proposal."""
 
+from dataclasses import replace
 from typing import Final
 
 from coreloop.base.git.trailers import SECTIONS
-from coreloop.learn.proposals.statement_lines import (
-    Advice,
-    advice,
-    condition,
-    fails,
-    in_language,
-    parse_advice,
-    statement_key,
-)
+from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice, statement_key
 
-_FAILING: Final = {"always_pass": "without", "leave_out": "with", "never_empty": "empty", "at_most": "over"}
-"""By form, the condition under which calls fail that do not follow it."""
-_WORKING: Final = {failing: working for working, failing in _FAILING.items()}
+_REVERSE: Final = {
+    "always_pass": "without_fails",
+    "leave_out": "with_fails",
+    "never_empty": "empty_fails",
+    "at_most": "over_fails",
+}
+"""By form, the one that says under which condition calls fail that do not follow it."""
+_WORKING: Final = {failing: working for working, failing in _REVERSE.items()}
+
+
+def working(line: Advice) -> Advice:
+    """The form that says what works, of a line that says what fails; any other line as it is."""
+    return replace(line, form=_WORKING.get(line.form, line.form))
 
 
 def wordings_of(line: str) -> tuple[str, ...]:
@@ -55,11 +58,7 @@ def keys_of(tool: str, line: str, *sections: str) -> frozenset[str]:
 
 def _reverse(own: Advice) -> Advice | None:
     """``limit over 20 fails`` for ``limit: at most 20``, and the reverse; None for other forms."""
-    slots = dict(own.conditions[0].slots if own.conditions else own.slots)
-    if own.more or len(slots.get("arguments", ("",))) != 1:
+    form = {**_REVERSE, **_WORKING}.get(own.form)
+    if form is None or own.more or len(own.items("arguments", "argument")) != 1:
         return None
-    if own.form in _FAILING:
-        return in_language(fails((condition(_FAILING[own.form], **slots),), ""), own.language)
-    is_plain = own.form == "fails" and not own.slots and len(own.conditions) == 1
-    working = _WORKING.get(own.conditions[0].form) if is_plain else None
-    return in_language(advice(working, **slots), own.language) if working is not None else None
+    return replace(own, form=form)

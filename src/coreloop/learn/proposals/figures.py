@@ -1,17 +1,11 @@
-"""The figures of proposed lines in a commit's trailers: for promotion, and for the guard."""
+"""The figures of proposed lines in a commit's trailers."""
 
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.learn.proposals.sequence_lines import CaveatEvidence, Fails, GuideEvidence
-
-Unit = Literal["calls", "requests"]
 _COUNT: Final = r"[0-9]{1,10}"
-_GUIDE: Final = re.compile(rf"({_COUNT}) of ({_COUNT}) requests, lower bound [01]\.[0-9]{{2}}")
-_STATEMENT: Final = re.compile(
-    rf"({_COUNT}) of ({_COUNT}) (calls|requests)(?:, otherwise ({_COUNT}) of ({_COUNT}))?"
-)
+_STATEMENT: Final = re.compile(rf"({_COUNT}) of ({_COUNT}) calls(?:, otherwise ({_COUNT}) of ({_COUNT}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +14,7 @@ class StatementEvidence:
 
     n_ok: int
     n: int
-    unit: Unit
+    unit: Literal["calls"] = "calls"
     other_ok: int = 0
     other_n: int = 0
 
@@ -29,41 +23,9 @@ class StatementEvidence:
         return f"{self.n_ok} of {self.n} {self.unit}{rest}"
 
 
-def guide_figures(evidence: GuideEvidence) -> dict[str, str]:
-    """Evidence, Observed and Unique-Questions of a Guide."""
-    return {
-        "Evidence": f"{evidence.succeeded} of {evidence.requests} requests, lower bound {evidence.low}",
-        "Observed": str(evidence.requests),
-        "Unique-Questions": str(evidence.questions),
-    }
-
-
-def caveat_figures(fails: Fails, evidence: CaveatEvidence) -> dict[str, str]:
-    """Evidence, Observed and Unique-Questions of a caveat."""
-    share = f"{fails.counts.failed} of {fails.counts.of} {fails.counts.unit}"
-    return {
-        "Evidence": f"{share} failed, lower bound {evidence.low}",
-        "Observed": str(fails.counts.of),
-        "Unique-Questions": "not-applicable",
-    }
-
-
-def statement_figures(evidence: StatementEvidence, questions: int) -> dict[str, str]:
-    """Evidence, Observed and Unique-Questions of a statement."""
-    return {
-        "Evidence": str(evidence),
-        "Observed": str(evidence.n + evidence.other_n),
-        "Unique-Questions": str(questions),
-    }
-
-
-def read_guide_evidence(written: str) -> tuple[int, int] | None:
-    """Parse a Guide's Evidence trailer to successes and requests; None if it does not parse."""
-    match = _GUIDE.fullmatch(written)
-    if match is None:
-        return None
-    succeeded, requests = int(match[1]), int(match[2])
-    return (succeeded, requests) if succeeded <= requests else None
+def trailer_figures(evidence: str, observed: int, questions: int) -> dict[str, str]:
+    """Evidence, Observed and Unique-Questions."""
+    return {"Evidence": evidence, "Observed": str(observed), "Unique-Questions": str(questions)}
 
 
 def read_statement_evidence(written: str) -> StatementEvidence | None:
@@ -71,8 +33,6 @@ def read_statement_evidence(written: str) -> StatementEvidence | None:
     match = _STATEMENT.fullmatch(written)
     if match is None:
         return None
-    n_ok, n, other_ok, other_n = (int(match[group] or 0) for group in (1, 2, 4, 5))
-    unit: Unit = "calls" if match[3] == "calls" else "requests"
-    evidence = StatementEvidence(n_ok, n, unit, other_ok, other_n)
+    n_ok, n, other_ok, other_n = (int(figure or 0) for figure in match.groups())
     is_sound = n_ok <= n > 0 and other_ok <= other_n
-    return evidence if is_sound and str(evidence) == written else None
+    return StatementEvidence(n_ok, n, "calls", other_ok, other_n) if is_sound else None

@@ -2,28 +2,78 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Generic, Protocol, Self, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 import orjson
 
+from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private_together
 from coreloop.base.messages import number_of
-from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
-from coreloop.learn.proposals.entry import SCHEMA_VERSION
-from coreloop.learn.proposals.statements import Statement
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Note, Statement
+from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.proposals.vocabulary import Vocabulary
 
+SCHEMA_VERSION: Final = 1
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayFile:
+    """What the files of a day have in common.
+
+    Attributes
+    ----------
+    ids : dict of str to str
+        Key -> id, of all runs of the day: a key keeps its id.
+    n_folded : int
+        Entries of too few requests to be listed in a shared file; 0 in a local one.
+    draft_sha256 : str
+        Digest of the draft that was written with it, 64 hex digits.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    generated_at: datetime
+    window: Days
+    statements: tuple[Statement, ...] = ()
+    ids: dict[str, str] = field(default_factory=dict)
+    n_folded: int = 0
+    draft_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatesFile(DayFile):
+    """``candidates/{YYYY-MM-DD}-candidates.json``; ``notes`` only with ``--include-audit-analysis``."""
+
+    candidates: tuple[Candidate, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Statement | Candidate, ...]:
+        """The statements, then the candidates, each best first."""
+        return (*self.statements, *self.candidates)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterexamplesFile(DayFile):
+    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; ``errors`` in local files only."""
+
+    counterexamples: tuple[Counterexample, ...]
+    errors: tuple[ErrorRow, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Statement | Counterexample, ...]:
+        """The statements, best first, then the counterexamples, worst first."""
+        return (*self.statements, *self.counterexamples)
+
+
 ProposalsFile = CandidatesFile | CounterexamplesFile
-_Entry = TypeVar("_Entry", bound=Candidate | Counterexample | Statement)
-_Kind = TypeVar("_Kind")
+_Entry = TypeVar("_Entry", Candidate, Counterexample)
 _File = TypeVar("_File", bound=ProposalsFile)
 
 
@@ -122,10 +172,10 @@ def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
     return document
 
 
-_Any = TypeVar("_Any")
+_Decoded = TypeVar("_Decoded")
 
 
-def _decoded(path: Path, kind: type[_Any], refusal: str) -> _Any:
+def _decoded(path: Path, kind: type[_Decoded], refusal: str) -> _Decoded:
     try:
         return msgspec.json.decode(read_file(path), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -170,44 +220,14 @@ def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, da
     return {**known, **{key: f"{prefix}-{day}-{number:03d}" for number, key in enumerate(new, highest + 1)}}
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered(Generic[_Entry]):
-    """Entries with their ids.
-
-    Attributes
-    ----------
-    entries : tuple
-        Best first; for a shared file redacted, without those of too few requests.
-    ids : dict of str to str
-        Key -> id, of all runs of the day; in a shared file, ``withheld-{id}`` replaces a key not listed.
-    n_folded : int
-        Entries of too few requests or failures to be listed in a shared file.
-    """
-
-    entries: tuple[_Entry, ...]
-    ids: dict[str, str]
-    n_folded: int = 0
-
-    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
-        """The entries of one kind, best first."""
-        return tuple(entry for entry in self.entries if isinstance(entry, kind))
-
-    def redacted(self, redact: Callable[[_Entry], _Entry]) -> Self:
-        """The same for a shared file."""
-        listed = tuple(redact(entry) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED)
-        withheld = set(self.ids.values()) - {entry.id for entry in listed if entry.key}
-        shown = {f"withheld-{id}" if id in withheld else key: id for key, id in self.ids.items()}
-        return replace(self, entries=listed, ids=shown, n_folded=len(self.entries) - len(listed))
-
-
 def write_night(
     folder: Path,
-    day: date,
-    entries: Iterable[_Entry],
+    document: _File,
+    page: Callable[[_File, Vocabulary], str],
     *,
+    words: Vocabulary,
     kind: ProposalKind,
-    redact: Callable[[_Entry], _Entry] | None,
-    build: Callable[[Numbered[_Entry]], tuple[_File, str]],
+    sanitized: bool,
     n_records: int,
 ) -> tuple[_File, tuple[Path, ...]]:
     """Write ``{day}-{kind}.json`` and its draft, ``{day}-draft.md``, one process at a time.
@@ -218,16 +238,16 @@ def write_night(
     ----------
     folder : Path
         Folder of the files.
-    day : date
-        Day of the run.
-    entries : iterable of Candidate, Counterexample or Statement
-        Best first, without ids; they share one numbering.
+    document : CandidatesFile or CounterexamplesFile
+        Its entries are best first, without ids; they share one numbering.
+    page : callable
+        Makes the draft.
+    words : Vocabulary
+        What may be shown.
     kind : ProposalKind
         Of the entries.
-    redact : callable, optional
-        Redacts an entry for a shared file; None for local files.
-    build : callable
-        Makes the file's model and the draft from the numbered entries.
+    sanitized : bool
+        Redact the entries for a shared file, and list only those of enough requests.
     n_records : int
         Records of the run's window.
 
@@ -241,33 +261,34 @@ def write_night(
     WorkspaceError
         The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
+    day, is_empty = document.generated_at.date(), not document.entries
     path, draft = folder / f"{day}-{kind.name}.json", folder / f"{day}-draft.md"
-    entries = list(entries)
     with locked(folder):
-        numbered = _numbered(entries, path, day, kind)
-        document, text = build(numbered if redact is None else numbered.redacted(redact))
-        page = text.encode("utf-8", "replace")
-        document = replace(document, draft_sha256=sha256(page).hexdigest())
-        if not n_records and not entries and newest_night(folder, kind) is not None:
+        known = _read(path, _Known, kind.damaged).ids if path.exists() else {}
+        ids = assign_ids((entry.key for entry in document.entries), known, prefix=kind.prefix, day=day)
+        entries: list[Entry] = [replace(entry, id=ids[entry.key]) for entry in document.entries]
+        n_folded = 0
+        if sanitized:
+            listed = [entry.shared(words) for entry in entries if entry.n_behind >= MIN_PUBLISHED]
+            withheld = set(ids.values()) - {entry.id for entry in listed if entry.key}
+            ids = {f"withheld-{id}" if id in withheld else key: id for key, id in ids.items()}
+            entries, n_folded = listed, len(entries) - len(listed)
+        parts: dict[str, Any] = {
+            "statements": tuple(entry for entry in entries if isinstance(entry, Statement)),
+            kind.name: tuple(entry for entry in entries if not isinstance(entry, Statement)),
+        }
+        document = replace(document, ids=ids, n_folded=n_folded, **parts)
+        text = page(document, words).encode("utf-8", "replace")
+        document = replace(document, draft_sha256=sha256(text).hexdigest())
+        if not n_records and is_empty and newest_night(folder, kind) is not None:
             return document, ()
-        write_private_together({draft: page, path: to_json(document)})
+        write_private_together({draft: text, path: to_json(document)})
     return document, (path, draft)
 
 
 def newest_night(folder: Path, kind: ProposalKind) -> Path | None:
     """Return the newest file of a kind in a folder, or None if absent."""
     return max(folder.glob(f"????-??-??-{kind.name}.json"), default=None)
-
-
-def _numbered(entries: list[_Entry], path: Path, day: date, kind: ProposalKind) -> Numbered[_Entry]:
-    known = _read(path, _Known, kind.damaged).ids if path.exists() else {}
-    ids = assign_ids((entry.key for entry in entries), known, prefix=kind.prefix, day=day)
-    return Numbered(tuple(replace(entry, id=ids[entry.key]) for entry in entries), ids)
-
-
-def folded_note(count: int, noun: str) -> str:
-    """A draft's note on the entries of too few requests, or failures, to be listed; empty without such."""
-    return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:

@@ -1,6 +1,5 @@
 """The text and target of a statement, or the reason for its refusal."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -10,18 +9,15 @@ from typing import Final
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
-from coreloop.descriptions.heading import DocLine
+from coreloop.descriptions.sections import DocLine
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.equal_wordings import keys_of
+from coreloop.learn.proposals.entry import Statement, Step
+from coreloop.learn.proposals.equal_wordings import keys_of, working
 from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 MAX_EXAMPLES: Final = 5
-_SAME_BOUNDS: Final = ({"at_most", "fails"}, {"at_least", "fails"})
-"""A bound, and how earlier versions said it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +116,6 @@ def _refuse_redundant(advice: Advice, tool: Tool) -> str | None:
     """Why a line would add nothing to the tool's schema and docstring, or None."""
     if all(_is_in_schema(clause, tool) for clause in advice.clauses()):
         return "redundant: its schema says this"
-    for clause in advice.clauses() if advice.form == "source" else ():
-        argument, paths = dict(clause.slots)["argument"][0], dict(clause.slots).get("paths", ())
-        if paths and all(_names_source(tool.docstring, argument, path) for path in paths):
-            return "redundant: its docstring names this source"
     return None
 
 
@@ -165,15 +157,10 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
     """Whether a clause says no more than another; the error's class changes with more records."""
     if advice.subject() != own.subject():
         return False
-    advice, own = in_language(advice, "en"), in_language(own, "en")
+    advice, own = working(in_language(advice, "en")), working(in_language(own, "en"))
     if advice.form == own.form == "always_pass":
-        return set(dict(advice.slots)["arguments"]) <= set(dict(own.slots)["arguments"])
-    if {advice.form, own.form} in _SAME_BOUNDS:
-        return dict(advice.slots).get("number") == dict(own.conditions[0].slots).get("number")
-    if advice.form != "fails":
-        return advice == own
-    calls = [dict(line.slots).get("call") for line in (advice, own)]
-    return advice.conditions == own.conditions and calls[0] in {None, calls[1]}
+        return set(advice.items("arguments")) <= set(own.items("arguments"))
+    return advice == own
 
 
 def _bullets(docstring: str) -> list[str]:
@@ -201,37 +188,6 @@ def _is_in_schema(advice: Advice, tool: Tool) -> bool:
 
 def _limits(tool: Tool, argument: str) -> SchemaLimits:
     return tool.limits.get(argument, SchemaLimits())
-
-
-def _names_source(docstring: str, argument: str, path: str) -> bool:
-    """Whether a docstring names the source of a value; for a bare result the tool's name is enough."""
-    name, _, fields = path.partition("()")
-    if not fields and _is_named(name, docstring):
-        return True
-    last = re.findall(r"\w+", fields)[-1:]
-    return any(_shares_line(name, word, docstring) for word in (argument, *last))
-
-
-def _shares_line(name: str, word: str, docstring: str) -> bool:
-    """Whether a line of a docstring names a tool together with an argument or a field, as a name or in words.
-
-    ``Take the product id from get_order`` names product_id, ``get_user : The ids of a customer's orders``
-    names ``orders[]``, and ``See get_order`` neither.
-    """
-    parts = _words(word.replace("_", " "))
-    lines = (set(re.findall(r"\w+", line)) for line in docstring.splitlines())
-    return any(name in words and (word in words or _words(" ".join(words)) >= parts) for words in lines)
-
-
-def _words(text: str) -> set[str]:
-    """The words of a text, plurals without their s."""
-    return {word.removesuffix("s") for word in re.findall(r"\w+", text.casefold())}
-
-
-def _is_named(name: str, docstring: str) -> bool:
-    """Whether a docstring names a tool, or the common prefix of several tools: ``find_user_id``."""
-    words = (word for word in re.findall(r"\w+", docstring) if "_" in word)
-    return any(name == word or name.startswith(f"{word}_") for word in words)
 
 
 def with_questions(

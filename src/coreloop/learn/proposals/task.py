@@ -5,14 +5,18 @@ counts, classes of errors and kinds of lines. Nothing that a user or a model wro
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
+from coreloop.learn.proposals.entry import Count, unless
 from coreloop.learn.proposals.statement_lines import Advice, in_language
 from coreloop.learn.statements.line_sentences import Language
+
+if TYPE_CHECKING:
+    from coreloop.learn.proposals.vocabulary import Vocabulary
 
 Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
@@ -41,18 +45,54 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureCounts:
-    """The figures of an error, see `coreloop.learn.proposals.counterexamples.ErrorRow`."""
+class ErrorRow:
+    """Failed calls of a tool whose errors differ in values only.
 
+    Attributes
+    ----------
+    error : str
+        The text without values.
+    n_calls, n_cases : int
+        Failed calls, retries included, and the cases that they are from.
+    n_lost : int
+        Failed requests among those with such a call.
+    n_recovered : int
+        Calls after which a later call of the tool worked in the same request.
+    n_repeated : int
+        Calls that are the third or later of the tool in their request.
+    mender : str
+        Who can mend it. ``text``: a proposed line is about it; ``merged``: promoted lines explain most of it.
+    merged : tuple of str
+        The promoted lines that these calls deviate from, each with how many, and how many since the merge.
+    n_documented : int
+        Calls that follow a promoted line, and came after all of the tool's were merged.
+    nearest : tuple of str
+        The two lines, not proposed, that separate these calls best and explain most, each with its counts.
+    task : str
+        See `coreloop.learn.proposals.task`.
+    """
+
+    tool: str
+    error: str
     error_class: str
+    n_calls: Count
+    n_cases: Count
+    n_lost: Count
+    n_recovered: Count
+    n_repeated: Count
     mender: Mender
-    n_calls: int
-    n_lost: int
-    n_documented: int = 0
+    merged: tuple[str, ...] = ()
+    n_documented: Count = 0
+    nearest: tuple[str, ...] = ()
+    task: str = ""
+
+    def shared(self, words: "Vocabulary") -> "ErrorRow":
+        """Without the error's text, what is no line of ours, and a tool that is not declared."""
+        return replace(self, tool=unless(words.is_known(self.tool), self.tool), error="", nearest=())
 
 
 def task_of(
-    tool: Tool | None, failure: FailureCounts, *, merged: Sequence[Cause] = (), nearest: Sequence[Cause] = ()
+    tool: Tool | None, failure: ErrorRow, *, merged: Sequence[Cause] = (), nearest: Sequence[Cause] = ()
 ) -> str:
     """A text to hand to a coding agent.
 

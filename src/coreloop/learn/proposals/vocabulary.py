@@ -3,7 +3,6 @@
 Only names that coreloop.yaml or the source declares are written; all others become placeholders.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -11,9 +10,10 @@ from typing import Any, Final
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
-from coreloop.learn.proposals.entry import SuggestedAppend
+from coreloop.learn.proposals.declared_words import Named, named
+from coreloop.learn.proposals.entry import Step, SuggestedAppend, unless
 from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.statement_lines import parse_advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,24 @@ class Vocabulary:
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
         return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+
+    def knows_line(self, tool: str, line: str) -> bool:
+        """Whether every name in a line is declared, fields of results aside."""
+        return (
+            parse_advice(line) is not None
+            and self.is_known(tool)
+            and all(self._has(tool, one) for one in named(line))
+        )
+
+    def _has(self, tool: str, one: Named) -> bool:
+        match one.kind:
+            case "argument":
+                return one.name in self.parameters(tool)
+            case "value":
+                return self.declares(one.name, tool)
+            case "tool":
+                return self.is_known(one.name)
+        return True
 
     def values_by_hash(self, tool: str) -> dict[int, str]:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
@@ -132,12 +150,6 @@ class Vocabulary:
         return "it names a tool that is not defined here; name it under tools: in coreloop.yaml"
 
 
-def unless(is_known: bool, text: str) -> str:
-    """The text, or ``[REDACTED n]`` with its length if it is not known; once is enough."""
-    return text if is_known or _REDACTED.fullmatch(text) else f"[REDACTED {len(text)}]"
-
-
-_REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
 _OURS: Final = frozenset({"key", "seq_hash", "refused"})
 """Fields that a shared file may lack, and that no user writes."""
 _FOREIGN: Final = frozenset(

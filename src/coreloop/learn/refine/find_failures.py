@@ -12,14 +12,14 @@ from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
-from coreloop.learn.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Step, Without, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 
 MAX_EXAMPLES: Final = 5
-MAX_NEAREST: Final = 3
 _MIN_TORN_CHARS: Final = 20  # chosen: a shorter start fits several questions
 _SHAPE: Final = ("tool", "shape")
 _IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
+_N_FAILED: Final = pl.col("n").filter(pl.col("error_class") != "").sum()
 _Places = list[Mapping[str, Any]]
 
 
@@ -35,14 +35,11 @@ class CounterexampleSearch:
         Failing groups that were examined.
     dropped : mapping of str to int
         How many were dropped, by reason.
-    nearest : tuple of Counterexample
-        Without counterexamples, the groups with the most failures; for local output only.
     """
 
     counterexamples: tuple[Counterexample, ...]
     n_groups: int
     dropped: Mapping[str, int]
-    nearest: tuple[Counterexample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +83,7 @@ def find_counterexamples(
     examples = tuple(
         replace(group, examples=_examples(places, window, questions)) for group, places in ranked
     )
-    rare = sorted((group for group, _ in groups if group.n_failures < min_failures), key=_most_failures)
-    nearest = tuple(rare[:MAX_NEAREST]) if not examples else ()
-    return CounterexampleSearch(examples, len(groups), dropped, nearest)
-
-
-def _most_failures(group: Counterexample) -> tuple[int, float, str]:
-    return (-group.n_failures, -group.harm_low, group.key)
+    return CounterexampleSearch(examples, len(groups), dropped)
 
 
 def _rank(group: Counterexample) -> tuple[float, float, int, str]:
@@ -104,7 +95,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         return
     failed = window.calls.filter(pl.col("error_class") != "")
     keys = (*_SHAPE, "error_class", "template")
-    totals = window.calls.group_by(_SHAPE).agg(n_calls=pl.col("n").sum())
+    totals = window.calls.group_by(_SHAPE).agg(n_calls=pl.col("n").sum(), n_failed=_N_FAILED)
     rows = (
         failed.group_by(keys)
         .agg(
@@ -120,11 +111,16 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         .collect()
     )
     shapes = _call_shapes(window)
-    others = _OtherCalls(window, shapes)
+    of_tool = _calls_of_tools(window)
     templates = window.texts_of("template", rows["template"])
     for row in _without_torn_texts(rows.to_dicts(), templates):
         if row["error_class"] not in excluded:
-            yield _call(row, shapes[row["shape"]], templates[row["template"]], others), _sorted(row["places"])
+            without = Without(
+                of_tool[row["tool"]].n_failures - row["n_failed"],
+                of_tool[row["tool"]].n_calls - row["n_calls"],
+            )
+            group = _call(row, shapes[row["shape"]], templates[row["template"]], without)
+            yield group, _sorted(row["places"])
 
 
 def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]) -> list[dict[str, Any]]:
@@ -152,42 +148,10 @@ def _begins(text: str, head: str) -> bool:
     return len(head) >= _MIN_TORN_CHARS and text.startswith(head)
 
 
-class _OtherCalls:
-    """Failures and arguments of a tool's calls of other shapes."""
-
-    def __init__(self, window: Window, shapes: Mapping[int, _Shape]) -> None:
-        failed = pl.col("error_class") != ""
-        counts = window.calls.group_by(_SHAPE).agg(
-            n=pl.col("n").sum(), n_failed=pl.col("n").filter(failed).sum()
-        )
-        self._by_tool: dict[str, list[dict[str, Any]]] = {}
-        for row in counts.sort("tool", "shape").collect().iter_rows(named=True):
-            self._by_tool.setdefault(row["tool"], []).append(row)
-        self._shapes = shapes
-        self._of_tool: dict[str, tuple[int, int, int, Counter[str]]] = {}
-        self._own: dict[tuple[str, int], dict[str, Any]] = {}
-
-    def without(self, tool: str, shape: int) -> Without:
-        n, n_failed, n_shapes, names = self._totals(tool)
-        own = self._own[tool, shape]
-        keys = set(self._shapes[shape].arg_keys)
-        others = {name: n_with - (name in keys) for name, n_with in names.items()}
-        return Without(
-            n_failures=n_failed - own["n_failed"],
-            n_calls=n - own["n"],
-            arg_keys=tuple(sorted(name for name, n_with in others.items() if n_with == n_shapes - 1 > 0)),
-            any_arg_keys=tuple(sorted(name for name, n_with in others.items() if n_with)),
-        )
-
-    def _totals(self, tool: str) -> tuple[int, int, int, Counter[str]]:
-        """Calls, failures, shapes of a tool, and in how many of them each argument is."""
-        if tool not in self._of_tool:
-            rows = self._by_tool[tool]
-            names = Counter(name for row in rows for name in set(self._shapes[row["shape"]].arg_keys))
-            n, n_failed = (sum(row[column] for row in rows) for column in ("n", "n_failed"))
-            self._of_tool[tool] = n, n_failed, len(rows), names
-            self._own.update({(tool, row["shape"]): row for row in rows})
-        return self._of_tool[tool]
+def _calls_of_tools(window: Window) -> dict[str, Without]:
+    """Failures and calls of each tool."""
+    counts = window.calls.group_by("tool").agg(n_failed=_N_FAILED, n=pl.col("n").sum()).collect()
+    return {tool: Without(n_failed, n) for tool, n_failed, n in counts.iter_rows()}
 
 
 def _call_shapes(window: Window) -> dict[int, _Shape]:
@@ -199,9 +163,9 @@ def _call_shapes(window: Window) -> dict[int, _Shape]:
     return {number: replace(decode(text), text=text) for number, text in texts.items()}
 
 
-def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _OtherCalls) -> Counterexample:
+def _call(row: Mapping[str, Any], shape: _Shape, template: str, without: Without) -> Counterexample:
     return Counterexample(
-        key=counterexample_key("call", row["tool"], shape.text, row["error_class"], template),
+        key=statement_key("call", row["tool"], shape.text, row["error_class"], template, CAVEATS),
         kind="call",
         tool=row["tool"],
         selectors=shape.selectors,
@@ -211,7 +175,7 @@ def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _OtherCa
         error_template=template,
         n_failures=row["n_failures"],
         n_calls=row["n_calls"],
-        n_without=others.without(row["tool"], row["shape"]),
+        n_without=without,
         harm_low=success_bound(row["n_failures"], row["n_calls"]),
         wasted_ms=row["wasted_us"] / 1000,
         first_seen=moment(row["first_us"]),
@@ -289,7 +253,7 @@ def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexamp
         bits |= signals
     classes = names_of(bits, among=CLASSES)
     return Counterexample(
-        key=counterexample_key("sequence", row["category"], sequence),
+        key=statement_key("sequence", row["category"], sequence, CAVEATS),
         kind="sequence",
         tool=target.name,
         selectors=target.selectors,
@@ -301,7 +265,7 @@ def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexamp
         error_template=None,
         n_failures=row["n_failures"],
         n_calls=row["n_calls"],
-        n_without=Without(0, 0, ()),
+        n_without=Without(0, 0),
         harm_low=success_bound(row["n_failures"], row["n_calls"]),
         wasted_ms=0.0,
         first_seen=moment(row["first_us"]),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import comb, erfc, sqrt
 from typing import Final
 
-from coreloop.learn.proposals.statements import MIN_CASES
+from coreloop.learn.proposals.entry import MIN_CASES
 from coreloop.learn.statements.sets import iter_places
 
 MIN_DIFFERENCE: Final = 0.15  # chosen: all calls pay for a line, and a smaller gap saves too few

@@ -3,15 +3,14 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.counterexamples import ErrorRow
-from coreloop.learn.proposals.task import Cause, FailureCounts, Mender, Merged, cause_text, task_of
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog
@@ -120,25 +119,22 @@ def _row(log: CaseLog, group: tuple[str, int], calls: Sequence[tuple[int, int]],
     error_class = next(call.error_class for call in failed if call.template == template)
     templates = {call.template for call in failed}
     explained = _explained(known.search, templates) if known.search is not None else _Explained()
-    failure = FailureCounts(
+    row = ErrorRow(
+        tool=tool,
+        error=_text(log, template),
         error_class=error_class,
         mender=explained.mender
         or ("tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")),
         n_calls=len(calls),
         n_lost=sum(request.lost for request in requests),
         n_documented=explained.n_documented,
-    )
-    return ErrorRow(
-        tool=tool,
-        error=_text(log, template),
-        **asdict(failure),
         n_cases=len({request.case for request in requests}),
         n_recovered=sum(call.recovered for call in failed),
         n_repeated=sum(n >= 2 for n in earlier),
         merged=tuple(map(cause_text, explained.merged)),
         nearest=tuple(cause_text(cause, known.language) for cause in explained.nearest),
-        task=task_of(known.tool, failure, merged=explained.merged, nearest=explained.nearest),
     )
+    return replace(row, task=task_of(known.tool, row, merged=explained.merged, nearest=explained.nearest))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
-from coreloop.learn.proposals.counterexamples import SECTION
+from coreloop.learn.proposals.entry import CAVEATS, StatementKind
 from coreloop.learn.proposals.equal_wordings import keys_of
 from coreloop.learn.proposals.statement_draft import MergedLine, merged_lines
 from coreloop.learn.proposals.statement_lines import Advice
-from coreloop.learn.proposals.statements import StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import CallPlace
 
@@ -91,7 +90,7 @@ def known_of(
         tools=frozenset(words.tools),
         merged=merged_lines(tool, defined, merges, lag=lag) if defined is not None else (),
         is_rejected=lambda line: (
-            bool(rejected) and not rejected.isdisjoint(keys_of(tool, str(line), SECTION))
+            bool(rejected) and not rejected.isdisjoint(keys_of(tool, str(line), CAVEATS))
         ),
     )
 

@@ -8,7 +8,7 @@ LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 
 
 class Wording(NamedTuple):
-    """A sentence with slots; ``kind`` is empty for a form that is still read, but no longer proposed."""
+    """A sentence with slots; ``kind`` is empty for another wording of a form."""
 
     kind: str
     en: str
@@ -38,31 +38,11 @@ WORDINGS: Final[Mapping[str, Wording]] = {
         "precondition", "Call {tool} first (same {argument})", "먼저 {tool} 호출 (같은 {argument})"
     ),
     "source": Wording("source", "{argument}: from {paths}", "{argument}: 출처 {paths}"),
-    "first": Wording("", "First: {tool}", "먼저: {tool}"),
-    "once": Wording("", "Call once per request", "요청마다 한 번만 호출"),
-    "use_for": Wording("", "Use for: {keywords}", "용도: {keywords}"),
-    "use_instead": Wording("", "For {keywords} use {tool}", "{keywords} 에는 {tool} 사용"),
-    "call_before_same": Wording(
-        "", "Call before {tool} (same {argument})", "{tool} 전에 호출 (같은 {argument})"
-    ),
-    "call_after_same": Wording(
-        "", "Call after {tool} (same {argument})", "{tool} 후에 호출 (같은 {argument})"
-    ),
-    "not_right_after": Wording("", "Do not call right after {tool}", "{tool} 직후에 호출하지 않음"),
-    "from_result": Wording("", "{argument}: only from an earlier result", "{argument}: 앞선 결과에서만"),
-}
-CONDITIONS: Final[Mapping[str, Wording]] = {
-    "over": Wording("", "{argument} over {number}", "{argument} {number} 초과"),
-    "under": Wording("", "{argument} under {number}", "{argument} {number} 미만"),
-    "value": Wording("value", "{pair}", "{pair}"),
-    "with": Wording("", "with {arguments}", "{arguments} 있음"),
-    "without": Wording("", "without {arguments}", "{arguments} 없음"),
-    "empty": Wording("", "{arguments} empty", "{arguments} 비어 있음"),
-    "after_same": Wording("", "after {tool} (same {argument})", "{tool} 후 (같은 {argument})"),
-    "before_same": Wording("", "before {tool} (same {argument})", "{tool} 전 (같은 {argument})"),
-    "right_after": Wording("", "right after {tool}", "{tool} 직후"),
-    "no_result": Wording("", "{argument} from no earlier result", "앞선 결과에 없는 {argument}"),
-    "not_from": Wording("", "{argument} not from {paths}", "{paths} 에서 오지 않은 {argument}"),
+    "fails": Wording("value", "{pair} fails", "{pair} 실패"),
+    "over_fails": Wording("", "{argument} over {number} fails", "{argument} {number} 초과 실패"),
+    "with_fails": Wording("", "with {arguments} fails", "{arguments} 있음 실패"),
+    "without_fails": Wording("", "without {arguments} fails", "{arguments} 없음 실패"),
+    "empty_fails": Wording("", "{arguments} empty fails", "{arguments} 비어 있음 실패"),
 }
 SHAPES: Final[Mapping[str, str]] = {
     "as YYYY-MM-DD": "YYYY-MM-DD 형식",
@@ -76,13 +56,5 @@ SHAPES: Final[Mapping[str, str]] = {
 """What the slot ``shape`` may hold, with its Korean."""
 NO_CATEGORY: Final = Wording("", "When: questions of no category.", "쓸 때: 분류 없는 질문.")
 OF_CATEGORY: Final = Wording("", "When: questions of category {category}.", "쓸 때: {category} 분류의 질문.")
-ON_KEYWORDS: Final = Wording(
-    "",
-    "When: questions on {keywords} (category {category}).",
-    "쓸 때: {keywords} 관련 질문 ({category} 분류).",
-)
 CALL: Final = Wording("", "Call: {calls}.", "호출: {calls}.")
 """The two lines of a Guide."""
-FAILS: Final = Wording("value", "fails", "실패")
-BOTH: Final = Wording("", " and ", " 그리고 ")
-"""Between the two conditions of a line."""

@@ -168,6 +168,17 @@ def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     )
 
 
+def read_places(
+    window: Window, places: pl.LazyFrame, names: Mapping[str, str] = MappingProxyType({})
+) -> dict[tuple[int, int, int], CallPlace]:
+    """The calls of some requests by file, offset and number, each in its request."""
+    found: dict[tuple[int, int, int], CallPlace] = {}
+    for (file, offset), calls in _calls(window, places, names).items():
+        request = LoggedRequest(0, file, offset, "", "", 0, 0, 0, tuple(calls))
+        found |= {(file, offset, number): CallPlace(request, number) for number in range(len(calls))}
+    return found
+
+
 def _compared(calls: Iterable[LoggedCall]) -> tuple[Any, ...]:
     return tuple((call.tool, tuple(value.value for value in call.values.values())) for call in calls)
 

@@ -8,23 +8,15 @@ from typing import Final
 
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
-from coreloop.learn.proposals.counterexamples import SECTION
+from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
 from coreloop.learn.proposals.statement_lines import in_language, joined, statement_key
-from coreloop.learn.proposals.statements import (
-    MAX_NEAREST,
-    MAX_Q,
-    NearStatement,
-    Sides,
-    Statement,
-    not_sure,
-    too_few,
-)
 from coreloop.learn.statements.compare_sides import NumberedCalls
 from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places
 
+_MAX_NEAREST: Final = 3
 MAX_LINES: Final = 3
 """Lines of a tool: more were never all true on four logs, and a model reads them at every call."""
 
@@ -66,7 +58,7 @@ def nearest_statements(searches: Sequence[ToolSearch], log: CaseLog) -> tuple[Ne
         for search in searches
         for found, n_cases in search.few
     ]
-    return (*unsure[:MAX_NEAREST], *few[:MAX_NEAREST])
+    return (*unsure[:_MAX_NEAREST], *few[:_MAX_NEAREST])
 
 
 def _grouped(said: Sequence[LineHypothesis]) -> Iterator[list[LineHypothesis]]:
@@ -90,7 +82,7 @@ def _found(
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
     seen = [search.places[place].request.ts_us for place in iter_places(follow | deviate)]
     statement = Statement(
-        key=statement_key(search.tool, line, SECTION),
+        key=statement_key(search.tool, line, CAVEATS),
         kind=group[0].kind,
         tool=search.tool,
         line=line,

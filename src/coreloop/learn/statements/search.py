@@ -8,29 +8,20 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.statement_draft import MergedLine
 from coreloop.learn.proposals.statement_lines import Advice, advice
-from coreloop.learn.proposals.statements import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import MAX_SUCCESS, NumberedCalls, compare
 from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
+from coreloop.learn.statements.kinds import PRECONDITION, PRESENCE, SHAPE, SOURCE, STATE, VALUE, is_against
 from coreloop.learn.statements.logged_calls import (
     CallPlace,
     CaseLog,
-    LoggedCall,
-    LoggedRequest,
-    Value,
     last_third,
 )
-from coreloop.learn.statements.precondition import PRECONDITION
-from coreloop.learn.statements.presence import PRESENCE
 from coreloop.learn.statements.sets import bits_of, iter_places
-from coreloop.learn.statements.shape import SHAPE
-from coreloop.learn.statements.source import SOURCE
-from coreloop.learn.statements.state import STATE
-from coreloop.learn.statements.value import VALUE
 
-KINDS: Final = (STATE, PRESENCE, VALUE, SHAPE, PRECONDITION, SOURCE)
 _DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
 _LAST: Final = (PRECONDITION, SOURCE)
 """Tested on what the others leave: beside them they named false causes and displaced true lines."""
@@ -182,10 +173,11 @@ def _merged_sides(
 ) -> Iterator[MergedSides]:
     """The merged lines; one whose deviating calls do not nearly always fail accounts for none."""
     for line in merged:
-        kind, deviate, follow = kind_of(line.line), 0, 0
-        if kind is not None:
-            keys = grouped(places, kind, calls.n).get(kind.subject(line.line), {None: (1 << calls.n) - 1})
-            deviate, follow = sides_of(kind, line.line, keys)
+        answers = [is_against(line.line, place) for place in places]
+        deviate, follow = (
+            bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
+            for side in (True, False)
+        )
         accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
         yield MergedSides(line, accounts, follow, _since(places, line.in_force, calls.n))
 
@@ -391,22 +383,3 @@ def sides_of(kind: LineKind, line: Advice, keys: Mapping[Key, int]) -> tuple[int
         if deviates is not None:
             deviate, follow = (deviate | bits, follow) if deviates else (deviate, follow | bits)
     return deviate, follow
-
-
-def kind_of(line: Advice) -> LineKind | None:
-    """The kind of a line, or None for one that is no longer proposed."""
-    return next((kind for kind in KINDS if line.form in kind.forms and _is_current(line)), None)
-
-
-def _is_current(line: Advice) -> bool:
-    return line.form != "fails" or [part.form for part in line.conditions] == ["value"]
-
-
-def deviates(line: Advice, values: Mapping[str, Value]) -> bool | None:
-    """Whether a call with these arguments deviates from a line; None where the line says nothing about it."""
-    kind = kind_of(line)
-    if kind is None:
-        return None
-    call = LoggedCall("", values)
-    read = dict(kind.reads(CallPlace(LoggedRequest(0, 0, 0, "", "", 0, 0, 0, (call,)), 0)))
-    return kind.deviates(line, read.get(kind.subject(line)))

@@ -11,11 +11,7 @@ from coreloop.base.git.repository import user_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
-from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.counterexamples import Counterexample
 from coreloop.learn.proposals.proposal_files import ProposalsFile, read_every_night
-from coreloop.learn.proposals.statement_document import statement_line
-from coreloop.learn.proposals.statements import Statement
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, append_verdict
 from coreloop.observe.reading.decode import RecordLine, find_record
 
@@ -27,7 +23,7 @@ class Proposed:
     Attributes
     ----------
     text : str
-        A statement's line or a candidate's steps; empty for failures.
+        Its line, steps or call.
     is_draft : bool
         Whether it has a text for a docstring, so that it can be promoted.
     is_listed : bool
@@ -113,13 +109,9 @@ def _proposed(document: ProposalsFile, *, is_newest: bool) -> Iterator[Proposed]
     for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
         entry, day = entries.get(key), document.generated_at.date()
         is_draft = entry is not None and entry.suggested_append is not None
-        yield Proposed(id, key, day, _text(entry), is_draft, is_newest and entry is not None)
-
-
-def _text(entry: Statement | Candidate | Counterexample | None) -> str:
-    if isinstance(entry, Statement):
-        return statement_line(entry)
-    return " > ".join(map(str, entry.tool_pattern)) if isinstance(entry, Candidate) else ""
+        yield Proposed(
+            id, key, day, entry.text if entry is not None else "", is_draft, is_newest and entry is not None
+        )
 
 
 def find_request(request_id: str, workspace: Workspace) -> RecordLine | None:

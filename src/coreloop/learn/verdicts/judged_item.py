@@ -6,25 +6,13 @@ from datetime import date
 from pathlib import Path
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import read_every_night
 from coreloop.learn.proposals.proposed_change import DocstringChange, change_of
-from coreloop.learn.proposals.statement_document import (
-    cost_text,
-    difference_text,
-    sides_text,
-    statement_line,
-)
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.refine.document import title
 from coreloop.learn.verdicts.judge import find_request, key_of
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, kept_states, states_by_key
 from coreloop.observe.judgments import HumanVerdict, read_verdicts
-
-Entry = Statement | Candidate | Counterexample
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +106,12 @@ def _proposal(workspace: Workspace, item_id: str, key: str) -> JudgedItem:
     change = change_of(workspace, entry.suggested_append, entry.refused) if entry is not None else None
     return JudgedItem(
         id=item_id,
-        text=_text(entry) if entry is not None else standpoint.text if standpoint is not None else "",
+        text=entry.text if entry is not None else standpoint.text if standpoint is not None else "",
         key=key,
         state=standpoint.state if standpoint is not None else None,
         since=standpoint.since if standpoint is not None else None,
-        evidence=_evidence(entry) if entry is not None else (),
-        questions=_questions(entry) if entry is not None else (),
+        evidence=(*entry.evidence, *entry.said) if entry is not None else (),
+        questions=tuple(dict.fromkeys(filter(None, entry.questions))) if entry is not None else (),
         change=change,
         path=path,
         verdicts=tuple(verdict for verdict in judgments.given if verdict.subject == key),
@@ -136,35 +124,3 @@ def _entry(workspace: Workspace, key: str) -> tuple[Entry, Path] | None:
     by_time = sorted(files.items(), key=lambda file: file[1].generated_at, reverse=True)
     entries = ((entry, path) for path, document in by_time for entry in document.entries if entry.key == key)
     return next(entries, None)
-
-
-def _text(entry: Entry) -> str:
-    if isinstance(entry, Statement):
-        return statement_line(entry)
-    if isinstance(entry, Candidate):
-        return " > ".join(map(str, entry.tool_pattern))
-    return title(entry)
-
-
-def _evidence(entry: Entry) -> Sequence[str]:
-    if isinstance(entry, Statement):
-        return sides_text(entry, entry.sides), difference_text(entry), cost_text(entry)
-    if isinstance(entry, Candidate):
-        succeeded = (
-            f"{entry.n_succeeded:,} of {number_of(entry.n_observed, 'request')} succeeded, from "
-            f"{number_of(entry.n_unique_questions, 'different question')}"
-        )
-        rest = f"of other requests {entry.rest_ok:,} of {entry.rest_n:,}"
-        return (succeeded, rest) if entry.rest_n else (succeeded,)
-    failed = f"{entry.n_failures:,} of {entry.n_calls:,} {entry.unit} failed"
-    error = f"{entry.error_class}: {entry.error_template}" if entry.error_template else ""
-    return (failed, error) if error else (failed,)
-
-
-def _questions(entry: Entry) -> Sequence[str]:
-    examples = (
-        [example.question for example in entry.examples]
-        if isinstance(entry, Counterexample)
-        else entry.example_questions
-    )
-    return tuple(dict.fromkeys(filter(None, examples)))

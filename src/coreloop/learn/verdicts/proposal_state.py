@@ -158,7 +158,7 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
         repository.require_history()
         known = known_keys(repository, base=base)
         try:
-            history = read_history(repository.log(repository.base(base)))
+            history = read_history(repository, repository.log(repository.base(base)))
         except GitError:
             return GitPromotions(known=known)
         merged = history.merged_at()

@@ -12,8 +12,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
-from coreloop.observe.adapters.requests import Requests, guarded
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
+from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import anthropic_tokens
 
 _NUMBERS: Final = count()
@@ -84,7 +85,7 @@ class Turns:
         self._agents: dict[str, tuple[int | None, str]] = {}
         self._replies: set[str] = set()
 
-    @guarded
+    @never_raises
     def heard(self, message: Any) -> None:
         """Add a message of the SDK; of other kinds than the following ones, nothing is recorded."""
         kind = type(message).__name__
@@ -95,7 +96,7 @@ class Turns:
         elif kind == "ResultMessage":
             self._end(message)
 
-    @guarded
+    @never_raises
     def failed(self, error: BaseException) -> None:
         """End the turn with an exception, such as a cancellation."""
         if self._key is not None:
@@ -118,22 +119,22 @@ class Turns:
                 continue
             agent = self._agents.pop(block.tool_use_id, None)
             if agent is not None:
-                self._requests.end(agent, answer=_text(block.content))
+                self._requests.end(agent, answer=said(block.content))
             args = self._requests.args_of(key, block.tool_use_id)
             if block.is_error:
-                self._requests.answered(key, block.tool_use_id, error=failure(_text(block.content), args))
+                self._requests.answered(key, block.tool_use_id, error=failure(said(block.content), args))
             else:
                 self._requests.answered(key, block.tool_use_id, _result(block.content))
 
     def _end(self, message: Any) -> None:
-        collector = None if self._key is None else self._requests.collector(self._key)
-        if collector is None:
+        request = None if self._key is None else self._requests.get(self._key)
+        if request is None:
             return
         n_input, n_output = anthropic_tokens(message.usage)
         used = {"input_tokens": n_input, "output_tokens": n_output, "cost_usd": message.total_cost_usd}
-        collector.add(
-            {name: value for name, value in used.items() if isinstance(value, int | float) and value}
-        )
+        request.fields |= {
+            name: value for name, value in used.items() if isinstance(value, int | float) and value
+        }
         error = (
             "; ".join(message.errors or ()) or message.result or message.subtype if message.is_error else None
         )
@@ -181,10 +182,3 @@ def _result(content: Any) -> Any:
     """What the tool returned: the text, if the content has no other part."""
     is_text = isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text"
     return content[0].get("text") if is_text else content
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, Mapping))

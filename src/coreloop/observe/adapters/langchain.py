@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of, said
 from coreloop.observe.adapters.rejected_arguments import schema_rejection
-from coreloop.observe.adapters.requests import Requests, guarded
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import never_raises
 
 MAX_RUNS: Final = 50_000
 """Runs of chains, tools and models that are open: about 300 bytes each. The oldest lost its end."""
@@ -31,7 +32,8 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    return _handler()(Runs(Requests(data_dir)))
+    handler: Any = _handler()(Requests(data_dir))
+    return handler
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -61,14 +63,25 @@ class _Root:
 class Runs:
     """The callbacks' runs under way, by their ids."""
 
+    run_inline = True  # in order, and in the thread of the run
+
     def __init__(self, requests: Requests) -> None:
         self.requests = requests
         self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
         self._roots: dict[Hashable, _Root] = {}
 
-    @guarded
-    def chain_started(self, inputs: Any, run_id: Hashable, parent_id: Hashable, metadata: Any) -> None:
-        parent = self._runs.get(parent_id)
+    @never_raises
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: Hashable,
+        parent_run_id: Hashable = None,
+        metadata: Any = None,
+        **about: Any,
+    ) -> None:
+        parent = self._runs.get(parent_run_id)
         if parent is not None and parent.kind != "tool":
             self._add(run_id, _Run(parent.root, "chain"))
             return
@@ -79,8 +92,8 @@ class Runs:
         )
         self._add(run_id, _Run(run_id, "chain"))
 
-    @guarded
-    def chain_ended(self, outputs: Any, run_id: Hashable) -> None:
+    @never_raises
+    def on_chain_end(self, outputs: Any, *, run_id: Hashable, **about: Any) -> None:
         self._runs.pop(run_id, None)
         if self._roots.pop(run_id, None) is None or run_id not in self.requests:
             return
@@ -90,19 +103,26 @@ class Runs:
             for call_id in self.requests.open_calls(run_id):  # they wait for a person: nothing failed
                 self.requests.answered(run_id, call_id)
         last = messages[-1] if messages else outputs
-        self.requests.end(run_id, answer=_text(getattr(last, "content", last)))
+        self.requests.end(run_id, answer=said(getattr(last, "content", last)))
 
-    @guarded
-    def chain_failed(self, error: BaseException, run_id: Hashable) -> None:
+    @never_raises
+    def on_chain_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         self._runs.pop(run_id, None)
         if self._roots.pop(run_id, None) is not None and run_id in self.requests:
             self.requests.end(run_id, error=error)
 
-    @guarded
-    def model_started(
-        self, messages: Iterable[Any], run_id: Hashable, parent_id: Hashable, tools: Any, metadata: Any
+    @never_raises
+    def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: Any,
+        *,
+        run_id: Hashable,
+        parent_run_id: Hashable = None,
+        metadata: Any = None,
+        **about: Any,
     ) -> None:
-        parent = self._runs.get(parent_id)
+        parent = self._runs.get(parent_run_id)
         if parent is None or parent.kind == "tool":
             return
         root = self._roots.get(parent.root)
@@ -113,11 +133,15 @@ class Runs:
         self._add(run_id, _Run(parent.root, "model"))
         metadata = metadata if isinstance(metadata, Mapping) else {}
         self._runs[run_id].call_id = _name(metadata.get("ls_provider"))
-        self._read_answers(parent.root, messages)
-        self.requests.sent(parent.root, _sent(tools))
+        self._read_answers(parent.root, messages[0] if messages else ())
+        tools = (about.get("invocation_params") or {}).get("tools")
+        self.requests.sent(parent.root, _sent(tools or (about.get("options") or {}).get("tools")))
 
-    @guarded
-    def model_ended(self, response: Any, run_id: Hashable) -> None:
+    def on_llm_start(self, serialized: Any, prompts: Any, **about: Any) -> None:
+        self.on_chat_model_start(serialized, (), **about)
+
+    @never_raises
+    def on_llm_end(self, response: Any, *, run_id: Hashable, **about: Any) -> None:
         run = self._runs.pop(run_id, None)
         if run is None:
             return
@@ -138,30 +162,38 @@ class Runs:
             why = bad_json(call["args"]) or f"invalid_argument: {call.get('error') or 'not a call'}"
             self.requests.answered(run.root, call["id"], error=why)
 
-    @guarded
-    def model_failed(self, run_id: Hashable) -> None:
+    @never_raises
+    def on_llm_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         self._runs.pop(run_id, None)
 
-    @guarded
-    def tool_started(self, run_id: Hashable, parent_id: Hashable, call_id: str | None) -> None:
-        parent = self._runs.get(parent_id)
+    @never_raises
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: Hashable,
+        parent_run_id: Hashable = None,
+        tool_call_id: str | None = None,
+        **about: Any,
+    ) -> None:
+        parent = self._runs.get(parent_run_id)
         if parent is not None:
-            self._add(run_id, _Run(parent.root, "tool", call_id, time.perf_counter()))
+            self._add(run_id, _Run(parent.root, "tool", tool_call_id, time.perf_counter()))
 
-    @guarded
-    def tool_ended(self, output: Any, run_id: Hashable) -> None:
+    @never_raises
+    def on_tool_end(self, output: Any, *, run_id: Hashable, **about: Any) -> None:
         run = self._runs.pop(run_id, None)
         if run is None or run.root not in self.requests or run.call_id is None:
             return
+        self.requests.timed(run.root, run.call_id, _elapsed_ms(run))
         if type(output).__name__ == "ToolMessage":
-            self.requests.timed(run.root, run.call_id, _elapsed_ms(run))
             self._read_answers(run.root, [output])
         else:  # a command, or several messages: the next message to the model has the result
-            self.requests.timed(run.root, run.call_id, _elapsed_ms(run))
             self._read_answers(run.root, _messages(getattr(output, "update", output)))
 
-    @guarded
-    def tool_failed(self, error: BaseException, run_id: Hashable) -> None:
+    @never_raises
+    def on_tool_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         run = self._runs.pop(run_id, None)
         if run is None or run.root not in self.requests or run.call_id is None:
             return
@@ -177,16 +209,19 @@ class Runs:
                 continue
             content = getattr(message, "content", None)
             if getattr(message, "status", "success") == "error":
-                self.requests.answered(key, call_id, error=self._error(key, call_id, _text(content)))
+                self.requests.answered(key, call_id, error=self._error(key, call_id, said(content)))
             else:
                 self.requests.answered(key, call_id, content)
 
     def _error(self, key: Hashable, call_id: str, text: str) -> str:
-        name = self.requests.open_calls(key).get(call_id)
-        if text.startswith(f"Error: {name} is not a valid tool"):
+        call, request = self.requests.open_calls(key).get(call_id), self.requests.get(key)
+        if call is None or request is None:
+            return text
+        if text.startswith(f"Error: {call.name} is not a valid tool"):
             return UNKNOWN_TOOL
-        if name is not None and "validation error" in text.lower():  # the tool turned it into a text
-            return schema_rejection(self.requests.schema_of(key, name), self.requests.args_of(key, call_id))
+        if "validation error" in text.lower():  # the tool turned it into a text
+            tool = request.tools.get(call.name)
+            return schema_rejection(None if tool is None else tool.schema, call.args)
         return text or "failed"
 
     def _add(self, run_id: Hashable, run: _Run) -> None:
@@ -201,51 +236,7 @@ def _handler() -> Any:
     """The class, made where the framework is imported."""
     from langchain_core.callbacks import BaseCallbackHandler
 
-    class RecordRuns(BaseCallbackHandler):  # type: ignore[misc, unused-ignore]
-        run_inline = True  # in order, and in the thread of the run
-
-        def __init__(self, runs: Runs) -> None:
-            self._runs = runs
-
-        def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.chain_started(inputs, run_id, about.get("parent_run_id"), about.get("metadata"))
-
-        def on_chain_end(self, outputs: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.chain_ended(outputs, run_id)
-
-        def on_chain_error(self, error: BaseException, *, run_id: Any, **about: Any) -> None:
-            self._runs.chain_failed(error, run_id)
-
-        def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **about: Any) -> None:
-            tools = (about.get("invocation_params") or {}).get("tools")
-            tools = tools or (about.get("options") or {}).get("tools")
-            self._runs.model_started(
-                messages[0] if messages else (),
-                run_id,
-                about.get("parent_run_id"),
-                tools,
-                about.get("metadata"),
-            )
-
-        def on_llm_start(self, serialized: Any, prompts: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.model_started((), run_id, about.get("parent_run_id"), None, about.get("metadata"))
-
-        def on_llm_end(self, response: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.model_ended(response, run_id)
-
-        def on_llm_error(self, error: BaseException, *, run_id: Any, **about: Any) -> None:
-            self._runs.model_failed(run_id)
-
-        def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **about: Any) -> None:
-            self._runs.tool_started(run_id, about.get("parent_run_id"), about.get("tool_call_id"))
-
-        def on_tool_end(self, output: Any, *, run_id: Any, **about: Any) -> None:
-            self._runs.tool_ended(output, run_id)
-
-        def on_tool_error(self, error: BaseException, *, run_id: Any, **about: Any) -> None:
-            self._runs.tool_failed(error, run_id)
-
-    return RecordRuns
+    return type("RecordRuns", (Runs, BaseCallbackHandler), {})
 
 
 def _elapsed_ms(run: _Run) -> float:
@@ -273,7 +264,7 @@ def _question(inputs: Any) -> str:
     for message in reversed(_messages(inputs)):
         role, content = _role(message)
         if role in {"human", "user"}:
-            return _text(content)
+            return said(content)
     if isinstance(inputs, Mapping):
         inputs = inputs.get("input") or inputs.get("question") or ""
     return inputs if isinstance(inputs, str) else ""
@@ -285,13 +276,6 @@ def _role(message: Any) -> tuple[Any, Any]:
     if isinstance(message, tuple) and len(message) == 2:
         return message
     return getattr(message, "type", None), getattr(message, "content", None)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        parts = (part.get("text") if isinstance(part, Mapping) else part for part in value)
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _name(value: Any) -> str | None:

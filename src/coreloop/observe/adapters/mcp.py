@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
-from coreloop.observe.adapters.requests import Requests, count_fault, guarded
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import drop_error, never_raises
 
 INTENT: Final = "intent"
 _SESSIONLESS: Final = "2026-07-28"
@@ -85,7 +86,7 @@ class RecordCalls:
                     return
                 params = {**params, "cursor": cursor}
         except Exception as error:  # must not disturb the host
-            count_fault(error)
+            drop_error(error)
 
     def _listed(self, ctx: Any, result: Any) -> Any:
         """Keep what the model is sent for the tools; add the argument ``intent`` if it is wanted."""
@@ -95,7 +96,7 @@ class RecordCalls:
             tools = [self._with_intent(tool) for tool in result["tools"]]
             self._keep(tools, (ctx.params or {}).get("cursor"), result.get("nextCursor"))
         except Exception as error:  # must not disturb the host
-            count_fault(error)
+            drop_error(error)
             return result
         return {**result, "tools": tools}
 
@@ -133,7 +134,7 @@ class RecordCalls:
             self._requests.sent(call, self._tools.values())
             self._requests.asked(call, 0, call.name, dict(call.args))
         except Exception as error:  # must not disturb the host
-            count_fault(error)
+            drop_error(error)
         return ctx
 
     def _session(self, ctx: Any) -> str | None:
@@ -144,17 +145,21 @@ class RecordCalls:
             return cast("str | None", named)
         return self._sessions.setdefault(ctx.session._connection, os.urandom(8).hex())
 
-    @guarded
+    @never_raises
     def _ended(self, call: "_Call", result: Any) -> None:
         if isinstance(result, Mapping) and result.get("isError"):
-            error = _error(call.name, _text(result))
+            error = _error(call.name, said(result.get("content")))
             self._requests.answered(call, 0, error=error, duration_ms=call.elapsed_ms())
         else:
-            content = result.get("structuredContent") or _text(result) if isinstance(result, Mapping) else ...
+            content = (
+                result.get("structuredContent") or said(result.get("content"))
+                if isinstance(result, Mapping)
+                else ...
+            )
             self._requests.answered(call, 0, content, duration_ms=call.elapsed_ms())
         self._requests.end(call)
 
-    @guarded
+    @never_raises
     def _failed(self, call: "_Call", error: BaseException) -> None:
         why = _error(call.name, str(error)) if isinstance(error, Exception) and str(error) else error
         self._requests.answered(call, 0, error=why, duration_ms=call.elapsed_ms())
@@ -179,11 +184,3 @@ def _error(name: str, text: str) -> str:
     if text in {f"Unknown tool: {name}", f"Unknown tool: {name!r}"}:
         return UNKNOWN_TOOL
     return rejection_in(text) or text.removeprefix(f"Error executing tool {name}: ") or "failed"
-
-
-def _text(result: Mapping[str, Any]) -> str:
-    parts = result.get("content")
-    texts = (
-        [part.get("text") for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
-    )
-    return "\n".join(text for text in texts if isinstance(text, str))

@@ -15,10 +15,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection_of
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, field_of, rejection_of, said
 from coreloop.observe.adapters.rejected_arguments import schema_rejection
-from coreloop.observe.adapters.requests import Requests, count_fault
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import drop_error, never_raises
 
 _run: ContextVar[str | None] = ContextVar("coreloop_openai_agents_run", default=None)
 _REJECTED: Final = "Invalid JSON input for tool"
@@ -54,17 +55,18 @@ class _Run:
         self.key = f"run-{os.urandom(8).hex()}"
         self.schemas: dict[str, Any] = {}
         self.started_s: dict[str, float] = {}
-        try:
-            requests.start(self.key, _question(given), parent=_run.get(), session_id=_session(options))
-        except Exception as error:  # must not disturb the host
-            count_fault(error)
+        self._start(given, options)
+
+    @never_raises
+    def _start(self, given: Any, options: Mapping[str, Any]) -> None:
+        self.requests.start(self.key, _question(given), parent=_run.get(), session_id=_session(options))
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options of the run with our hooks and formatter beside its own."""
         try:
             return self._options(given)
         except Exception as error:  # must not disturb the host: the SDK judges its options itself
-            count_fault(error)
+            drop_error(error)
             return dict(given)
 
     def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,14 +85,12 @@ class _Run:
 
     def _formatter(self, own: Any) -> Any:
         def tool_error(args: Any) -> Any:
-            try:
-                self._failed(args)
-            except Exception as error:  # must not disturb the host
-                count_fault(error)
+            self._failed(args)
             return None if own is None else own(args)
 
         return tool_error
 
+    @never_raises
     def _failed(self, args: Any) -> None:
         call_id, error = args.call_id, args.error
         if args.kind == "tool_not_found":
@@ -112,30 +112,30 @@ class _Run:
         started_s = self.started_s.pop(call_id, None)
         return None if started_s is None else (time.perf_counter() - started_s) * 1000
 
+    @never_raises
     def end(self, result: Any = None, error: BaseException | None = None) -> None:
         """Write the record; calls that wait for an approval have not failed."""
+        answer = None
         try:
-            if result is not None and getattr(result, "interruptions", None):
-                for item in result.interruptions:
-                    self.requests.answered(self.key, _field(item.raw_item, "call_id"))
+            for item in getattr(result, "interruptions", None) or ():
+                self.requests.answered(self.key, field_of(item.raw_item, "call_id"))
             self._end_open(result, error)
-            answer = _text(getattr(result, "final_output", None)) if error is None else None
-        except Exception as problem:  # must not disturb the host
-            count_fault(problem)
-            answer = None
-        self.requests.end(self.key, answer=answer, error=error, open_calls=None if error is None else NOT_RUN)
+            answer = said(getattr(result, "final_output", None)) if error is None else None
+        finally:
+            self.requests.end(
+                self.key, answer=answer, error=error, open_calls=None if error is None else NOT_RUN
+            )
 
     def _end_open(self, result: Any, error: BaseException | None) -> None:
         """Answers that no later message to the model shows: the last ones, and what ended the run."""
         for item in getattr(result, "new_items", None) or ():
             if item.type in {"tool_call_output_item", "handoff_output_item"}:
                 read_outputs(self, [item.raw_item])
-        for call_id, name in self.requests.open_calls(self.key).items():
-            if error is not None and f"Tool {name} not found" in str(error):
+        for call_id, call in self.requests.open_calls(self.key).items():
+            if error is not None and f"Tool {call.name} not found" in str(error):
                 self.requests.answered(self.key, call_id, error=UNKNOWN_TOOL)
             elif error is not None and call_id in self.started_s:
-                args = self.requests.args_of(self.key, call_id)
-                why = self.rejection(str(call_id), args, error)
+                why = self.rejection(str(call_id), call.args, error)
                 self.requests.answered(self.key, call_id, error=why or _cause(error))
 
 
@@ -221,94 +221,84 @@ def _hooks_class() -> Any:
     return Hooks
 
 
+@never_raises
 def asking(run: _Run, agent: Any, input_items: Any) -> None:
     """Note the answers that the model is shown, and the tools that it is sent."""
-    try:
-        read_outputs(run, input_items)
-        tools = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
-        handoffs = [(_handoff_name(item), item) for item in agent.handoffs]
-        tools += [
-            SentTool(name, getattr(item, "tool_description", ""), getattr(item, "input_json_schema", {}))
-            for name, item in handoffs
-        ]
-        run.requests.sent(run.key, tools)
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    read_outputs(run, input_items)
+    tools = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
+    handoffs = [(_handoff_name(item), item) for item in agent.handoffs]
+    tools += [
+        SentTool(name, getattr(item, "tool_description", ""), getattr(item, "input_json_schema", {}))
+        for name, item in handoffs
+    ]
+    run.requests.sent(run.key, tools)
 
 
+@never_raises
 def replied(run: _Run, agent: Any, response: Any) -> None:
     """Note the calls that the model asked for, and what the reply used."""
-    try:
-        usage = response.usage
-        model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
-        run.requests.replied(
-            run.key,
-            model=model if isinstance(model, str) else None,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-        )
-        for item in response.output:
-            if _field(item, "type") in {"function_call", "custom_tool_call"}:
-                args = _field(item, "arguments") or _field(item, "input")
-                run.requests.asked(run.key, _field(item, "call_id"), _field(item, "name"), args)
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    usage = response.usage
+    model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
+    run.requests.replied(
+        run.key,
+        model=model if isinstance(model, str) else None,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    for item in response.output:
+        if field_of(item, "type") in {"function_call", "custom_tool_call"}:
+            args = field_of(item, "arguments") or field_of(item, "input")
+            run.requests.asked(run.key, field_of(item, "call_id"), field_of(item, "name"), args)
 
 
+@never_raises
 def started(run: _Run, context: Any, tool: Any) -> None:
     """Note when a tool starts, and what the model was sent for it."""
-    try:
-        call_id = getattr(context, "tool_call_id", None)
-        if call_id is not None:
-            run.started_s[call_id] = time.perf_counter()
-        if hasattr(tool, "params_json_schema"):
-            run.schemas[call_id or ""] = tool.params_json_schema
-            run.requests.sent(run.key, [_sent(tool)])
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    call_id = getattr(context, "tool_call_id", None)
+    if call_id is not None:
+        run.started_s[call_id] = time.perf_counter()
+    if hasattr(tool, "params_json_schema"):
+        run.schemas[call_id or ""] = tool.params_json_schema
+        run.requests.sent(run.key, [_sent(tool)])
 
 
+@never_raises
 def finished(run: _Run, context: Any, result: Any) -> None:
     """Note a tool's result, or its failure if the SDK attached one to the tool's span."""
-    try:
-        from agents.tracing import get_current_span
+    from agents.tracing import get_current_span
 
-        call_id = getattr(context, "tool_call_id", None)
-        if call_id is None:
-            return
-        span = get_current_span()
-        duration_ms = run.elapsed_ms(call_id)
-        if span is None or getattr(span, "error", None) is None:
-            run.requests.answered(run.key, call_id, result, duration_ms=duration_ms)
-            return
-        detail = str((span.error.get("data") or {}).get("error") or "")
-        args = getattr(context, "tool_arguments", None)
-        why = schema_rejection(run.schemas.get(call_id), args) if detail.startswith(_REJECTED) else None
-        run.requests.answered(run.key, call_id, error=why or _text(result), duration_ms=duration_ms)
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    call_id = getattr(context, "tool_call_id", None)
+    if call_id is None:
+        return
+    span = get_current_span()
+    duration_ms = run.elapsed_ms(call_id)
+    if span is None or getattr(span, "error", None) is None:
+        run.requests.answered(run.key, call_id, result, duration_ms=duration_ms)
+        return
+    detail = str((span.error.get("data") or {}).get("error") or "")
+    args = getattr(context, "tool_arguments", None)
+    why = schema_rejection(run.schemas.get(call_id), args) if detail.startswith(_REJECTED) else None
+    run.requests.answered(run.key, call_id, error=why or said(result), duration_ms=duration_ms)
 
 
+@never_raises
 def handed_over(run: _Run, from_agent: Any, to_agent: Any) -> None:
     """A hand-over is the result of the call that asked for it."""
-    try:
-        names = {
-            _handoff_name(item)
-            for item in from_agent.handoffs
-            if getattr(item, "agent_name", getattr(item, "name", None)) == to_agent.name
-        }
-        for call_id, name in run.requests.open_calls(run.key).items():
-            if name in names:
-                run.requests.answered(run.key, call_id)
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    names = {
+        _handoff_name(item)
+        for item in from_agent.handoffs
+        if getattr(item, "agent_name", getattr(item, "name", None)) == to_agent.name
+    }
+    for call_id, call in run.requests.open_calls(run.key).items():
+        if call.name in names:
+            run.requests.answered(run.key, call_id)
 
 
 def read_outputs(run: _Run, items: Any) -> None:
     """Note the results among items that are sent to the model."""
     for item in items if isinstance(items, list) else ():
-        if _field(item, "type") in {"function_call_output", "custom_tool_call_output"}:
-            run.requests.answered(run.key, _field(item, "call_id"), _field(item, "output"))
+        if field_of(item, "type") in {"function_call_output", "custom_tool_call_output"}:
+            run.requests.answered(run.key, field_of(item, "call_id"), field_of(item, "output"))
 
 
 def _sent(tool: Any) -> SentTool:
@@ -348,18 +338,8 @@ def _question(given: Any) -> str:
     if isinstance(given, str):
         return given
     texts = [
-        _text(_field(item, "content"))
+        said(field_of(item, "content"))
         for item in (given if isinstance(given, list) else ())
-        if _field(item, "role") == "user"
+        if field_of(item, "role") == "user"
     ]
     return texts[-1] if texts else ""
-
-
-def _field(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return "\n".join(text for part in value if isinstance(text := _field(part, "text"), str))
-    return value if isinstance(value, str) else "" if value is None else str(value)

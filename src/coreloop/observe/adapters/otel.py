@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
-from coreloop.observe.adapters.requests import Requests, guarded
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import never_raises
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.trace_values import arguments, decoded, first
 from coreloop.observe.scores import EVENT, evaluations_in
@@ -35,7 +36,8 @@ def record_spans(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    return _processor()(Traces(Requests(data_dir)))
+    processor: Any = _processor()(Requests(data_dir))
+    return processor
 
 
 class _Open(NamedTuple):
@@ -52,8 +54,8 @@ class Traces:
         self.requests = requests
         self._spans: OrderedDict[int, _Open] = OrderedDict()
 
-    @guarded
-    def started(self, span: Any) -> None:
+    @never_raises
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
         """Note which request a span belongs to: an agent inside a tool's span is a request of its own."""
         attributes = span.attributes or {}
         outer = None if span.parent is None else self._spans.get(span.parent.span_id)
@@ -69,8 +71,8 @@ class Traces:
         if len(self._spans) > MAX_SPANS:
             self._spans.popitem(last=False)
 
-    @guarded
-    def ended(self, span: Any) -> None:
+    @never_raises
+    def on_end(self, span: Any) -> None:
         """Add a span that has ended; an outermost span, and a nested agent's, end their request."""
         attributes = dict(span.attributes or {})
         opened = self._spans.pop(span.context.span_id, None)
@@ -78,13 +80,16 @@ class Traces:
         kind = known.kind_of(attributes)
         if kind is not None:
             self._add(key, kind, span, attributes)
-        collector = self.requests.collector(key)
-        scores = _scores(span, attributes)
-        if scores and collector is not None:
-            collector.judge(scores)
+        request, scores = self.requests.get(key), _scores(span, attributes)
+        if scores and request is not None:
+            request.judge(scores)
         is_outermost = span.parent is None or span.parent.is_remote or key == span.context.span_id
         if is_outermost and key in self.requests:
             self.requests.end(key, answer=known.answer_of(attributes) or None, error=_error(span, attributes))
+
+    def shutdown(self) -> None:
+        """Write what is open."""
+        self.requests.flush()
 
     def _add(self, key: int, kind: str, span: Any, attributes: Mapping[str, Any]) -> None:
         if key not in self.requests:
@@ -113,10 +118,10 @@ class Traces:
 
     def _add_model(self, key: int, span: Any, attributes: Mapping[str, Any]) -> None:
         for part in _parts(decoded(first(attributes, *_INPUT)), "tool_call_response"):
-            name = self.requests.open_calls(key).get(part.get("id"))
+            call = self.requests.open_calls(key).get(part.get("id"))
             result = first(part, "result", "response")
-            if name is not None:
-                self._answer_unspanned(key, part["id"], name, result)
+            if call is not None:
+                self._answer_unspanned(key, part["id"], call.name, result)
         self.requests.replied(
             key,
             provider=first(attributes, *known.PROVIDER),
@@ -142,20 +147,7 @@ def _processor() -> Any:
     """The class, made where the SDK is imported."""
     from opentelemetry.sdk.trace import SpanProcessor
 
-    class RecordSpans(SpanProcessor):
-        def __init__(self, traces: Traces) -> None:
-            self._traces = traces
-
-        def on_start(self, span: Any, parent_context: Any = None) -> None:
-            self._traces.started(span)
-
-        def on_end(self, span: Any) -> None:
-            self._traces.ended(span)
-
-        def shutdown(self) -> None:
-            self._traces.requests.flush()
-
-    return RecordSpans
+    return type("RecordSpans", (Traces, SpanProcessor), {})
 
 
 def _scores(span: Any, attributes: Mapping[str, Any]) -> list[Score]:

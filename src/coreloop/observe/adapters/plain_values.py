@@ -44,6 +44,19 @@ def named_args(args: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {"value": value}
 
 
+def field_of(value: Any, name: str) -> Any:
+    """A field of an object or a mapping; None if it is absent."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def said(content: Any) -> str:
+    """The text of a message's content: a text, or the texts among its parts."""
+    if isinstance(content, list | tuple):
+        parts = (part if isinstance(part, str) else field_of(part, "text") for part in content)
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else "" if content is None else str(content)
+
+
 def plain_result(result: object) -> tuple[Any, int | None]:
     """Return a result that may be kept until the request's other calls are answered, and its size in bytes.
 

@@ -15,9 +15,10 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of
-from coreloop.observe.adapters.requests import Requests, count_fault
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
+from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.drops import never_raises
 
 _run: ContextVar[str | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
 _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
@@ -105,64 +106,55 @@ class _Run:
     def __init__(self, requests: Requests, ctx: Any) -> None:
         self._requests = requests
         self.key = ctx.run_id
-        try:
-            requests.start(
-                self.key,
-                _text(ctx.prompt),
-                parent=_run.get(),
-                session_id=_session_of(ctx),
-            )
-        except Exception as error:  # must not disturb the host
-            count_fault(error)
+        self._start(ctx)
+
+    @never_raises
+    def _start(self, ctx: Any) -> None:
+        self._requests.start(self.key, said(ctx.prompt), parent=_run.get(), session_id=_session_of(ctx))
 
     def block(self) -> Any:
-        return self._requests.collector(self.key) or ExitStack()
+        return self._requests.get(self.key) or ExitStack()
 
+    @never_raises
     def end(self, ctx: Any, *, result: Any = None, error: BaseException | None = None) -> None:
+        answer = None
         try:
-            messages = ctx.messages if result is None else result.all_messages()
-            read_answers(self._requests, self.key, messages)
-            answer = None if error is not None else _text(result.output)
-        except Exception as problem:  # must not disturb the host
-            count_fault(problem)
-            answer = None
-        self._requests.end(self.key, answer=answer, error=error)
+            read_answers(self._requests, self.key, ctx.messages if result is None else result.all_messages())
+            answer = None if error is not None else said(result.output)
+        finally:
+            self._requests.end(self.key, answer=answer, error=error)
 
 
+@never_raises
 def sent(requests: Requests, key: str, request_context: Any) -> None:
     """Note the answers that the model is shown, and the tools that it is sent."""
-    try:
-        read_answers(requests, key, request_context.messages[-1:])
-        tools = request_context.model_request_parameters.function_tools
-        requests.sent(
-            key, [SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools]
-        )
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    read_answers(requests, key, request_context.messages[-1:])
+    tools = request_context.model_request_parameters.function_tools
+    requests.sent(
+        key, [SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools]
+    )
 
 
+@never_raises
 def replied(requests: Requests, key: str, request_context: Any, response: Any) -> None:
     """Note the calls that the model asked for, and what the reply used."""
-    try:
-        parameters, usage = request_context.model_request_parameters, response.usage
-        requests.replied(
-            key,
-            provider=response.provider_name or request_context.model.system,
-            model=response.model_name,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cost_usd=None if usage.cost is None else float(usage.cost),
-        )
-        outputs = {tool.name for tool in parameters.output_tools}  # the answer, not a tool
-        known = {tool.name for tool in parameters.function_tools}
-        for part in response.parts:
-            if part.part_kind != "tool-call" or part.tool_name in outputs:
-                continue
-            requests.asked(key, part.tool_call_id, part.tool_name, part.args)
-            if part.tool_name not in known:
-                requests.answered(key, part.tool_call_id, error=UNKNOWN_TOOL)
-    except Exception as error:  # must not disturb the host
-        count_fault(error)
+    parameters, usage = request_context.model_request_parameters, response.usage
+    requests.replied(
+        key,
+        provider=response.provider_name or request_context.model.system,
+        model=response.model_name,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=None if usage.cost is None else float(usage.cost),
+    )
+    outputs = {tool.name for tool in parameters.output_tools}  # the answer, not a tool
+    known = {tool.name for tool in parameters.function_tools}
+    for part in response.parts:
+        if part.part_kind != "tool-call" or part.tool_name in outputs:
+            continue
+        requests.asked(key, part.tool_call_id, part.tool_name, part.args)
+        if part.tool_name not in known:
+            requests.answered(key, part.tool_call_id, error=UNKNOWN_TOOL)
 
 
 def read_answers(requests: Requests, key: str, messages: Iterable[Any]) -> None:
@@ -172,8 +164,7 @@ def read_answers(requests: Requests, key: str, messages: Iterable[Any]) -> None:
             if part.part_kind == "retry-prompt" and part.tool_name:
                 requests.answered(key, part.tool_call_id, error=_error(part.content))
             elif part.part_kind == "tool-return":
-                failed = getattr(part, "outcome", "success") in _FAILED
-                if failed:
+                if getattr(part, "outcome", "success") in _FAILED:
                     requests.answered(key, part.tool_call_id, error=_error(part.content))
                 else:
                     requests.answered(key, part.tool_call_id, part.content)
@@ -196,7 +187,7 @@ _FRESH: Final = 7  # the version of the UUIDs that the framework makes
 def _error(content: Any) -> str:
     if isinstance(content, list) and all(isinstance(item, Mapping) and "loc" in item for item in content):
         return rejection(content)
-    return content if isinstance(content, str) and content else _text(content) or "failed"
+    return content if isinstance(content, str) and content else said(content) or "failed"
 
 
 def _cause(error: BaseException) -> BaseException:
@@ -205,11 +196,3 @@ def _cause(error: BaseException) -> BaseException:
 
 
 _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list | tuple):
-        return "\n".join(part for part in value if isinstance(part, str))
-    return "" if value is None else str(value)

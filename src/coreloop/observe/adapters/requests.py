@@ -10,16 +10,24 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.base.record_lines import text_of
+from coreloop.base.records import hash_question
 from coreloop.observe import drops
 from coreloop.observe.adapters.plain_values import named_args, plain_result
-from coreloop.observe.adapters.request_collector import AdaptedCollector, AskedCall
+from coreloop.observe.blocks import exit_block
+from coreloop.observe.calls import AskedCalls, TracedCall, recorded_call, trace_calls
+from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
+from coreloop.observe.drops import never_raises
+from coreloop.observe.record_parts import stored_text
 from coreloop.observe.session_sources import PROCESS_LEAVES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coreloop.base.project.score_rule import Score
 
 MAX_UNDER_WAY: Final = 4096
 """A request takes 5 KB until it ends, or 45 KB with 20 tools and three results of 40 values: 180 MB together.
@@ -30,57 +38,101 @@ NEVER_ENDED: Final = "never_ended"
 UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
 
-_P = ParamSpec("_P")
-_S = TypeVar("_S")
+
 _ALL: "weakref.WeakSet[Requests]" = weakref.WeakSet()
 
 
-def guarded(
-    method: "Callable[Concatenate[_S, _P], None]",
-) -> "Callable[Concatenate[_S, _P], None]":
-    """Count what a method raises: it must not disturb the host."""
+class AdaptedRequest(AuditCollector):
+    """A request under way: calls that an adapter reports, in the order in which the model asked for them.
 
-    @wraps(method)
-    def call(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> None:
+    A decorated tool inside the request is not recorded again.
+    """
+
+    def __init__(self, question: str, parent: "AdaptedRequest | None", **about: Any) -> None:
+        self.id = f"req-{os.urandom(8).hex()}"
+        super().__init__(question, request_id=self.id, **about)
+        self.calls = AskedCalls()
+        self.known = set[int]()  # hashes of the ids of all calls
+        self.tools: dict[str, SentTool] = {}
+        self.fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
+        self.rounds = 0
+        self.touched_s = 0.0
+        self.n_remembered = 0
+
+    def observe_tool_call(self, *args: Any, **kwargs: Any) -> None:
+        """Ignore the call: the adapter reports what the model asked for, this call included."""
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the block without a flush: the adapter knows when the request ends, and with what answer."""
         try:
-            method(self, *args, **kwargs)
-        except Exception as error:
-            count_fault(error)
+            exit_block(self)
+        except RecursionError:
+            return
 
-    return cast("Callable[Concatenate[_S, _P], None]", call)
+    @never_raises
+    def settle(self, *, remember: bool) -> None:
+        """Record the calls whose answers the model saw together.
 
+        Without ``remember``, their results are only asked whether they say that the call failed.
+        """
+        calls, self.calls = self.calls.all, AskedCalls()
+        record = self._record()
+        if record is None:
+            return
+        recorded = [
+            recorded_call(
+                call,
+                selectors=self._settings.selectors,
+                drop=drops.drop,
+                failed_results=self._settings.failed_results,
+            )
+            for call in calls
+        ]
+        for call, kept in zip(calls, recorded, strict=True):
+            self._add_call(record, kept, call.result, call.error)
+            if not remember:
+                call.result = ...
+        if self._sources is None:
+            if all(call.result is ... for call in calls):
+                return
+            self._sources = self._new_sources(record, recorded)
+        try:
+            trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings.compared)
+        except Exception as error:  # only the sources are lost
+            drops.drop_error(error)
+        self.n_remembered = len(self._sources)
 
-def count_fault(error: Exception) -> None:
-    """Count an adapter's own fault, even if no stack is left."""
-    try:
-        drops.drop_error(error)
-    except RecursionError:
-        drops.DROPPED.no_stack += 1
+    @never_raises
+    def set_question(self, text: str) -> None:
+        """Set the question if there is none yet."""
+        record = self._record()
+        if record is None or record["question"]:
+            return
+        question = stored_text(text)
+        record["question"], record["question_hash"] = question, hash_question(question)
+        record["category_hash"] = self._settings.categories.label(question)
+        if self._sources is not None:
+            self._sources.add_question(question)
 
+    @never_raises
+    def judge(self, scores: "Sequence[Score]") -> None:
+        """Set the verdict by the project's rule of outcomes, if one of the scores is what it names."""
+        from coreloop.base.project.score_rule import judgment_by
 
-@dataclass(slots=True)
-class _Asked:
-    name: str
-    args: Mapping[str, Any]
-    error: str | BaseException | None = None
-    duration_ms: float | None = None
-    result: Any = ...
-    size_bytes: int | None = None
-    is_answered: bool = False
+        judgment = judgment_by(self._settings.outcome, scores)
+        if judgment is not None:
+            self.fields["judgment"] = judgment
 
-
-@dataclass(slots=True)
-class _Request:
-    collector: AdaptedCollector
-    id: str
-    touched_s: float
-    calls: dict[Hashable, _Asked] = field(default_factory=dict)
-    done: set[int] = field(default_factory=set)  # hashes of the ids of settled calls
-    tools: dict[str, SentTool] = field(default_factory=dict)
-    fields: dict[str, Any] = field(default_factory=dict)
-    rounds: int = 0
-    n_remembered: int = 0
-    lock: Any = field(default_factory=threading.RLock)
+    @never_raises
+    def write(self, *, answer: str | None, error: str | BaseException | None) -> None:
+        """Write the record."""
+        if self._off:
+            return
+        if self.tools:
+            audit_dir = self._settings.journal.folder.parent
+            self.fields["descriptions"] = keep_descriptions(self.tools.values(), audit_dir)
+        self._pending[0].update(self.fields)  # type: ignore[typeddict-item]
+        self.flush(None if answer is None else len(answer), error=error, rounds=self.rounds or None)
 
 
 class Requests:
@@ -109,9 +161,7 @@ class Requests:
         self._data_dir = data_dir
         self._max_under_way = max_under_way
         self._clock_s = clock_s
-        self._lock = threading.RLock()
-        self._under_way: OrderedDict[Hashable, _Request] = OrderedDict()
-        self._n_remembered = 0
+        self.forget()
         _ALL.add(self)
 
     def __len__(self) -> int:
@@ -120,20 +170,17 @@ class Requests:
     def __contains__(self, key: Hashable) -> bool:
         return key in self._under_way
 
-    def collector(self, key: Hashable) -> AdaptedCollector | None:
-        """Return the collector of a request under way, or None."""
-        request = self._under_way.get(key)
-        return None if request is None else request.collector
+    def get(self, key: Hashable) -> AdaptedRequest | None:
+        """Return a request under way, or None."""
+        return self._under_way.get(key)
 
-    @guarded
+    @never_raises
     def start(
         self,
         key: Hashable,
         question: str = "",
         *,
         parent: Hashable = None,
-        provider: str | None = None,
-        model: str | None = None,
         session_id: str | None = None,
     ) -> None:
         """Start a request; one under way under the same key continues.
@@ -147,23 +194,13 @@ class Requests:
         self._flush_silent(now_s)
         if key in self._under_way:
             return
-        id = f"req-{os.urandom(8).hex()}"
-        collector = AdaptedCollector(
-            question,
-            provider=provider,
-            model=model,
-            session_id=session_id,
-            request_id=id,
-            data_dir=self._data_dir,
-        )
-        request = _Request(collector, id, now_s)
         outer = self._under_way.get(parent) if parent is not None else None
-        if outer is not None:
-            request.fields["parent_request_id"] = outer.id
+        request = AdaptedRequest(question, outer, session_id=session_id, data_dir=self._data_dir)
+        request.touched_s = now_s
         with self._lock:
             self._under_way[key] = request
 
-    @guarded
+    @never_raises
     def replied(
         self,
         key: Hashable,
@@ -179,46 +216,46 @@ class Requests:
         if request is None:
             return
         named = {"provider": provider, "model": model}
-        request.collector.add({name: text_of(value)[:100] for name, value in named.items() if value})
+        request.fields.update({name: text_of(value)[:100] for name, value in named.items() if value})
         request.rounds += 1
         used = {"input_tokens": input_tokens, "output_tokens": output_tokens, "cost_usd": cost_usd}
         for name, value in used.items():
             if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 2**40:
                 request.fields[name] = request.fields.get(name, 0) + value
 
-    @guarded
+    @never_raises
     def question(self, key: Hashable, text: str) -> None:
         """Set the question of a request that started without one."""
         request = self._under_way.get(key)
         if request is not None and text:
-            request.collector.set_question(text)
+            request.set_question(text)
 
-    @guarded
+    @never_raises
     def sent(self, key: Hashable, tools: Iterable[SentTool]) -> None:
         """Add the tools that the model was sent; a later description of a name replaces an earlier one."""
         request = self._touched(key)
         if request is not None:
             request.tools.update((tool.name, tool) for tool in tools)
 
-    @guarded
+    @never_raises
     def asked(self, key: Hashable, call_id: Hashable, name: str, args: object) -> None:
         """Note that the model asked for a call; ``args`` is a mapping or JSON text. Repeats are ignored."""
         request = self._touched(key)
         if request is None:
             return
-        with request.lock:
-            if call_id not in request.calls and hash(call_id) not in request.done:
-                request.calls[call_id] = _Asked(text_of(name), named_args(args))
+        with self._lock:
+            if hash(call_id) not in request.known:
+                request.known.add(hash(call_id))
+                request.calls.ask(call_id, text_of(name), named_args(args))
 
-    @guarded
+    @never_raises
     def timed(self, key: Hashable, call_id: Hashable, duration_ms: float) -> None:
         """Note how long an open call took."""
-        request = self._under_way.get(key)
-        call = None if request is None else request.calls.get(call_id)
+        call = self._open(key, call_id)
         if call is not None:
             call.duration_ms = round(duration_ms, 3)
 
-    @guarded
+    @never_raises
     def answered(
         self,
         key: Hashable,
@@ -232,38 +269,31 @@ class Requests:
         request = self._touched(key)
         if request is None:
             return
-        with request.lock:
-            call = request.calls.get(call_id)
-            if call is None or call.is_answered:
+        with self._lock:
+            call = request.calls.answer(call_id)
+            if call is None:
                 return
-            call.error, call.is_answered = error, True
-            call.result, call.size_bytes = plain_result(result)
+            call.error = error
+            call.result, call.result_size_bytes = plain_result(result)
             if duration_ms is not None:
                 call.duration_ms = round(duration_ms, 3)
-            if all(other.is_answered for other in request.calls.values()):
+            if not request.calls.open:
                 self._settle(request)
 
-    def open_calls(self, key: Hashable) -> dict[Hashable, str]:
-        """Return the calls without an answer: id -> tool."""
+    def open_calls(self, key: Hashable) -> dict[Hashable, TracedCall]:
+        """Return the calls without an answer, by id."""
         request = self._under_way.get(key)
         if request is None:
             return {}
-        with request.lock:
-            return {call_id: call.name for call_id, call in request.calls.items() if not call.is_answered}
+        with self._lock:
+            return {call_id: calls[0] for call_id, calls in request.calls.open.items()}
 
     def args_of(self, key: Hashable, call_id: Hashable) -> Mapping[str, Any]:
         """Return the arguments of an open call."""
-        request = self._under_way.get(key)
-        call = None if request is None else request.calls.get(call_id)
+        call = self._open(key, call_id)
         return {} if call is None else call.args
 
-    def schema_of(self, key: Hashable, name: str) -> Any:
-        """Return the schema that the model was sent for a tool, or None."""
-        request = self._under_way.get(key)
-        tool = None if request is None else request.tools.get(name)
-        return None if tool is None else tool.schema
-
-    @guarded
+    @never_raises
     def end(
         self,
         key: Hashable,
@@ -281,12 +311,8 @@ class Requests:
         open_calls : str or exception, optional
             Why calls have no answer. Default: the request's error.
         """
-        with self._lock:
-            request = self._under_way.pop(key, None)
-        if request is None:
-            drops.drop(drops.AFTER_FLUSH)
-            return
-        self._write(request, answer=answer, error=error, open_calls=open_calls or error or NO_RESULT)
+        if self._touched(key) is not None:
+            self._write(key, answer=answer, error=error, open_calls=open_calls or error or NO_RESULT)
 
     def flush(self) -> None:
         """Write every request under way as unfinished."""
@@ -296,10 +322,15 @@ class Requests:
     def forget(self) -> None:
         """Drop everything without writing: after a fork, the parent writes its requests."""
         self._lock = threading.RLock()
-        self._under_way = OrderedDict()
+        self._under_way: OrderedDict[Hashable, AdaptedRequest] = OrderedDict()
         self._n_remembered = 0
 
-    def _touched(self, key: Hashable) -> _Request | None:
+    def _open(self, key: Hashable, call_id: Hashable) -> TracedCall | None:
+        request = self._under_way.get(key)
+        calls = None if request is None else request.calls.open.get(call_id)
+        return calls[0] if calls else None
+
+    def _touched(self, key: Hashable) -> AdaptedRequest | None:
         """The request, which is now the one that was heard of last; None, counted, if it is unknown."""
         with self._lock:
             request = self._under_way.get(key)
@@ -317,53 +348,34 @@ class Requests:
                 return
             self._give_up(key)
 
-    @guarded
     def _give_up(self, key: Hashable) -> None:
-        with self._lock:
-            request = self._under_way.pop(key, None)
-        if request is not None:
-            drops.drop(NEVER_ENDED)
-            self._write(request, answer=None, error=UNFINISHED, open_calls=NO_RESULT)
+        drops.drop(NEVER_ENDED)
+        self._write(key, answer=None, error=UNFINISHED, open_calls=NO_RESULT)
 
+    @never_raises
     def _write(
         self,
-        request: _Request,
+        key: Hashable,
         *,
         answer: str | None,
         error: str | BaseException | None,
         open_calls: str | BaseException,
     ) -> None:
-        with request.lock:
-            for call in request.calls.values():
-                if not call.is_answered:
-                    call.error, call.is_answered = open_calls, True
+        with self._lock:
+            request = self._under_way.pop(key, None)
+            if request is None:
+                return
+            for calls in request.calls.open.values():
+                for call in calls:
+                    call.error, call.unknown = open_calls, None
             self._settle(request)
-        with self._lock:
             self._n_remembered -= request.n_remembered
-        audit_dir = request.collector.audit_dir
-        if request.tools and audit_dir is not None:
-            request.fields["descriptions"] = keep_descriptions(request.tools.values(), audit_dir)
-        request.collector.add(request.fields)
-        request.collector.flush(
-            None if answer is None else len(answer), error=error, rounds=request.rounds or None
-        )
+        request.write(answer=answer, error=error)
 
-    def _settle(self, request: _Request) -> None:
-        """Record the calls whose answers the model saw together."""
-        asked, request.calls = request.calls, {}
-        request.done.update(hash(call_id) for call_id in asked)
-        remembers = self._n_remembered < PROCESS_LEAVES
-        request.collector.observe_batch(
-            [
-                AskedCall(call.name, call.args, call.error, call.duration_ms, call.result, call.size_bytes)
-                for call in asked.values()
-            ],
-            remember=remembers,
-        )
-        n_remembered = request.collector.n_remembered
-        with self._lock:
-            self._n_remembered += n_remembered - request.n_remembered
-        request.n_remembered = n_remembered
+    def _settle(self, request: AdaptedRequest) -> None:
+        before = request.n_remembered
+        request.settle(remember=self._n_remembered < PROCESS_LEAVES)
+        self._n_remembered += request.n_remembered - before
 
 
 def _flush_all() -> None:

@@ -2,8 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -114,25 +114,27 @@ def land(
         outcome=settings.outcome_rule(),
     )
     keeps = settings.measure.contexts and root is not None and _is_log(folder, root, settings)
-    with locked(folder), _appending(folder) as append, _appending(folder.parent / CONTEXTS) as append_context:
+    journal, contexts = Journal(folder), Journal(folder.parent / CONTEXTS)
+    unwritten = "cannot be written ({strerror}); run it again to add the missing records"
+    with locked(folder), closing(journal), closing(contexts):
         known = _imported_ids(folder)
         for part in parts:
             if not isinstance(part, TracedRequest):
                 _count_skipped(report, part)
                 continue
             _count(report, part)
-            number = int(part.id.removeprefix(ID_PREFIX), 16)
-            if number in known:
+            if part.id in known:
                 report.already_there += 1
                 sessions.skip(part)
                 continue
             record = record_in_project(part, sources=sessions.sources_of(part))
             line = encode_line(record, selectors)
-            append(line, record["ts"][:10], int(time.monotonic()))
+            with file_errors(unwritten, folder):
+                journal.append(line, record["ts"][:10], int(time.monotonic()))
+                if keeps:
+                    keep_conversation(contexts.append, record, _conversation(part))
             _count_unseen(report, line)
-            if keeps:
-                keep_conversation(append_context, record, _conversation(part))
-            known.add(number)
+            known.add(part.id)
             report.added += 1
     return report
 
@@ -190,52 +192,29 @@ def _count(report: ImportReport, request: TracedRequest) -> None:
     report.last_day = max(day, report.last_day or day)
 
 
+def _imported_ids(folder: Path) -> set[str]:
+    """Ids of the imported requests in the day files; incomplete lines do not count."""
+    known: set[str] = set()
+    with file_errors("cannot be read ({strerror})", folder):
+        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
+            with path.open("rb", buffering=1 << 20) as file:
+                known.update(id for line in file if _MARK in line and (id := _imported_id(line)))
+    return known
+
+
+def _imported_id(line: bytes) -> str | None:
+    try:
+        id = _decode_id(line).request_id
+    except (ValueError, RecursionError):  # torn
+        return None
+    return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
+
+
 class _Id(msgspec.Struct, gc=False):
     request_id: Any = None
 
 
 _decode_id = msgspec.json.Decoder(_Id).decode
-
-
-def _imported_ids(folder: Path) -> set[int]:
-    """Numbers of the imported requests in the day files; incomplete lines do not count."""
-    known: set[int] = set()
-    with file_errors("cannot be read ({strerror})", folder):
-        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
-            with path.open("rb", buffering=1 << 20) as file:
-                known.update(
-                    number for line in file if _MARK in line and (number := _number(line)) is not None
-                )
-    return known
-
-
-def _number(line: bytes) -> int | None:
-    try:
-        id = _decode_id(line).request_id
-        return (
-            int(id.removeprefix(ID_PREFIX), 16) if isinstance(id, str) and id.startswith(ID_PREFIX) else None
-        )
-    except (ValueError, RecursionError):  # torn, or not an imported id
-        return None
-
-
-@contextmanager
-def _appending(folder: Path) -> Iterator[Callable[[bytes, str, int], None]]:
-    journal = Journal(folder)
-
-    def append(line: bytes, day: str, second: int) -> None:
-        try:
-            journal.append(line, day, second)
-        except OSError as error:
-            reason = error.strerror or error
-            raise WorkspaceError(
-                f"cannot be written ({reason}); run it again to add the missing records", path=folder
-            ) from error
-
-    try:
-        yield append
-    finally:
-        journal.close()
 
 
 class ImportedSessions:

@@ -16,14 +16,14 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from coreloop.base.records import NO_RESULT, REFUSED
+from coreloop.base.records import REFUSED
+from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
 from coreloop.observe.importers.trace_values import (
     anthropic_tokens,
     block_error,
     blocks,
     body_text,
-    milliseconds,
     read_timestamp,
     text,
 )
@@ -32,7 +32,6 @@ from coreloop.observe.importers.traced_request import (
     NO_TIME,
     TORN,
     SkippedTrace,
-    TracedCall,
     TracedRequest,
     request_id,
 )
@@ -64,20 +63,6 @@ Starters: TypeAlias = dict[str, tuple[str, ...]]
 
 
 @dataclass(slots=True)
-class _Open:
-    """A call whose result may still come."""
-
-    name: str
-    args: dict[str, Any]
-    started: datetime | None
-    asked: int
-    call: TracedCall | None = None
-
-    def close(self) -> TracedCall:
-        return self.call or TracedCall(name=self.name, args=self.args, asked=self.asked, unknown=NO_RESULT)
-
-
-@dataclass(slots=True)
 class _Turn:
     """A message typed by the user, and the lines that follow it."""
 
@@ -86,15 +71,13 @@ class _Turn:
     session_id: str | None
     started: datetime | None
     ended: datetime | None
-    calls: list[_Open] = field(default_factory=list)
-    waiting: dict[str, list[_Open]] = field(default_factory=dict)
+    calls: AskedCalls = field(default_factory=AskedCalls)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)  # input and output, by reply
     answer_chars: int = 0
     error: str | None = None
     model: str | None = None
     stop_reason: str | None = None
     last: str | None = None
-    n_results: int = 0
     starters: Starters = field(default_factory=dict)
 
     def is_finished(self, quiet_s: float, now_s: float) -> bool:
@@ -285,12 +268,9 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
 
 def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
     args = part.get("input")
-    opened = _Open(
-        text(part.get("name")) or "?", args if isinstance(args, dict) else {"value": args}, at, turn.n_results
-    )
-    turn.calls.append(opened)
-    turn.waiting.setdefault(str(part.get("id")), []).append(opened)
-    turn.starters[str(part.get("id"))] = turn.ids
+    id, named = str(part.get("id")), args if isinstance(args, dict) else {"value": args}
+    turn.calls.ask(id, text(part.get("name")) or "?", named, began=at)
+    turn.starters[id] = turn.ids
     turn.answer_chars, turn.last = 0, "tool_use"
 
 
@@ -305,28 +285,13 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
         turn.starters[told["agentId"]] = turn.ids
     for part in results:
         turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
-        waiting = turn.waiting.get(str(part.get("tool_use_id")))
-        turn.n_results += 1
-        if waiting:
-            _close_call(waiting.pop(0), part, at, turn.n_results)
+        call = turn.calls.answer(str(part.get("tool_use_id")), ended=at)
+        if call is not None:
+            call.receive(part.get("content"), body_text(part.get("content")))
+            error = block_error(part)
+            is_refused = error is not None and _REFUSAL.match(error) is not None
+            call.error, call.unknown = (None, REFUSED) if is_refused else (error, None)
     return bool(results)
-
-
-def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None, answered: int) -> None:
-    body = body_text(part.get("content"))
-    error = block_error(part)
-    is_refused = error is not None and _REFUSAL.match(error) is not None
-    opened.call = TracedCall(
-        name=opened.name,
-        args=opened.args,
-        error=None if is_refused else error,
-        duration_ms=milliseconds(opened.started, at),
-        result_size_bytes=len(body.encode("utf-8", "replace")),
-        result=part.get("content", ...),
-        asked=opened.asked,
-        answered=answered,
-        unknown=REFUSED if is_refused else None,
-    )
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
@@ -339,7 +304,7 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         ids=turn.ids,
         question=turn.question,
         ended=turn.ended,
-        calls=tuple(call.close() for call in turn.calls),
+        calls=tuple(turn.calls.all),
         answer_chars=turn.answer_chars if turn.last == "text" else None,
         error=turn.error,
         provider="anthropic",

@@ -26,7 +26,6 @@ Progress: TypeAlias = Callable[[int], None]
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BUFFER_BYTES: Final = 1 << 20
-_MOST_BYTES: Final = 4  # of a character in UTF-8
 _MAX_VALUE_BYTES: Final = 256 << 20
 """Of a line or a document: its values take some ten times as much memory."""
 TOO_LONG: Final = SkippedTrace(f"longer than {_MAX_VALUE_BYTES >> 20} MiB")
@@ -101,6 +100,22 @@ def read_each(
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
 
 
+def read_parts(
+    files: Iterable[TraceFile], parts_of: Callable[[Any], Iterator[_Part | SkippedTrace]]
+) -> Iterator[_Part | SkippedTrace | UnusableFile]:
+    """Read the JSON documents of each file with a function that yields a document's parts."""
+
+    def read(file: TraceFile) -> Iterator[_Part | SkippedTrace]:
+        with file.open() as opened:
+            for document in read_documents(opened):
+                if isinstance(document, SkippedTrace):
+                    yield document
+                else:
+                    yield from parts_of(document)
+
+    yield from read_each(files, read)
+
+
 class _Counted(io.FileIO):
     """A file that reports its read progress."""
 
@@ -123,22 +138,7 @@ def _as_utf8(file: "io.BufferedReader[_Counted] | gzip.GzipFile | lzma.LZMAFile"
     """The file itself, or the UTF-8 of a file in UTF-16, as PowerShell's ``>`` writes it."""
     if not file.peek(2).startswith(_UTF16_MARKS):
         return cast(BinaryIO, file)
-    return io.BufferedReader(_Recoded(cast(BinaryIO, file)), _BUFFER_BYTES)
-
-
-class _Recoded(io.RawIOBase):
-    """The UTF-8 of a file in UTF-16; what is not valid becomes U+FFFD."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._text = io.TextIOWrapper(file, "utf-16", errors="replace", newline="\n")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        data = self._text.read(len(buffer) // _MOST_BYTES).encode()
-        buffer[: len(data)] = data
-        return len(data)
+    return io.BytesIO(file.read().decode("utf-16", "replace").encode())
 
 
 def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:

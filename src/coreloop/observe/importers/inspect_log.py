@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from coreloop.base.records import NO_RESULT, RecordedJudgment
+from coreloop.observe.calls import TracedCall, milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace_values import (
     answer_in,
     arguments,
     body_text,
     first,
-    milliseconds,
     question_in,
     read_timestamp,
     seconds_as_ms,
@@ -28,7 +28,6 @@ from coreloop.observe.importers.traced_request import (
     NO_TIME,
     TORN,
     SkippedTrace,
-    TracedCall,
     TracedRequest,
 )
 from coreloop.observe.record_parts import stored_text

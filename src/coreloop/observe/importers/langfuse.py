@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace_values import (
     answer_in,
@@ -32,16 +32,7 @@ _DEEPEST: Final = 4
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the traces that have a tool call, or a question answered by a model."""
-    yield from requests(NAME, read_each(files, _read_file))
-
-
-def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
-    with file.open() as opened:
-        for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-            else:
-                yield from _parts(document, None, _DEEPEST)
+    yield from requests(NAME, read_parts(files, lambda document: _parts(document, None, _DEEPEST)))
 
 
 def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan | SkippedTrace]:

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.base.records import NO_RESULT
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.calls import AskedCalls
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.trace_values import (
     arguments,
     block_error,
@@ -27,7 +27,7 @@ from coreloop.observe.importers.trace_values import (
     read_time,
     text,
 )
-from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedRequest
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "openai-chat"
@@ -49,32 +49,11 @@ _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
 
 
 @dataclass(slots=True)
-class _Open:
-    """A call whose result may still come."""
-
-    name: str
-    args: dict[str, Any]
-    asked: int
-    user_texts: tuple[str, ...]
-    call: TracedCall | None = None
-
-    def close(self) -> TracedCall:
-        return self.call or TracedCall(
-            name=self.name,
-            args=self.args,
-            asked=self.asked,
-            user_texts=self.user_texts,
-            unknown=NO_RESULT,
-        )
-
-
-@dataclass(slots=True)
 class _Chat:
     """The content of the messages read so far."""
 
     question: str | None = None
-    calls: list[_Open] = field(default_factory=list)
-    waiting: dict[str, list[_Open]] = field(default_factory=dict)
+    calls: AskedCalls = field(default_factory=AskedCalls)
     user_texts: list[str] = field(default_factory=list)
     answer: str = ""
     is_answered: bool = False
@@ -103,19 +82,9 @@ def read(
     undated : datetime, optional
         End of all other requests without a time, which are skipped by default.
     """
-    yield from read_each(files, lambda file: _read_file(file, times or {}, undated))
-
-
-def _read_file(
-    file: TraceFile, times: Mapping[str, datetime], undated: datetime | None
-) -> Iterator[TracedRequest | SkippedTrace]:
-    with file.open() as opened:
-        for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-                continue
-            for chat in _chats(document):
-                yield _request(chat, times, undated)
+    yield from read_parts(
+        files, lambda document: (_request(chat, times or {}, undated) for chat in _chats(document))
+    )
 
 
 def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
@@ -182,7 +151,7 @@ def _request(
         ids=(id,) if id is not None else (ended.isoformat(), _digest(messages)),
         question=content.question or "",
         ended=ended,
-        calls=tuple(call.close() for call in content.calls),
+        calls=tuple(content.calls.all),
         answer_chars=content.answer_chars,
         error=error,
         violation=violation,
@@ -215,7 +184,7 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 
 def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
     chat = _Chat()
-    for number, message in enumerate(_in_one_form(messages)):
+    for message in _in_one_form(messages):
         role = message.get("role")
         if role == "user":
             _add_user_text(chat, body_text(message.get("content")))
@@ -225,9 +194,9 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
             calls = _tool_calls(message)
             chat.is_answered = not calls
             for call in calls:
-                _add_call(chat, call, number)
+                _add_call(chat, call)
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
-            _add_result(chat, message, number)
+            _add_result(chat, message)
     return chat
 
 
@@ -265,34 +234,24 @@ def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
     return [*calls, {"function": function}] if isinstance(function, dict) else calls
 
 
-def _add_call(chat: _Chat, call: dict[str, Any], number: int) -> None:
+def _add_call(chat: _Chat, call: dict[str, Any]) -> None:
     function = call.get("function")
     function = function if isinstance(function, dict) else call
     name = text(function.get("name")) or "?"
-    opened = _Open(name, arguments(first(function, "arguments", "args")), number, tuple(chat.user_texts))
+    id = text(call.get("id")) or f"function {name}"
+    args = arguments(first(function, "arguments", "args"))
+    chat.calls.ask(id, name, args, user_texts=tuple(chat.user_texts))
     chat.user_texts.clear()
-    chat.calls.append(opened)
-    chat.waiting.setdefault(text(call.get("id")) or f"function {name}", []).append(opened)
 
 
-def _add_result(chat: _Chat, message: dict[str, Any], number: int) -> None:
+def _add_result(chat: _Chat, message: dict[str, Any]) -> None:
     id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-    waiting = chat.waiting.get(id)
-    if not waiting:
-        return
-    opened = waiting.pop(0)
-    content = message.get("content")
-    body = content if isinstance(content, str) else body_text(content)
-    opened.call = TracedCall(
-        name=opened.name,
-        args=opened.args,
-        error=block_error(message) or _error(body),
-        result_size_bytes=len(body.encode("utf-8", "replace")),
-        result=... if content is None else content,
-        asked=opened.asked,
-        answered=number,
-        user_texts=opened.user_texts,
-    )
+    call = chat.calls.answer(id)
+    if call is not None:
+        content = message.get("content")
+        body = body_text(content)
+        call.receive(content, body)
+        call.error = block_error(message) or _error(body)
 
 
 def _error(body: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers import attributes as known
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace_values import (
     arguments,
@@ -34,21 +34,16 @@ _DEEPEST: Final = 12
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the traces that have a tool call, or a question answered by a model."""
-    yield from requests(NAME, read_each(files, _read_file))
+    yield from requests(NAME, read_parts(files, _spans_of))
 
 
-def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
-    with file.open() as opened:
-        for document in read_documents(opened):
-            if isinstance(document, SkippedTrace):
-                yield document
-                continue
-            n_spans = 0
-            for span in _spans_in(document, _DEEPEST):
-                n_spans += 1
-                yield span if isinstance(span, TraceSpan) else _span(span)
-            if not n_spans:
-                yield FOREIGN
+def _spans_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
+    n_spans = 0
+    for span in _spans_in(document, _DEEPEST):
+        n_spans += 1
+        yield span if isinstance(span, TraceSpan) else _span(span)
+    if not n_spans:
+        yield FOREIGN
 
 
 def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan]:

@@ -56,13 +56,6 @@ def read_time(value: object) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
 
 
-def milliseconds(started: datetime | None, ended: datetime | None) -> float | None:
-    """Return the time between two moments; None if one is unknown or the clock went back."""
-    if started is None or ended is None or ended < started:
-        return None
-    return round((ended - started).total_seconds() * 1000, 3)
-
-
 def decoded(value: object) -> Any:
     """Decode JSON text, which may be encoded twice; return any other value unchanged."""
     for _ in range(2):

@@ -4,58 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from coreloop.base.categories import Categories
 from coreloop.base.project.score_rule import OutcomeRule, Score, judgment_by
-from coreloop.base.records import (
-    NO_ANSWER,
-    NO_RESULT,
-    Record,
-    RecordedJudgment,
-    hash_sequence,
-    join_steps,
-)
-from coreloop.observe.argument_sources import Lookup, Sources
+from coreloop.base.records import NO_ANSWER, Record, RecordedJudgment, hash_sequence, join_steps
+from coreloop.observe.argument_sources import Sources
+from coreloop.observe.calls import TracedCall, recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.failed_results import DEFAULT, FailedResults
-from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record, tool_call
+from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record
 from coreloop.observe.shown_states import Compared
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracedCall:
-    """One tool call.
-
-    Attributes
-    ----------
-    args : dict
-        By name; arguments without names are stored under ``value``.
-    error : str or None
-        None if the call was ok.
-    result_size_bytes : int or None
-        Size of the result that the model received.
-    result : object
-        The result that the model received; ``...`` if it is not in the trace.
-    asked, answered : float or None
-        When the model requested the call and received its result, in seconds or message numbers. Overlapping
-        calls did not have each other's result. None: after all earlier calls.
-    user_texts : tuple of str
-        The user's messages since the previous call.
-    unknown : str or None
-        Without an error: why it is not known whether the call was ok.
-    """
-
-    name: str
-    args: Mapping[str, Any]
-    error: str | None = None
-    duration_ms: float | None = None
-    result_size_bytes: int | None = None
-    result: Any = ...
-    asked: float | None = None
-    answered: float | None = None
-    user_texts: tuple[str, ...] = ()
-    unknown: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +126,13 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
-    recorded_calls = [_recorded(call, selectors, failed_results, drop) for call in request.calls]
-    _trace_sources(request, recorded_calls, Sources() if sources is None else sources, compared)
+    recorded_calls = [
+        recorded_call(call, selectors=selectors, drop=drop, failed_results=failed_results)
+        for call in request.calls
+    ]
+    sources = Sources() if sources is None else sources
+    sources.add_question(request.question)
+    trace_calls(list(zip(request.calls, recorded_calls, strict=True)), sources, compared)
     _add_case(record, recorded_calls, key)
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
@@ -208,58 +172,3 @@ def _add_ending(record: Record, request: TracedRequest, drop: Callable[[str], No
         record["input_tokens"] = request.input_tokens
     if request.output_tokens:
         record["output_tokens"] = request.output_tokens
-
-
-def _recorded(
-    call: TracedCall,
-    selectors: Mapping[str, Sequence[str]],
-    failed_results: FailedResults,
-    drop: Callable[[str], None],
-) -> RecordedCall:
-    return tool_call(
-        call.name,
-        call.args,
-        ok=None,
-        error=call.error,
-        duration_ms=call.duration_ms,
-        result_size_bytes=call.result_size_bytes,
-        selectors=selectors,
-        drop=drop,
-        result=call.result,
-        failed_results=failed_results,
-        unknown=call.unknown,
-    )
-
-
-def _trace_sources(
-    request: TracedRequest,
-    recorded_calls: Sequence[RecordedCall],
-    sources: Sources,
-    compared: Callable[[str], Compared | None],
-) -> None:
-    """Add the sources of arguments to each call, from the results that had been received by then."""
-    sources.add_question(request.question)
-    if not sources.has_results and all(call.result is ... for call in request.calls):
-        sources.mark_incomplete()
-        return
-    running: list[tuple[TracedCall, RecordedCall, Lookup]] = []
-    for call, recorded in zip(request.calls, recorded_calls, strict=True):
-        for text in call.user_texts:
-            sources.add_question(text)
-        done = [other for other in running if not _overlaps(other[0], call)]
-        _remember(sources, done)
-        running = [other for other in running if _overlaps(other[0], call)]
-        lookup = sources.look_up(recorded.args, compared(call.name) if sources.has_results else None)
-        lookup.add_to(recorded.call)
-        running.append((call, recorded, lookup))
-    _remember(sources, running)
-
-
-def _remember(sources: Sources, done: Sequence[tuple[TracedCall, RecordedCall, Lookup]]) -> None:
-    for call, recorded, lookup in done:
-        gave_result = bool(recorded.call["ok"]) or call.unknown == NO_RESULT
-        sources.remember(recorded.call["name"], call.result, lookup, ok=gave_result)
-
-
-def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:
-    return earlier.answered is not None and call.asked is not None and earlier.answered > call.asked

@@ -10,14 +10,7 @@ import msgspec
 from coreloop.base.files import file_errors
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields
-from coreloop.observe.reading.malformed_lines import (
-    EPOCH,
-    NO_TIME,
-    NOT_UTF8,
-    newer_version,
-    read_loosely,
-    time_of,
-)
+from coreloop.observe.reading.lenient import EPOCH, NO_TIME, NOT_UTF8, loosened, newer_version, time_of
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 MAX_READ_BYTES: Final = 64 << 20
@@ -137,10 +130,11 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Record
     except UnicodeDecodeError:
         return Skipped(NOT_UTF8, offset)
     except (msgspec.DecodeError, RecursionError):
-        record = read_loosely(raw)
+        record = loosened(raw)
         if isinstance(record, str):
             return Skipped(record, offset)
-        fields, timestamp, absent = record.fields, record.at, record.absent
+        fields, absent = _decode_record(record[0]), record[1]
+        timestamp = time_of(fields.ts)
     if fields.schema_version > SCHEMA_VERSION:
         return Skipped(newer_version(fields.schema_version), offset)
     if fields.origin == "replay" and not replays:

@@ -21,9 +21,13 @@ QUOTED: Final = re.compile(
     r"「[^」]*(?:」|$)|『[^』]*(?:』|$)|«[^»]*(?:»|$)"
 )
 _WORD: Final = re.compile(r"[가-힣]+|[^\W_가-힣]+")
+_FULL_NAME: Final = re.compile(
+    "[김이박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노하곽성차주우구][가-힣]{2}"
+)
 _FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
 _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 """Private characters: the first word that is taken out of a text becomes the first of them, and so on."""
+_ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 _MAX_TRIES: Final = 2_000
@@ -104,6 +108,7 @@ def _may_share(text: str, args: Mapping[str, Any]) -> bool:
         return b'"' in joined
     lower = QUOTED.sub(" ", folded(text)).casefold()  # what is quoted goes in any case
     words = _WORD.findall(folded(joined.decode("utf-8", "replace")).casefold())
+    words += [word[1:] for word in words if _FULL_NAME.fullmatch(word)]
     return any(word in lower and _tells(word, least=2) for word in words)
 
 
@@ -123,6 +128,8 @@ def _texts_in(value: Any) -> Iterator[str]:
         part = rest.pop()
         if isinstance(part, str):
             yield part
+            if "\\u" in part:  # JSON in a text
+                yield _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), part)
         elif isinstance(part, Mapping):
             rest += part.values()
             rest += [key for key in map(str, part) if not (key.isascii() and key.isidentifier())]
@@ -195,6 +202,8 @@ class _Error:
         for word in value.words:
             if word in self._places or self._is_torn or not word.isascii():
                 self._names.setdefault(word, value.name)
+            if _FULL_NAME.fullmatch(word):  # 김민수 is called 민수, too
+                self._names.setdefault(word[1:], value.name)
 
     def take_words(self) -> None:
         """Take out the words of all values."""

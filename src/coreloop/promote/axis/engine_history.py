@@ -103,7 +103,7 @@ def read_evidence(
     """
     by_sha = {commit.sha: commit for commit in commits}
     evidence = []
-    for promotion in promotions(commits):
+    for promotion in promotions(repository, commits):
         target = read_target(promotion.target)
         if target is not None and engine in engines_of(target, tools):
             commit = by_sha[promotion.sha]
@@ -130,7 +130,8 @@ def engines_of(target: PromotionTarget, tools: Mapping[str, ToolSettings]) -> fr
 
 def known_engines(commits: Sequence[Commit], tools: Mapping[str, ToolSettings]) -> list[str]:
     """Every engine with a promotion."""
-    targets = (read_target(promotion.target) for promotion in promotions(commits))
+    groups = (group for commit in commits for group in read_promoted(commit.message))
+    targets = (read_target(group.get("Target", "")) for group in groups)
     return sorted({name for target in targets if target is not None for name in engines_of(target, tools)})
 
 

@@ -129,7 +129,7 @@ def standing_lines(workspace: Workspace) -> list[LineEdit]:
 
 
 def _standing(workspace: Workspace, repository: Repository, base_sha: str) -> Iterator[LineEdit]:
-    in_effect = [item for item in promotions(repository.log(base_sha)) if not item.reverted]
+    in_effect = [item for item in promotions(repository, repository.log(base_sha)) if not item.reverted]
     for target in sorted({item.target for item in in_effect}):
         file, _, symbol = target.partition("::")
         path = repository_path(repository, workspace.root, file)

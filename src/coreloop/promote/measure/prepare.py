@@ -53,7 +53,7 @@ N_CONTROLS: Final = 40
 """Controls that exclude a harm of 10 points if no answer changes."""
 _MIN_CONTEXTS: Final = 10
 """Fewer cannot tell 20 points from none."""
-_FROM_RESULTS: Final = frozenset({"source", "from_result", "no_result", "not_from"})
+_FROM_RESULTS: Final = frozenset({"source"})
 """Forms about results, which records do not hold: an argument is judged by the value that worked."""
 
 

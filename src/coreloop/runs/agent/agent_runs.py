@@ -18,7 +18,7 @@ from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
 from coreloop.runs.lessons import learn_lessons, read_reflexion
-from coreloop.runs.load import load_run, require_going
+from coreloop.runs.load import change_run, load_run, require_going
 from coreloop.runs.run_files import write_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -73,26 +73,26 @@ def record_report(
 def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> State:
     """End a run that drives itself if `decide` says so; a driver ends its own runs. Returns the state."""
     now = (clock or SystemClock()).now()
-    while True:
-        folding, newest = load_run(store, run_id)
-        state = folding.state
+
+    def ended(state: State) -> list[Event]:
         stop = decide(state, now, Outlook(today=spent_today(store, state, now)))
-        is_ended = state.is_terminal or state.status == "paused" or not isinstance(stop, Stop)
-        if is_ended or not state.drives_itself:
-            return state
-        ended = happened.Ended(at=now, status=stop.status, reason=stop.reason)  # type: ignore[union-attr]
-        store.append(run_id, [ended], after=newest)
+        is_left = state.is_terminal or state.status == "paused" or not state.drives_itself
+        if is_left or not isinstance(stop, Stop):
+            return []
+        return [happened.Ended(at=now, status=stop.status, reason=stop.reason)]
+
+    return change_run(store, run_id, ended)
 
 
 def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = None) -> None:
     """Bind a run that drives itself to an agent's session, which the Stop hook then holds."""
-    now = (clock or SystemClock()).now()
-    while True:
-        folding, newest = load_run(store, run_id)
-        state = folding.state
-        if not session or not state.drives_itself or state.is_terminal or state.owner == session:
-            return
-        store.append(run_id, [happened.Opened(at=now, owner=session)], after=newest)
+    opened = happened.Opened(at=(clock or SystemClock()).now(), owner=session)
+
+    def bound(state: State) -> list[Event]:
+        is_free = state.drives_itself and not state.is_terminal and state.owner != session
+        return [opened] if session and is_free else []
+
+    change_run(store, run_id, bound)
 
 
 def waive(
@@ -107,16 +107,18 @@ def waive(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    waived = happened.Waived(at=(clock or SystemClock()).now(), by=by, sub_question=part_id)
-    while True:
-        folding, newest = load_run(store, run_id)
-        require_going(folding.state)
-        proposed = [part.id for part in folding.state.sub_questions if part.waiver and part.is_open]
+    now = (clock or SystemClock()).now()
+
+    def waived(state: State) -> list[Event]:
+        require_going(state)
+        proposed = [part.id for part in state.sub_questions if part.waiver and part.is_open]
         if part_id not in proposed:
             named = ", ".join(proposed) or "none"
             raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
-        if not store.append(run_id, [waived], after=newest):
-            return close_if_over(store, run_id, clock=clock)
+        return [happened.Waived(at=now, by=by, sub_question=part_id)]
+
+    change_run(store, run_id, waived)
+    return close_if_over(store, run_id, clock=clock)
 
 
 def confirm(
@@ -132,15 +134,16 @@ def confirm(
         The store has no such run, or it is over.
     """
     now = (clock or SystemClock()).now()
-    confirmed = [happened.Confirmed(at=now, by=by, sub_question=part_id) for part_id in part_ids]
-    while True:
-        folding, newest = load_run(store, run_id)
-        require_going(folding.state)
-        notes = [part.id for part in folding.state.sub_questions if part.is_note]
+
+    def confirmed(state: State) -> list[Event]:
+        require_going(state)
+        notes = [part.id for part in state.sub_questions if part.is_note]
         if others := [part_id for part_id in part_ids if part_id not in notes]:
             raise UsageError(f"{others[0]} is no note; notes: {', '.join(notes) or 'none'}")
-        if not store.append(run_id, confirmed, after=newest):
-            return close_if_over(store, run_id, clock=clock)
+        return [happened.Confirmed(at=now, by=by, sub_question=part_id) for part_id in part_ids]
+
+    change_run(store, run_id, confirmed)
+    return close_if_over(store, run_id, clock=clock)
 
 
 def take_up(workspace: Workspace, state: State) -> None:

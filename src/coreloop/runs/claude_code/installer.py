@@ -1,15 +1,17 @@
-"""Install coreloop's hook and skills into a project for Claude Code, and remove them again.
+"""Install coreloop's hook and skills for an agent, and remove them again.
 
+For Claude Code into a project, as a plugin of Claude Code, or as a section of ``AGENTS.md`` for other agents.
 The manifest says what was written. It is written first and removed last, so that an interrupted installation
 can be removed too.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -19,8 +21,7 @@ from coreloop.base.claude_settings import (
     decode_settings,
     refuse_links,
     with_hook,
-    without,
-    without_entry,
+    without_hook,
 )
 from coreloop.base.errors import GitError, UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
@@ -30,14 +31,27 @@ from coreloop.base.project.workspace import find_root
 from coreloop.runs.claude_code.skills import LANGUAGES, TEMPLATES, Language, skill_files
 from coreloop.runs.folder import FOLDER
 
+Agent = Literal["claude-code", "plugin", "agents-md"]
+AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
 BACKUP: Final = ".claude/settings.json.coreloop-backup"
+PLUGIN: Final = "coreloop-plugin"
 MANIFEST: Final = ".claude/coreloop.json"
+_MANIFESTS: Final = {"claude-code": MANIFEST, "plugin": f"{PLUGIN}/coreloop.json"}
 HOOK: Final = ".claude/hooks/stop-hook.py"
 IGNORED: Final = ".gitignore"
+SECTION: Final = "AGENTS.md"
 EVENTS: Final = ("Stop", "UserPromptSubmit")
 """At the end of a turn the hook may hold it; at its beginning it notes that a person has come."""
+_BEGIN, _END = b"<!-- coreloop: begin -->\n", b"<!-- coreloop: end -->\n"
 _IGNORED: Final = re.compile(r"\n?(?:\.research/\n)?(?:[^\n]+/runs/\n)?")
 _ROOT: Final = b"# coreloop: commands in the folders below find the project by this file.\n"
+_ABOUT: Final = {
+    "name": "coreloop",
+    "description": "Deep research that coreloop ends, not the model; findings are checked.",
+    "version": "1.0.0",
+    "author": {"name": "coreloop"},
+    "license": "Apache-2.0",
+}
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -49,10 +63,10 @@ class Manifest(msgspec.Struct, frozen=True):
         Paths below the project, and the SHA-256 of their contents.
     folders : tuple of str
         Folders that it created, the outer ones first.
-    inserted : dict of str to str
-        By event, the text that it inserted into the settings, in this order.
+    lease_s : int
+        Of the hook's entry in the settings.
     created_settings : bool
-        Whether there were no settings before.
+        Whether there were no settings before; else `BACKUP` has them.
     ignored : str
         The text that it added to ``.gitignore``.
     created_ignored : bool
@@ -61,8 +75,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
     files: dict[str, str]
     folders: tuple[str, ...]
-    inserted: dict[str, str]
-    created_settings: bool
+    lease_s: int
+    created_settings: bool = False
     ignored: str = ""
     created_ignored: bool = False
 
@@ -74,7 +88,9 @@ def project_root(folder: Path) -> Path:
     return folder
 
 
-def install(root: Path, *, lease_s: int, confirm: bool, language: Language = "ko") -> list[InstallChange]:
+def install(
+    root: Path, *, lease_s: int, confirm: bool, language: Language = "ko", agent: Agent = "claude-code"
+) -> list[InstallChange]:
     """Plan the files, and write them with ``confirm``.
 
     Parameters
@@ -87,6 +103,8 @@ def install(root: Path, *, lease_s: int, confirm: bool, language: Language = "ko
         Write; otherwise only return what would be written.
     language : str
         Of the skills.
+    agent : str
+        What to install for.
 
     Raises
     ------
@@ -98,41 +116,106 @@ def install(root: Path, *, lease_s: int, confirm: bool, language: Language = "ko
     """
     if not root.is_dir():
         raise WorkspaceError("is not a folder; check --project", path=root)
-    contents = dict(_contents(root, language))
-    _require_free(root, contents)
-    path = root / SETTINGS
-    old = read_file(path) if path.exists() else None
-    text = decode_settings(old or b"{\n}\n", path) if old != b"" else ""
-    inserted: dict[str, str] = {}
-    for event in EVENTS:
-        insertion = with_hook(text, event, _entry(lease_s), path)
-        text, inserted[event] = insertion.text, insertion.inserted
-    ignored = _ignored(root)
-    changes = [InstallChange(SETTINGS, "write" if old is None else "add the hook to")]
-    changes += [
-        InstallChange(name, "write") for name in (*([] if old is None else [BACKUP]), *contents, MANIFEST)
-    ]
+    if agent == "agents-md":
+        return _add_section(root / SECTION, confirm=confirm, language=language)
+    contents = dict(_contents(root, agent, lease_s, language))
+    _require_free(root, agent, contents)
+    old, settings = None, None
+    if agent == "claude-code":
+        old, settings = _with_hook(root / SETTINGS, lease_s)
+    ignored = _ignored(root) if agent == "claude-code" else ""
+    backup = {} if old is None else {BACKUP: old}
+    names = [*backup, *contents, _MANIFESTS[agent]]
+    changes = [InstallChange(SETTINGS, "add the hook to" if backup else "write")] if settings else []
+    changes += [InstallChange(name, "write") for name in names]
     changes += [InstallChange(IGNORED, "add to")] if ignored else []
-    if not confirm:
-        return changes
-    hashes = {name: sha256(content).hexdigest() for name, content in contents.items()}
-    manifest = Manifest(
-        hashes,
-        tuple(_new_folders(root, contents)),
-        inserted,
-        old is None,
-        ignored,
-        not (root / IGNORED).exists(),
-    )
-    write_public(root / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
-    if old is not None:
-        write_public(root / BACKUP, old)
-    for name, content in contents.items():
-        write_public(root / name, content)
-    (write_public if old is None else rewrite_file)(path, text.encode())
-    if ignored:
-        _add_ignored(root / IGNORED, ignored)
+    if confirm:
+        manifest = Manifest(
+            {name: sha256(content).hexdigest() for name, content in contents.items()},
+            tuple(_new_folders(root, contents)),
+            lease_s,
+            created_settings=old is None,
+            ignored=ignored,
+            created_ignored=not (root / IGNORED).exists(),
+        )
+        written = msgspec.json.format(msgspec.json.encode(manifest))
+        for name, content in {_MANIFESTS[agent]: written, **backup, **contents}.items():
+            write_public(root / name, content)
+        if settings is not None:
+            _replace(root / SETTINGS, settings)
+        if ignored:
+            path = root / IGNORED
+            _replace(path, (read_file(path) if path.exists() else b"") + ignored.encode())
     return changes
+
+
+def uninstall(root: Path, *, confirm: bool, agent: Agent = "claude-code") -> list[InstallChange]:
+    """Plan what to remove, and remove it with ``confirm``. Files that were changed since are kept.
+
+    Raises
+    ------
+    UsageError
+        Nothing is installed.
+    WorkspaceError
+        The hook's entry in the settings, or what is around it, was changed: remove it by hand first.
+    """
+    if agent == "agents-md":
+        return _take_section_out(root / SECTION, confirm=confirm)
+    refuse_links(root, [_MANIFESTS[agent], SETTINGS, IGNORED])
+    manifest = _manifest(root, agent)
+    rewritten, changes = dict[str, bytes](), list[InstallChange]()
+    if agent == "claude-code":
+        changes += _without_hook(root, manifest, rewritten)
+        changes += _without_ignored(root / IGNORED, manifest, rewritten)
+    for name, digest in manifest.files.items():
+        if (root / name).is_file():
+            is_ours = sha256(read_file(root / name)).hexdigest() == digest
+            changes.append(InstallChange(name, "remove" if is_ours else "keep (it was changed)"))
+    changes.append(InstallChange(_MANIFESTS[agent], "remove"))
+    for name, content in rewritten.items() if confirm else ():
+        rewrite_file(root / name, content)
+    if confirm:
+        _remove(root, changes, manifest.folders)
+    return changes
+
+
+def _remove(root: Path, changes: list[InstallChange], folders: tuple[str, ...]) -> None:
+    for change in changes:
+        if change.what == "remove":
+            (root / change.path).unlink(missing_ok=True)
+    for folder in reversed(folders):
+        with suppress(OSError):  # it has other files
+            (root / folder).rmdir()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    (rewrite_file if path.exists() else write_public)(path, content)
+
+
+def _with_hook(path: Path, lease_s: int) -> tuple[bytes | None, bytes]:
+    """Return the settings as they are, None without any, and with the hook."""
+    old = read_file(path) if path.exists() else None
+    text = with_hook(
+        decode_settings(old or b"", path), EVENTS, _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', lease_s), path
+    )
+    return old, text.encode()
+
+
+def _without_hook(root: Path, manifest: Manifest, rewritten: dict[str, bytes]) -> Iterator[InstallChange]:
+    """Plan the settings without the hook, or no settings."""
+    path, backup = root / SETTINGS, root / BACKUP
+    old = read_file(backup) if backup.is_file() else b""
+    rest = old
+    if path.is_file() and "stop-hook.py" in (text := decode_settings(read_file(path), path)):
+        entry = _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', manifest.lease_s)
+        rest = without_hook(text, decode_settings(old, backup), EVENTS, entry, path, script=HOOK).encode()
+        if manifest.created_settings and not rest:
+            yield InstallChange(SETTINGS, "remove")
+        else:
+            rewritten[SETTINGS] = rest
+            yield InstallChange(SETTINGS, "take the hook out of")
+    if backup.is_file():
+        yield InstallChange(BACKUP, "remove" if rest == old else "keep (the settings were changed)")
 
 
 def _ignored(root: Path) -> str:
@@ -148,103 +231,47 @@ def _ignored(root: Path) -> str:
     return ("\n" if is_torn else "") + "".join(f"{name}/\n" for name in missing) if missing else ""
 
 
-def _add_ignored(path: Path, lines: str) -> None:
-    if path.exists():
-        rewrite_file(path, read_file(path) + lines.encode())
-    else:
-        write_public(path, lines.encode())
-
-
-def _without_ignored(path: Path, manifest: Manifest) -> bytes | None:
-    """The file without the lines that were added; None to leave it alone."""
+def _without_ignored(path: Path, manifest: Manifest, rewritten: dict[str, bytes]) -> Iterator[InstallChange]:
+    """Plan the file without the lines that were added, if they are its last."""
     lines = manifest.ignored.encode()
     if not lines or not path.is_file() or not read_file(path).endswith(lines):
-        return None
-    return read_file(path).removesuffix(lines)
+        return
+    rest = read_file(path).removesuffix(lines)
+    if rest or not manifest.created_ignored:
+        rewritten[IGNORED] = rest
+    yield InstallChange(IGNORED, "take the lines out of" if IGNORED in rewritten else "remove")
 
 
-def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
-    """Plan what to remove, and remove it with ``confirm``. Files that were changed since are kept.
-
-    Raises
-    ------
-    UsageError
-        Nothing is installed.
-    WorkspaceError
-        The hook's entry in the settings, or what is around it, was changed: remove it by hand first.
-    """
-    refuse_links(root, [MANIFEST, SETTINGS, IGNORED])
-    manifest = _manifest(root)
-    settings, changes = _restored(root, manifest)
-    for name, digest in manifest.files.items():
-        if (root / name).is_file():
-            is_ours = sha256(read_file(root / name)).hexdigest() == digest
-            changes.append(InstallChange(name, "remove" if is_ours else "keep (it was changed)"))
-    if (root / BACKUP).is_file():
-        same = settings is None or read_file(root / BACKUP) == settings
-        changes.append(InstallChange(BACKUP, "remove" if same else "keep (the settings were changed)"))
-    ignored = _without_ignored(root / IGNORED, manifest)
-    is_removed = ignored == b"" and manifest.created_ignored
-    if ignored is not None:
-        changes.append(InstallChange(IGNORED, "remove" if is_removed else "take the lines out of"))
-    changes.append(InstallChange(MANIFEST, "remove"))
-    if confirm:
-        if ignored is not None and not is_removed:
-            rewrite_file(root / IGNORED, ignored)
-        _remove(root, manifest, settings, changes)
-    return changes
-
-
-def _remove(root: Path, manifest: Manifest, settings: bytes | None, changes: list[InstallChange]) -> None:
-    if settings is not None:
-        rewrite_file(root / SETTINGS, settings)
-    for change in changes:
-        if change.what == "remove":
-            (root / change.path).unlink(missing_ok=True)
-    for folder in reversed(manifest.folders):
-        with suppress(OSError):  # it has other files
-            (root / folder).rmdir()
-
-
-def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[InstallChange]]:
-    """The settings without the hook; None to leave the file alone, or to remove it."""
-    path = root / SETTINGS
-    if not path.is_file() or "stop-hook.py" not in (text := decode_settings(read_file(path), path)):
-        return None, []
-    rest = text
-    for event, inserted in reversed(manifest.inserted.items()):
-        shorter = without(rest, inserted)
-        if shorter is None:  # formatted anew
-            shorter = without_entry(rest, event, HOOK, inserted)
-        if shorter is None:
-            raise WorkspaceError(
-                f"the entry of {HOOK} was changed; remove it from hooks.{event} by hand, then run this again",
-                path=path,
-            )
-        rest = shorter
-    if manifest.created_settings and rest == "{\n}\n":
-        return None, [InstallChange(SETTINGS, "remove")]
-    return rest.encode(), [InstallChange(SETTINGS, "take the hook out of")]
-
-
-def _contents(root: Path, language: Language) -> Iterator[tuple[str, bytes]]:
-    yield HOOK, TEMPLATES.joinpath("stop_hook.py").read_bytes()
+def _contents(root: Path, agent: Agent, lease_s: int, language: Language) -> Iterator[tuple[str, bytes]]:
+    hook = TEMPLATES.joinpath("stop_hook.py").read_bytes()
+    folder = ".claude"
+    if agent == "plugin":
+        folder = PLUGIN
+        entry = _entry('"${CLAUDE_PLUGIN_ROOT}"/hooks/stop-hook.py', lease_s)
+        yield f"{PLUGIN}/.claude-plugin/plugin.json", _json(_ABOUT)
+        yield f"{PLUGIN}/hooks/hooks.json", _json({"hooks": {event: [entry] for event in EVENTS}})
+    yield f"{folder}/hooks/stop-hook.py", hook
     for name, content in skill_files(language):
-        yield f".claude/skills/{name}", content
-    if not (find_root(root) / FILE_NAME).is_file():
+        yield f"{folder}/skills/{name}", content
+    if agent == "claude-code" and not (find_root(root) / FILE_NAME).is_file():
         yield FILE_NAME, _ROOT
 
 
-def _entry(lease_s: int) -> dict[str, Any]:
-    command = f'python3 -I -S "$CLAUDE_PROJECT_DIR"/{HOOK} --lease {lease_s}'
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _entry(script: str, lease_s: int) -> dict[str, Any]:
+    command = f"python3 -I -S {script} --lease {lease_s}"
     return {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
 
 
-def _require_free(root: Path, contents: dict[str, bytes]) -> None:
-    refuse_links(root, [*contents, MANIFEST, SETTINGS, BACKUP, IGNORED])
-    if (root / MANIFEST).exists():
-        raise UsageError(f"{root}: installed already; run runs uninstall claude-code --confirm first")
-    for name in (*contents, BACKUP):
+def _require_free(root: Path, agent: Agent, contents: dict[str, bytes]) -> None:
+    manifest = _MANIFESTS[agent]
+    refuse_links(root, [*contents, manifest, SETTINGS, BACKUP, IGNORED])
+    if (root / manifest).exists():
+        raise UsageError(f"{root}: installed already; run runs uninstall {agent} --confirm first")
+    for name in (*contents, *([BACKUP] if agent == "claude-code" else [])):
         if (root / name).exists():
             raise WorkspaceError("exists; move it away", path=root / name)
 
@@ -254,16 +281,15 @@ def _new_folders(root: Path, contents: dict[str, bytes]) -> list[str]:
     return [folder for folder in sorted(folders) if not (root / folder).exists()]
 
 
-def _manifest(root: Path) -> Manifest:
-    path = root / MANIFEST
+def _manifest(root: Path, agent: Agent) -> Manifest:
+    path = root / _MANIFESTS[agent]
     if not path.is_file():
-        raise UsageError(f"{root}: nothing is installed for Claude Code")
+        raise UsageError(f"{root}: nothing is installed for {agent}")
     try:
         manifest = msgspec.json.decode(read_file(path), type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError(f"is damaged ({error}); restore it from git", path=path) from error
-    skills = {name for language in LANGUAGES for name, _ in skill_files(language)}
-    known = {HOOK, FILE_NAME, *(f".claude/skills/{name}" for name in skills)}
+    known = {name for each in LANGUAGES for name, _ in _contents(root, agent, 0, each)} | {FILE_NAME}
     return msgspec.structs.replace(
         manifest,  # a repository could bring one that names other files
         files={
@@ -272,9 +298,32 @@ def _manifest(root: Path) -> Manifest:
             if name in known and (name != FILE_NAME or digest == sha256(_ROOT).hexdigest())
         },
         ignored=manifest.ignored if _IGNORED.fullmatch(manifest.ignored) else "",
-        folders=tuple(folder for folder in manifest.folders if _is_above(folder, known)),
+        folders=tuple(
+            folder for folder in manifest.folders if any(name.startswith(f"{folder}/") for name in known)
+        ),
     )
 
 
-def _is_above(folder: str, known: set[str]) -> bool:
-    return any(name.startswith(f"{folder}/") for name in known)
+def _add_section(path: Path, *, confirm: bool, language: Language) -> list[InstallChange]:
+    old = read_file(path) if path.exists() else b""
+    if _BEGIN in old:
+        raise UsageError(f"{path}: installed already; run runs uninstall agents-md --confirm first")
+    text = TEMPLATES.joinpath("agents", f"{language}.md").read_bytes()
+    is_new = not path.exists()
+    if confirm:
+        _replace(path, old + (b"" if is_new else b"\n") + _BEGIN + text + _END)
+    return [InstallChange(SECTION, "write" if is_new else "add a section to")]
+
+
+def _take_section_out(path: Path, *, confirm: bool) -> list[InstallChange]:
+    text = read_file(path) if path.is_file() else b""
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise UsageError(f"{path}: has no section of coreloop")
+    whole = before.removesuffix(b"\n") + after
+    if confirm and whole:
+        rewrite_file(path, whole)
+    elif confirm:
+        path.unlink()
+    return [InstallChange(SECTION, "take the section out of" if whole else "remove")]

@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from coreloop.base.database import JSON, storable
-from coreloop.base.errors import UsageError
-from coreloop.base.text import printable
 
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -100,18 +98,3 @@ def as_json(value: Any) -> str:
         It is not JSON: an object of a class, NaN or infinity.
     """
     return json.dumps(storable(value), allow_nan=False)
-
-
-def unknown_job(job_id: str) -> UsageError:
-    """Build the error for a job that a queue does not have."""
-    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs show` shows the jobs")
-
-
-def cannot_retry(job: Job) -> UsageError:
-    """Build the error for a job that waits, is being done or is done."""
-    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
-
-
-def cannot_cancel(job: Job) -> UsageError:
-    """Build the error for a job that does not wait."""
-    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")

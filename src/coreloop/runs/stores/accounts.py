@@ -1,4 +1,4 @@
-"""What events change in a store's tables beside themselves: a run's row, and the spending of days."""
+"""What a store's tables have beside the events: a run's row, and the spending of days."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.events import CONTROL, Event, Status
-from coreloop.runs.state import RESUMABLE
+from coreloop.runs.limits import Mode
 
 DURABLE: Final = (
     *(happened.Created, happened.Ended, *CONTROL),
@@ -18,61 +18,44 @@ DURABLE: Final = (
 """Events that survive a power loss. The others are repeated by the iteration that is done again."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class RunRow:
-    """A run in a list.
+    """A run in a list; its fields are the columns of the table.
 
     Attributes
     ----------
-    spent : Amount
+    microusd, tokens : int
         Settled, without reservations.
     created_at, updated_at : datetime
         UTC: of the first and the newest event.
+    parent, origin : str
+        The runs that pay for it, and that it answers again; "" for none.
+    newest : int
+        The newest event's number.
     """
 
     run_id: str
     kind: str
-    mode: str
+    mode: Mode
     question: str
-    status: Status
-    stop_reason: str | None
-    iteration: int
-    spent: Amount
+    status: Status = "running"
+    stop_reason: str | None = None
+    iteration: int = 0
+    microusd: int = 0
+    tokens: int = 0
     created_at: datetime
     updated_at: datetime
+    parent: str
+    origin: str
+    newest: int = 0
+
+    @property
+    def spent(self) -> Amount:
+        return Amount(self.microusd, self.tokens)
 
     @property
     def cost_usd(self) -> float:
         return self.spent.usd
-
-    @property
-    def tokens(self) -> int:
-        return self.spent.tokens
-
-
-@dataclass(slots=True)
-class Progress:
-    """The changing columns of a run's row."""
-
-    status: str
-    stop_reason: str | None
-    iteration: int
-
-    def follow(self, events: Iterable[Event]) -> None:
-        """Add events, as `coreloop.runs.fold` does: an ended run keeps its status."""
-        for event in events:
-            if isinstance(event, happened.IterationCommitted):
-                self.iteration = event.iteration
-            elif isinstance(event, happened.Ended) and self.status in {"running", "paused"}:
-                self.status, self.stop_reason = event.status, event.reason
-            elif isinstance(event, happened.StopRequested) and self.status in {"running", "paused"}:
-                self.status = "stopped_by_user"
-            elif isinstance(event, happened.Completed) and self.status in {"running", "paused"}:
-                self.status = "completed"
-            elif isinstance(event, happened.Paused) and self.status == "running":
-                self.status = "paused"
-            elif isinstance(event, happened.Resumed) and self.status in RESUMABLE:
-                self.status, self.stop_reason = "running", None
 
 
 def is_durable(events: Iterable[Event]) -> bool:

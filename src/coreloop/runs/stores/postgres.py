@@ -1,6 +1,6 @@
-"""The store of runs in a Postgres database, for several machines: a session holds runs by advisory locks."""
+"""Runs are held in Postgres by advisory locks of a session, which end with the process on any machine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from threading import Lock
@@ -8,20 +8,9 @@ from typing import Final
 
 from coreloop.base.database import this_process
 from coreloop.base.errors import RunStoreError
-from coreloop.base.postgres import (
-    PostgresDatabase,
-    Session,
-    connect,
-    is_alive,
-    postgres_database,
-    rows,
-    store_errors,
-)
+from coreloop.base.postgres import Session, connect, is_alive, rows, store_errors
 from coreloop.base.waiting import wait_until
-from coreloop.runs.events import Event
 from coreloop.runs.stores.run_lock import busy
-from coreloop.runs.stores.schema import RUNS
-from coreloop.runs.stores.sql import Numbered, Store
 
 _HOLDER: Final = """
 SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -32,33 +21,7 @@ _NOTICED_S: Final = 1.0  # for the server to notice that a killed process holds 
 _AGAIN_S: Final = 0.05  # between tries
 
 
-class PostgresStore(Store):
-    """A store in a database, see `postgres_store`."""
-
-    def __init__(self, database: PostgresDatabase, holds: "_Holds") -> None:
-        super().__init__(database)
-        self._holds = holds
-
-    @contextmanager
-    def hold(self, run_id: str) -> Iterator[None]:
-        """Hold a run by a lock, which ends with the process."""
-        with self._database.reading():
-            self._newest(run_id)
-        self._holds.take(run_id)
-        try:
-            yield
-        finally:
-            self._holds.release(run_id)
-
-    def append(
-        self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
-    ) -> list[Numbered]:
-        """Add events; those of a run that this process has lost to another one are refused."""
-        self._holds.require(run_id)
-        return super().append(run_id, events, after=after, per_day=per_day)
-
-
-class _Holds:
+class SessionHolds:
     """The runs that this process holds, by locks of one session.
 
     If the session is lost, its locks are taken again in a new one; a run that another process was faster to
@@ -72,7 +35,8 @@ class _Holds:
         self._held: set[str] = set()
         self._lost: set[str] = set()
 
-    def take(self, run_id: str) -> None:
+    @contextmanager
+    def held(self, run_id: str) -> Iterator[None]:
         """Hold a run.
 
         Raises
@@ -80,6 +44,13 @@ class _Holds:
         RunBusyError
             Another process, or another handle of this one, holds it.
         """
+        self._take(run_id)
+        try:
+            yield
+        finally:
+            self._release(run_id)
+
+    def _take(self, run_id: str) -> None:
         with self._turn, store_errors():
             session = self._alive()
             if run_id in self._held | self._lost:  # a session that asks twice gets the lock twice
@@ -103,8 +74,7 @@ class _Holds:
             if run_id in self._lost:
                 raise busy(run_id, "")
 
-    def release(self, run_id: str) -> None:
-        """Hold a run no more."""
+    def _release(self, run_id: str) -> None:
         with self._turn:
             is_held = run_id in self._held
             self._held.discard(run_id)
@@ -158,17 +128,10 @@ def _locked(session: Session, run_id: str) -> bool:
 
 
 @contextmanager
-def postgres_store(address: str) -> Iterator[PostgresStore]:
-    """Open a store in a database; its tables are created if necessary.
-
-    Parameters
-    ----------
-    address : str
-        As for `coreloop.base.postgres.postgres_database`, which raises the errors.
-    """
-    with postgres_database(address, RUNS) as database:
-        holds = _Holds(address)
-        try:
-            yield PostgresStore(database, holds)
-        finally:
-            holds.close()
+def session_holds(address: str) -> Iterator[SessionHolds]:
+    """Hold runs in the database at an address until the block ends."""
+    holds = SessionHolds(address)
+    try:
+        yield holds
+    finally:
+        holds.close()

@@ -2,22 +2,25 @@
 
 from typing import Final
 
-from coreloop.base import sqlite
+from coreloop.base.database import Tables
 
 _SCRIPT: Final = """
 -- Runs: what a list shows without reading the events.
 CREATE TABLE runs (
     run_id      TEXT PRIMARY KEY,      -- ULID
     kind        TEXT NOT NULL,
-    newest      BIGINT NOT NULL,       -- the newest event's seq
+    mode        TEXT NOT NULL,
+    question    TEXT NOT NULL,
     status      TEXT NOT NULL,         -- as in state.json
     stop_reason TEXT,
     iteration   BIGINT NOT NULL,       -- committed iterations
     microusd    BIGINT NOT NULL,       -- settled, without reservations
     tokens      BIGINT NOT NULL,
-    updated_at  TEXT NOT NULL,         -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00: the newest event's
-    parent      TEXT NOT NULL DEFAULT '',  -- the run whose command started it, and pays for it
-    origin      TEXT NOT NULL DEFAULT ''   -- the run that it answers again; it goes with both
+    created_at  TEXT NOT NULL,         -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00, like all times here
+    updated_at  TEXT NOT NULL,         -- the newest event's
+    parent      TEXT NOT NULL,         -- the run whose command started it, and pays for it; or ""
+    origin      TEXT NOT NULL,         -- the run that it answers again, which it goes with; or ""
+    newest      BIGINT NOT NULL        -- the newest event's seq
 );
 
 -- What happened to the runs. Rows are added, never changed, and leave with their run only.
@@ -54,7 +57,6 @@ CREATE TABLE reflexions (
     reflexion   BLOB NOT NULL          -- JSON, opaque to the store
 );
 """
-_TABLES: Final = frozenset({"runs", "events", "reservations", "days", "reflexions"})
-RUNS: Final = sqlite.Schema("runs", _SCRIPT, sqlite.with_tables(_TABLES), version=3)
+RUNS: Final = Tables("runs", _SCRIPT)
 CLEARED: Final = ("events", "runs", "reservations", "reflexions")
 """Tables that lose rows when a run is forgotten."""

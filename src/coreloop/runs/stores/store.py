@@ -1,19 +1,416 @@
 """Where runs are kept: the store of a workspace, in a SQLite file or in Postgres."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import astuple
+from datetime import date, datetime
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from typing import Final, Protocol
 
-from coreloop.base.database import SqliteDatabase, sqlite_database
+from coreloop.base.database import (
+    Database,
+    SqliteDatabase,
+    stamp,
+)
+from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import printable
+from coreloop.runs.amounts import NOTHING, Amount, left
+from coreloop.runs.events import (
+    CONTROL,
+    VERSION,
+    Charged,
+    ChildSpent,
+    Created,
+    Ended,
+    Event,
+    IterationCommitted,
+    Narrowed,
+    Opened,
+    Reserved,
+    Settled,
+    StepCommitted,
+    StepFailed,
+    decode_event,
+    encode_event,
+    spent,
+)
+from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
+from coreloop.runs.state import State
+from coreloop.runs.stores.accounts import RunRow, is_durable, utc_day
 from coreloop.runs.stores.run_lock import held_file
-from coreloop.runs.stores.schema import RUNS
-from coreloop.runs.stores.sql import Store
+from coreloop.runs.stores.schema import CLEARED, RUNS
+from coreloop.runs.ulid import is_ulid
 
-__all__ = ["SqliteStore", "Store", "open_store", "sqlite_store"]
+Numbered = tuple[int, Event]
+"""An event and its seq in its run, from 1."""
+_CHANGES_STATUS: Final = (*CONTROL, Ended)
+_PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
+_AT_ONCE: Final = 1000
+_LIST: Final = """
+SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
+"""
+_EVENTS: Final = """
+SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+_ADD_TO_DAY: Final = """
+INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
+SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens
+RETURNING microusd
+"""
+
+
+class Publish(Protocol):
+    """Writes what other programs read of a run, inside the commit: `coreloop.runs.published.publish`."""
+
+    def __call__(self, events: Sequence[Event], *, new: int) -> None:
+        """Write it."""
+
+
+class Holds(Protocol):
+    """The runs that this process works on, so that no other one does; released when it dies."""
+
+    def held(self, run_id: str) -> AbstractContextManager[None]:
+        """Hold a run, or raise `RunBusyError`."""
+
+    def require(self, run_id: str) -> None:
+        """Raise `RunBusyError` if a run was held here and another process has taken it."""
+
+
+class _FileHolds:
+    """Holds of files in a folder beside the database."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def held(self, run_id: str) -> AbstractContextManager[None]:
+        return held_file(self._folder / f"{run_id}.lock", run_id)
+
+    def require(self, run_id: str) -> None:
+        """Do nothing: nobody takes a lock away."""
+
+
+class Store:
+    """Runs and their events in a database. Several threads and processes may use it at once.
+
+    Every method raises `RunStoreError` if the database cannot be used, and `RunNotFoundError` for a run that
+    it does not have.
+
+    Attributes
+    ----------
+    parent : str
+        The run whose driver started this process, which pays for the runs that it creates; "" without one.
+    address : str
+        Of the Postgres database that has the project's stores; "" for files.
+    """
+
+    parent = ""
+    publish: Publish | None = None
+
+    def __init__(self, database: Database, holds: Holds, *, address: str = "") -> None:
+        self._database = database
+        self._holds = holds
+        self.address = address
+
+    @contextmanager
+    def hold(self, run_id: str) -> Iterator[None]:
+        """Hold a run, so that no other process works on it; released when the process dies.
+
+        Raises
+        ------
+        RunBusyError
+            Another process, or another handle of this one, holds the run. The message names it.
+        """
+        with self._database.reading():
+            self._newest(run_id)
+        with self._holds.held(run_id):
+            yield
+
+    def create(self, created: Created, *events: Event) -> None:
+        """Add a run, with the first of its events; a run of this id that exists stays as it is."""
+        row = RunRow(
+            run_id=created.run_id,
+            kind=created.kind,
+            mode=created.mode,
+            question=created.question,
+            created_at=created.at,
+            updated_at=created.at,
+            parent=created.parent,
+            origin=created.origin,
+        )
+        with self._database.writing():
+            if self._database.insert("runs", row, "ON CONFLICT (run_id) DO NOTHING RETURNING run_id"):
+                self._insert(created.run_id, [created, *events], after=0)
+                self._tell(created.run_id, [created, *events])
+
+    def append(
+        self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
+    ) -> list[Numbered]:
+        """Add events behind the newest: all of them or none.
+
+        Parameters
+        ----------
+        run_id : str
+            Of the events.
+        events : sequence of Event
+            At least one. They get the numbers behind ``after``.
+        after : int
+            The newest event that the caller knows.
+        per_day : int or None
+            Millionths of a US dollar that all runs may have spent and reserved in a day (UTC) afterwards.
+
+        Returns
+        -------
+        list of (int, Event)
+            Events of other processes behind ``after``: nothing was added then. Empty after success.
+
+        Raises
+        ------
+        BudgetError
+            A reservation would pass ``per_day``; nothing was added.
+        """
+        self._holds.require(run_id)
+        with self._database.writing(is_durable=is_durable(events)):
+            if self._newest(run_id, self._database.lock_row) == after:
+                self._insert(run_id, events, after=after)
+                self._account(run_id, events, per_day)
+                self._tell(run_id, events)
+                return []
+        return list(self.read(run_id, after=after))
+
+    def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
+        """Read a run's events in order, those behind a number."""
+        with self._database.reading():
+            newest = self._newest(run_id)
+        while after < newest:
+            with self._database.reading():
+                rows = self._database.rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
+            if not rows:
+                raise _unknown(run_id)  # another process has just forgotten it
+            for seq, version, data in rows:
+                yield seq, _decoded(run_id, version, data)
+            after = rows[-1][0]
+
+    def step(self, run_id: str, key: str) -> StepCommitted | None:
+        """Return the committed step of a key, or None."""
+        with self._database.reading():
+            self._newest(run_id)
+            rows = self._database.rows(
+                "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
+            )
+        events = [_decoded(run_id, version, data) for version, data in rows]
+        return next((event for event in events if isinstance(event, StepCommitted)), None)
+
+    def spent_on(self, day: date) -> Amount:
+        """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
+        with self._database.reading():
+            rows = self._database.rows("SELECT microusd, tokens FROM days WHERE day = ?", (day.isoformat(),))
+        return Amount(*rows[0]) if rows else NOTHING
+
+    def newest(self, run_ids: Collection[str]) -> dict[str, int]:
+        """Return the number of the newest event of runs; without those that the store does not have."""
+        if not run_ids:
+            return {}
+        marks = ", ".join("?" * len(run_ids))
+        with self._database.reading():
+            rows = self._database.rows(
+                f"SELECT run_id, newest FROM runs WHERE run_id IN ({marks})", tuple(run_ids)
+            )
+        return dict(rows)
+
+    def runs(self, *, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
+        """List the runs of a kind and a status ("" for all), the newest first."""
+        return self._database.select(RunRow, _LIST, kind, kind, status, status, limit)
+
+    def forget(self, run_id: str) -> None:
+        """Remove a run whole, so that its content cannot be restored from the file.
+
+        Raises
+        ------
+        RunBusyError
+            A process works on the run.
+        """
+        self._forget(run_id)
+        self._database.erase(*CLEARED)
+
+    def untouched_since(self, timestamp: datetime) -> list[str]:
+        """List the runs without an event since a time."""
+        with self._database.reading():
+            rows = self._database.rows(
+                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (stamp(timestamp),)
+            )
+        return [run_id for (run_id,) in rows]
+
+    def derived(self, run_id: str) -> list[str]:
+        """List the runs that a run started or that answer it again, and what is derived from these."""
+        found = [run_id]
+        for each in found:
+            with self._database.reading():
+                rows = self._database.rows(
+                    "SELECT run_id FROM runs WHERE parent = ? OR origin = ? ORDER BY run_id", (each, each)
+                )
+            found += [derived for (derived,) in rows if derived not in found]
+        return found[1:]
+
+    def reflexion(self, kind: str) -> bytes | None:
+        """Return what the runs of a kind learnt, JSON that the store does not read; None at first."""
+        with self._database.reading():
+            rows = self._database.rows("SELECT reflexion FROM reflexions WHERE kind = ?", (kind,))
+        return bytes(rows[0][0]) if rows else None
+
+    def change_reflexion(self, kind: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Replace what the runs of a kind learnt by what a function makes of it; returns the new JSON.
+
+        No other process changes it between the call and the write.
+        """
+        with self._database.writing():
+            self._database.rows(
+                "INSERT INTO reflexions (kind, reflexion) VALUES (?, ?) ON CONFLICT (kind) DO NOTHING",
+                (kind, b""),
+            )
+            ((before,),) = self._database.rows(
+                f"SELECT reflexion FROM reflexions WHERE kind = ?{self._database.lock_row}", (kind,)
+            )
+            changed = change(bytes(before) or None)
+            self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
+        return changed
+
+    def _tell(self, run_id: str, events: Sequence[Event]) -> None:
+        """Publish what is being committed, if it is of interest outside the process that works on the run."""
+        if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
+            return
+        _, created = next(self.read(run_id))
+        drives_itself = isinstance(created, Created) and created.drives_itself
+        if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
+            self.publish([event for _, event in self.read(run_id)], new=len(events))
+
+    def _newest(self, run_id: str, lock: str = "") -> int:
+        statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"
+        rows = self._database.rows(statement, (run_id,)) if is_ulid(run_id) else []
+        if not rows:
+            raise _unknown(run_id)
+        return int(rows[0][0])
+
+    def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
+        for seq, event in enumerate(events, start=after + 1):
+            step = _digest(event.key) if isinstance(event, StepCommitted) else None
+            data = encode_event(event)
+            row = (run_id, seq, VERSION, data, step)
+            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+        self._database.rows(
+            "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
+            (after + len(events), stamp(events[-1].at), run_id),
+        )
+
+    def _account(self, run_id: str, events: Sequence[Event], per_day: int | None) -> None:
+        (row,) = self._database.rows(
+            "SELECT status, stop_reason, iteration, microusd, tokens FROM runs WHERE run_id = ?", (run_id,)
+        )
+        status, reason, iteration, *known = row
+        state = State(status=status, stop_reason=reason, iteration=iteration, spent=Amount(*known))
+        follow(state, events)
+        self._database.rows(
+            "UPDATE runs SET status = ?, stop_reason = ?, iteration = ?, microusd = ?, tokens = ? "
+            "WHERE run_id = ?",
+            (state.status, state.stop_reason, state.iteration, *astuple(state.spent), run_id),
+        )
+        days = self._spend(run_id, events)
+        charged = sum(days.values(), NOTHING)
+        if charged != NOTHING:
+            self._charge_parent(run_id, charged, events[-1].at)
+        limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
+        for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
+            ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
+            if per_day is not None and day in limited and today > per_day:
+                raise _day_is_spent(today - change.microusd, change.microusd, per_day)
+
+    def _charge_parent(self, run_id: str, charged: Amount, at: datetime) -> None:
+        """Add what a run spent and reserved to the run that pays for it, if there is one."""
+        rows = self._database.rows(
+            "SELECT parent.run_id, parent.newest FROM runs JOIN runs AS parent "
+            f"ON parent.run_id = runs.parent WHERE runs.run_id = ?{self._database.lock_row}",
+            (run_id,),
+        )
+        for parent, newest in rows:
+            event = ChildSpent(at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens)
+            self._insert(parent, [event], after=newest)
+            self._database.rows(
+                "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
+                (charged.microusd, charged.tokens, parent),
+            )
+            self._charge_parent(parent, charged, at)
+
+    def _spend(self, run_id: str, events: Iterable[Event]) -> dict[str, Amount]:
+        """Change the reservations; returns what each day gains."""
+        days = dict[str, Amount]()
+        for event in events:
+            day = utc_day(event.at)
+            if isinstance(event, Reserved):
+                row = (run_id, event.reservation, day, event.microusd, event.tokens)
+                self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
+                days[day] = days.get(day, NOTHING) + spent(event)
+            elif isinstance(event, Charged):
+                day, covered = self._cover(run_id, event) or (day, NOTHING)
+                days[day] = days.get(day, NOTHING) + spent(event) - covered
+            elif isinstance(event, Settled | StepCommitted | StepFailed):
+                day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
+                days[day] = days.get(day, NOTHING) + spent(event) - reserved
+        return {day: change for day, change in days.items() if change != NOTHING}
+
+    def _cover(self, run_id: str, charged: Charged) -> tuple[str, Amount] | None:
+        """Take what a call has spent from its reservation; returns its day, and how much that was."""
+        rows = self._database.rows(
+            "SELECT day, microusd, tokens FROM reservations WHERE run_id = ? AND reservation = ?",
+            (run_id, charged.reservation),
+        )
+        for day, *reserved in rows:
+            rest = left(Amount(*reserved), spent(charged))
+            self._database.rows(
+                "UPDATE reservations SET microusd = ?, tokens = ? WHERE run_id = ? AND reservation = ?",
+                (rest.microusd, rest.tokens, run_id, charged.reservation),
+            )
+            return day, Amount(*reserved) - rest
+        return None
+
+    def _unreserve(self, run_id: str, reservation: str) -> tuple[str, Amount] | None:
+        rows = self._database.rows(
+            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
+            (run_id, reservation),
+        )
+        return (rows[0][0], Amount(rows[0][1], rows[0][2])) if rows else None
+
+    def _forget(self, run_id: str) -> None:
+        with self.hold(run_id), self._database.writing():
+            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
+
+
+def _digest(key: str) -> bytes:
+    return sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _decoded(run_id: str, version: int, data: bytes) -> Event:
+    try:
+        return decode_event(data, version=version)
+    except RunError as error:
+        raise RunError(f"{run_id}: {error}") from error
+
+
+def _unknown(run_id: str) -> RunNotFoundError:
+    return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
+
+
+def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
+    used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
+    return BudgetError(
+        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD "
+        f"would exceed its daily limit of {limit:.4f} USD",
+        reason="usd_per_day",
+    )
 
 
 @contextmanager
@@ -23,8 +420,8 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     Parameters
     ----------
     environ : mapping
-        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the store is the SQLite
-        file ``runs.db`` in `Workspace.runs_dir`.
+        ``CORELOOP_DATABASE_URL`` is the address of a Postgres database. Without it, the store is in the
+        SQLite file ``coreloop.db`` in `Workspace.runs_dir`.
 
     Raises
     ------
@@ -35,49 +432,26 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     """
     from coreloop.runs.published import publish
 
-    if address := environ.get("CORELOOP_DATABASE_URL"):
-        from coreloop.runs.stores.postgres import postgres_store
-
-        with postgres_store(address) as postgres:
-            postgres.parent, postgres.publish = driving_run(environ), partial(publish, workspace.root)
-            postgres.address = address
-            yield postgres
-        return
     workspace.keep_private(workspace.runs_dir)
-    with sqlite_store(workspace.runs_dir / "runs.db") as store:
+    with project_database(workspace.runs_dir, RUNS, environ) as database, _opened(database) as store:
         store.parent, store.publish = driving_run(environ), partial(publish, workspace.root)
         yield store
 
 
-class SqliteStore(Store):
-    """A store in a file, see `sqlite_store`."""
-
-    def __init__(self, database: SqliteDatabase) -> None:
-        super().__init__(database)
-        self._file = database
-
-    @contextmanager
-    def hold(self, run_id: str) -> Iterator[None]:
-        """Hold a run by a file in ``held/`` beside the database."""
-        with self._database.reading():
-            self._newest(run_id)
-        with held_file(self._file.path.parent / "held" / f"{run_id}.lock", run_id):
-            yield
+@contextmanager
+def store_at(place: Path | str) -> Iterator[Store]:
+    """Open a store at a path or an address, as `coreloop.base.postgres.database_at` does."""
+    with database_at(place, RUNS) as database, _opened(database) as store:
+        yield store
 
 
 @contextmanager
-def sqlite_store(path: Path) -> Iterator[SqliteStore]:
-    """Open a store in a file; it is created if necessary.
+def _opened(database: Database) -> Iterator[Store]:
+    if isinstance(database, SqliteDatabase):
+        yield Store(database, _FileHolds(database.path.parent / "held"))
+        return
+    from coreloop.runs.stores.postgres import session_holds
 
-    Parameters
-    ----------
-    path : Path
-        Created with mode 0600, its folder with 0700.
-
-    Raises
-    ------
-    RunStoreError
-        The file is not a store of runs, has another version, or cannot be used.
-    """
-    with sqlite_database(path, RUNS) as database:
-        yield SqliteStore(database)
+    assert isinstance(database, PostgresDatabase)
+    with session_holds(database.address) as holds:
+        yield Store(database, holds, address=database.address)

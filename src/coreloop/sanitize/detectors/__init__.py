@@ -41,13 +41,12 @@ _BY_COUNTRY: Final[dict[Country, tuple[Rule, ...]]] = {
 RULES: Final[tuple[Rule, ...]] = (*_EVERYWHERE, *(rule for name in COUNTRIES for rule in _BY_COUNTRY[name]))
 Compiled = tuple[
     str,
-    str,
     Callable[..., Iterator[re.Match[str]]],
     Callable[[re.Match[str]], bool] | None,
     Callable[..., re.Match[str] | None] | None,
     bool,
 ]
-_DIGITS: Final = int(Sign.DIGITS | Sign.TEN_DIGITS | Sign.THIRTEEN_DIGITS)
+_DIGITS: Final = int(Sign.DIGITS | Sign.TEN_DIGITS)
 
 
 @lru_cache(maxsize=16)
@@ -61,7 +60,7 @@ def chosen_rules(countries: tuple[Country, ...], own: tuple[OwnPattern, ...]) ->
 
 
 def rules_for(markers: int) -> tuple[Compiled, ...]:
-    """Return the rules for some signs: kind, literal, finditer, check, search of ``near``, and a flag.
+    """Return the rules for some signs: kind, finditer, check, search of ``near``, and a flag.
 
     The flag says whether a match has a run of seven digits and at most `MARGIN` characters around it.
     """
@@ -73,26 +72,13 @@ def rules_for(markers: int) -> tuple[Compiled, ...]:
 def _rules_for(
     markers: int, countries: tuple[Country, ...], own: tuple[OwnPattern, ...]
 ) -> tuple[Compiled, ...]:
-    return tuple(
-        _compiled(rule)
-        for rule, sign, needs in _with_bits(countries, own)
-        if sign & markers and needs & markers == needs
-    )
-
-
-@lru_cache(maxsize=16)
-def _with_bits(
-    countries: tuple[Country, ...], own: tuple[OwnPattern, ...]
-) -> tuple[tuple[Rule, int, int], ...]:
-    """Return the rules with their signs as integers: the operators of `Sign` take ten times as long."""
-    return tuple((rule, int(rule.sign), int(rule.needs)) for rule in chosen_rules(countries, own))
+    return tuple(_compiled(rule) for rule in chosen_rules(countries, own) if int(rule.sign) & markers)
 
 
 @lru_cache(maxsize=512)
 def _compiled(rule: Rule) -> Compiled:
     return (
         rule.kind,
-        rule.literal,
         re.compile(rule.pattern).finditer,
         rule.check,
         re.compile(rule.near).search if rule.near else None,

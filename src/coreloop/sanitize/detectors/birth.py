@@ -1,4 +1,4 @@
-"""Dates of birth beside a word for them; letters may stand for digits, and blanks may tear them."""
+"""Dates of birth beside a word for them."""
 
 import re
 from datetime import date
@@ -7,22 +7,17 @@ from typing import Final
 from coreloop.sanitize.detectors.rule import Rule, Sign
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH: Final = (
-    rf"(?:{'|'.join(_MONTHS)})[a-z]{{0,6}}(?: [a-z]{{1,7}})?|"
-    rf"(?:{'|'.join(month[:2] for month in _MONTHS)}) [a-z]{{1,7}}"
-)
-_DIGIT: Final = "[0-9OoIl]"
-_DAY: Final = rf"{_DIGIT}{{1,2}}"
+_MONTH: Final = rf"(?:{'|'.join(_MONTHS)})[a-z]{{0,6}}"
+_DAY: Final = "[0-9]{1,2}"
 _NTH: Final = r"(?:st|nd|rd|th)?(?: ?,)?"
 _GAP: Final = r"(?: {0,2}(?:[년월][ ]{0,2}[-./_·]?|[-./_·])| ) {0,2}"
 _DATE: Final = (
-    rf"(?:{_DIGIT}{{4}}{_GAP}{_DAY}{_GAP}{_DAY}일?|"
-    rf"{_DAY}{_GAP}{_DAY}{_GAP}(?:{_DIGIT}{{4}}|{_DIGIT}{{2}})|"
-    rf"(?:{_MONTH})\.?[-–—·/_\s]{{0,2}}{_DAY}{_NTH}\s{{1,2}}{_DIGIT}{{4}}|"
-    rf"{_DAY}{_NTH}[-–—·/_.\s]{{1,2}}(?:of\s)?(?:{_MONTH})\.?,?[-–—·/_\s]{{1,2}}{_DIGIT}{{4}}|"
-    rf"{_DIGIT}(?: ?{_DIGIT}){{7}}(?! ?[0-9])|{_DIGIT}(?: ?{_DIGIT}){{5}})"
+    rf"(?:[0-9]{{4}}{_GAP}{_DAY}{_GAP}{_DAY}일?|"
+    rf"{_DAY}{_GAP}{_DAY}{_GAP}(?:[0-9]{{4}}|[0-9]{{2}})|"
+    rf"(?:{_MONTH})\.?[-–—·/_\s]{{0,2}}{_DAY}{_NTH}\s{{1,2}}[0-9]{{4}}|"
+    rf"{_DAY}{_NTH}[-–—·/_.\s]{{1,2}}(?:of\s)?(?:{_MONTH})\.?,?[-–—·/_\s]{{1,2}}[0-9]{{4}}|"
+    rf"[0-9]{{8}}(?![0-9])|[0-9]{{6}})"
 )
-_DIGITS: Final = str.maketrans("OoIil", "00111")
 _FORMATS: Final = ((0, 4, 6), (4, 0, 2), (4, 2, 0))
 """Places of year, month and day in eight digits."""
 
@@ -37,11 +32,9 @@ def _is_day(year: int, month: int, day: int) -> bool:
 def _is_date(match: re.Match[str]) -> bool:
     """Whether the value is a day: with a month in letters, in three groups, or six or eight digits."""
     text = match["value"]
-    if not re.search("[0-9]", text):
-        return False
     if re.search(_MONTH, text.lower()):
-        return re.search("(?:19|20)[0-9]{2}$", text[-4:].translate(_DIGITS)) is not None
-    groups = re.findall("[0-9]+", text.translate(_DIGITS))
+        return re.search("(?:19|20)[0-9]{2}$", text[-4:]) is not None
+    groups = re.findall("[0-9]+", text)
     digits = "".join(groups)
     if len(groups) == 3 and len(groups[0]) == 4:
         return _is_day(*map(int, groups))

@@ -32,14 +32,6 @@ def _is_spoken(match: re.Match[str]) -> bool:
     return bool(re.search(r"[0-9._]", match["local"])) or bool(_MAIL_HOST.match(rest))
 
 
-def _is_broken(match: re.Match[str]) -> bool:
-    """Whether white space tore an address; " @name" alone is a mention of a person."""
-    before, behind, host = match["before"], match["behind"], match["host"]
-    if not (before or behind or re.search(r"\s", host)):
-        return False
-    return not (before and not behind and re.search(r"\s", host))
-
-
 RULES: Final = (
     Rule(
         "EMAIL", rf"(?<![A-Za-z0-9._+-]){_LOCAL}{{1,64}}@(?:{_LABEL}\.){{1,8}}{_TLD}(?![A-Za-z0-9])", Sign.AT
@@ -64,13 +56,5 @@ RULES: Final = (
         rf"(?i)(?<![A-Za-z0-9._+-]){_WORD}(?:{_DOT}{_WORD}){{0,3}}(?:\[(?:at|@|앳|골뱅이)\]|\((?:at|@|앳|골뱅이)\)|"
         rf"\{{(?:at|@)\}}|<(?:at|@)>){_LABEL}(?:(?:\.|[\[({{](?:\.|dot)[\])}}]){_LABEL}){{1,5}}(?![A-Za-z0-9])",
         Sign.SPOKEN_AT,
-    ),
-    Rule(  # torn by white space: "hong @ exam ple . com"
-        "EMAIL",
-        rf"(?i)(?<![A-Za-z0-9._+-])(?:[A-Za-z0-9._%+-]{{1,40}}[.\-_+]\s)?[A-Za-z0-9._%+-]{{1,64}}(?P<before>\s?)@"
-        rf"(?P<behind>\s?)(?P<host>[A-Za-z0-9-]{{1,40}}(?:\s?\.\s?[A-Za-z0-9-]{{1,40}}|\s[A-Za-z0-9-]{{1,40}}){{0,3}}?"
-        rf"\s?\.\s?{_COMMON_TLD}(?:\s?\.\s?kr)?)(?![A-Za-z0-9])",
-        Sign.AT,
-        _is_broken,
     ),
 )

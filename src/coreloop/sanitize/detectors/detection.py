@@ -44,8 +44,6 @@ class Detection:
         Values that stay: a finding whose whole text is one of them.
     cache, long_cache : dict
         Findings in short texts and in long ones, which depend on the choices.
-    streets : bool
-        Whether addresses in English are searched.
     """
 
     countries: tuple[Country, ...] = COUNTRIES
@@ -54,10 +52,6 @@ class Detection:
     allow: frozenset[str] = frozenset()
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     long_cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    streets: bool = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "streets", not {"us", "uk"}.isdisjoint(self.countries))
 
 
 _current: list[Detection] = [Detection()]

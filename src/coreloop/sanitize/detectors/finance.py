@@ -106,14 +106,14 @@ RULES: Final = (
     Rule(
         "CARD",
         r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·_]){0,2}[0-9]){12,18})(?![0-9]))",
-        Sign.THIRTEEN_DIGITS,
+        Sign.TEN_DIGITS,
         _is_card,
     ),
     Rule(  # alone or in groups, even if another number follows
         "CARD",
         r"(?<![0-9])(?P<value>[0-9]{14,16}|"
         r"[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
-        Sign.THIRTEEN_DIGITS,
+        Sign.TEN_DIGITS,
         _is_card,
     ),
     Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban),
@@ -126,7 +126,6 @@ ACCOUNTS: Final = (
         Sign.TEN_DIGITS,
         _is_account,
         near=_BANK,
-        needs=Sign.BANK,
     ),
     Rule(
         "ACCOUNT",
@@ -134,7 +133,6 @@ ACCOUNTS: Final = (
         Sign.TEN_DIGITS,
         _is_bare_account,
         near=_BANK_BESIDE,
-        needs=Sign.BANK,
     ),
     Rule(
         "ACCOUNT",
@@ -142,7 +140,6 @@ ACCOUNTS: Final = (
         rf"(?P<value>{_DASHED}|[0-9]{{11,14}})(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
         _is_account,
-        needs=Sign.SHORT_BANK,
     ),
     Rule(
         "ACCOUNT",
@@ -150,6 +147,5 @@ ACCOUNTS: Final = (
         rf"\s?[(\[]{_SHORT_BANK}",
         Sign.TEN_DIGITS,
         _is_account,
-        needs=Sign.SHORT_BANK,
     ),
 )

@@ -117,13 +117,13 @@ RULES: Final = (
     Rule(
         "RRN",
         r"[0-9](?<![0-9].)[0-9]{5}[ \t]{0,2}[-~_./·]?[ \t]{0,2}[1-8][0-9]{6}(?![0-9])",
-        Sign.THIRTEEN_DIGITS,
+        Sign.TEN_DIGITS,
         _is_resident,
     ),
     Rule(
         "CRN",
         r"(?:1[1-9]|2[0-8])(?<![0-9].{2})[0-9]{4}[ \t]?[-/._·]?[ \t]?[0-9]{7}(?![0-9])",
-        Sign.THIRTEEN_DIGITS,
+        Sign.TEN_DIGITS,
         _is_company,
     ),
     Rule(
@@ -145,7 +145,6 @@ RULES: Final = (
         r"(?![0-9A-Za-z])",
         Sign.DIGITS | Sign.CODES,
         near=r"(?i)여권|passport",
-        needs=Sign.PASSPORT,
     ),
     Rule(
         "LICENCE",
@@ -163,7 +162,6 @@ RULES: Final = (
         r"(?<![0-9])(?:1[1-9]|2[0-8])[-_/. ]?[0-9]{2}[-_/. ]?[0-9]{6}[-_/. ]?[0-9]{2}(?![0-9])",
         Sign.TEN_DIGITS,
         near=LICENCE,
-        needs=Sign.LICENCE,
     ),
     *finance.ACCOUNTS,
     *phones.KOREAN,

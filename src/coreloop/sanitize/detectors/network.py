@@ -41,15 +41,7 @@ def _is_ipv6(match: re.Match[str]) -> bool:
 RULES: Final = (
     Rule(
         "URL",
-        rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S{{0,256}}(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+"
-        # torn by a single space: the rest is not prose
-        rf"(?:(?<![.,)])\s(?=[^\s가-힣]*[/?=&%])[^\s<>\"'가-힣:]++(?!\S{{0,200}}://))?",
-        Sign.LINK,
-    ),
-    Rule(  # torn in its scheme or its host
-        "URL",
-        rf"(?i)(?<![A-Za-z0-9])(?:h\s?t\s?t\s?p\s?s?|wss?|ftp)\s?:\s?/\s?/\s?[a-z0-9.-]+(?:\s[a-z0-9-]*\.[a-z]{{2,12}}(?![a-z])|(?<=\.)\s[a-z0-9-]+(?=[/:?]))?"
-        rf"{_END}*",
+        rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S{{0,256}}(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+",
         Sign.LINK,
     ),
     Rule(  # made unclickable: hxxps[:]//acme[.]example/x

@@ -92,31 +92,20 @@ _COMMON: Final = (
 _COMMON_SYLLABLES: Final = frozenset(_COMMON)
 _AFTER_BLANK: Final = rf"[{_SURNAMES}]\s[{_COMMON}]{{2}}"
 # Beside a word that only a name follows; 이, 한 and 전 are also everyday words before a noun.
-_ANY_AFTER_BLANK: Final = (
-    rf"[{_SURNAMES}]\s[가-힣]\s[가-힣]|"
-    rf"(?![이한전안현구신주공방성본])[{_SURNAMES}]\s[가-힣]{{2}}|{_AFTER_BLANK}"
-)
+_ANY_AFTER_BLANK: Final = rf"(?![이한전안현구신주공방성본])[{_SURNAMES}]\s[가-힣]{{2}}|{_AFTER_BLANK}"
 _NO_NAME: Final = (
     "변경|설정|지정|정하|정리|조회|조건|표기|표시|공개|안내|기재|구분|전체|전부|한글|주소|지우|남기|다시|여부|부분|목록|순서|"
     "성별|연락|선정|신규|정보"
 )
 """Nouns behind "name" whose first syllable is a surname."""
 _SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
-_APART: Final = (
-    rf"[{_SURNAMES}]\s{{1,5}}[{_GIVEN}]\s{{1,5}}[{_GIVEN}]|"
-    rf"(?:남\s{{1,5}}궁|황\s{{1,5}}보|제\s{{1,5}}갈|선\s{{1,5}}우|독\s{{1,5}}고|서\s{{1,5}}문)"
-    rf"\s{{1,5}}[{_GIVEN}](?:\s{{1,5}}[{_GIVEN}])?|"
-    rf"{_DOUBLE}\s{{1,5}}[{_GIVEN}]{{1,2}}|{_SHORT_NAME}\s{{1,5}}[{_GIVEN}]"
-)
-"""A name with blanks as in a scan: after every syllable or every second syllable."""
-_TORN_TITLES: Final = re.sub(r"(?<=[가-힣])(?=[가-힣])", r"\\s{0,5}", _TITLES)
 # Syllables that are given names far more often than the end of a word.
 _SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준진찬창철필현혁환훈희"
 
 KOREAN: Final = (
     Rule(
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_APART}|{_AFTER_BLANK}|{_HANGUL_NAME})\s{{0,7}}(?:씨|님|{_TORN_TITLES}){_PARTICLES}",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_AFTER_BLANK}|{_HANGUL_NAME})\s?(?:씨|님|{_TITLES}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),
@@ -142,7 +131,7 @@ KOREAN: Final = (
     Rule(  # any given name beside a word that only a name follows
         "PERSON",
         rf"(?:예금주|성함|성명|수취인|보호자|받는\s?분|보내는\s?분|(?:고객|회원|환자|신청자|보호자)명)(?:명|은|는|이|가)?[\s:=\"'(]{{1,3}}"
-        rf"(?P<value>{_APART}|{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{2}}){_PARTICLES}",
+        rf"(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{2}}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),
@@ -266,12 +255,7 @@ Total Trade Trading True Trust Type Unit United Unknown User Users Value Valued 
 Yes You Your
 """
 _NOT_NAMES: Final = frozenset(_NOT_NAMES_TEXT.split())
-# A surname torn after its first or second letter; a whole word of two letters is none.
-_TORN: Final = (
-    r"(?!(?:[AI]|A[mnst]|B[ey]|Do|Go|H[ae]|I[fmnst]|Jo|Ko|L[eiu]|M[aey]|N[go]|O[fhnr]|S[ou]|To|U[ps]|We|Wu|Xu|Yu)\s)"
-    r"[A-Z][a-z]?\s[a-z]{3,20}"
-)
-_LATIN_NAME: Final = rf"(?:{_CAPITAL})(?:\s{{1,2}}(?:{_TORN}|{_CAPITAL}|de|van|von|der|del|la|bin|al)){{0,3}}"
+_LATIN_NAME: Final = rf"(?:{_CAPITAL})(?:\s{{1,2}}(?:{_CAPITAL}|de|van|von|der|del|la|bin|al)){{0,3}}"
 
 
 def _is_latin_name(match: re.Match[str]) -> bool:
@@ -279,7 +263,7 @@ def _is_latin_name(match: re.Match[str]) -> bool:
     words = match["value"].split()
     if "full" in match.re.groupindex and match["full"] is None and len(words) < 2:
         return False
-    return _NOT_NAMES.isdisjoint(words) and (words[-1][0].isupper() or len(words[-2]) <= 2)
+    return _NOT_NAMES.isdisjoint(words)
 
 
 _FULL_NAME_FIELD: Final = (
@@ -391,7 +375,7 @@ RULES: Final = (
     ),
     Rule(
         "PERSON",
-        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?!(?:Pepper|Martens|Oetker|Scholl|Clean|Muscle|Right|Coffee|Robot|Bean)(?![a-z]))(?:(?:van|von|de|der|den|la|del|di|da|ter|bin|al)\s){{0,3}}(?:{_CAPITAL})(?:\s{{1,2}}(?:{_TORN}|{_CAPITAL})){{0,3}}|[A-Z](?:\s[a-z]){{2,20}}(?![A-Za-z]))",
+        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?!(?:Pepper|Martens|Oetker|Scholl|Clean|Muscle|Right|Coffee|Robot|Bean)(?![a-z]))(?:(?:van|von|de|der|den|la|del|di|da|ter|bin|al)\s){{0,3}}(?:{_CAPITAL})(?:\s{{1,2}}(?:{_CAPITAL})){{0,3}}|[A-Z](?:\s[a-z]){{2,20}}(?![A-Za-z]))",
         Sign.LATIN_TITLE,
     ),
     Rule(

@@ -66,7 +66,6 @@ RULES: Final = (
         r"(?P<value>\+?\(?[0-9](?:[ .\-_/·()]{0,2}[0-9]){8,14})(?![0-9])",
         Sign.DIGITS,
         _is_called,
-        needs=Sign.CALL,
     ),
     Rule(
         "PHONE",
@@ -82,7 +81,6 @@ KOREAN: Final = (
         rf"(?:\((?<![0-9]\()0|0(?<![0-9]0))1[016789]\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.TEN_DIGITS,
         _is_korean,
-        literal="01",
     ),
     Rule(
         "PHONE",
@@ -91,7 +89,6 @@ KOREAN: Final = (
         rf"[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.DIGITS,
         _is_korean_from_abroad,
-        literal="82",
     ),
     Rule(
         "PHONE",
@@ -104,13 +101,5 @@ KOREAN: Final = (
         r"(?<![0-9-])(?!1[89][0-9]{2}[ .-](?:19|20))1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])",
         Sign.DIGITS,
         near=CALL,
-        needs=Sign.CALL,
-    ),
-    Rule(
-        "PHONE",
-        r"[공영]일[공영일육륙칠팔구][ ,.\-]{0,3}(?:[공영일이삼사오육륙칠팔구][ \-]{0,3}){3,4}[ "
-        r",.\-]{0,3}(?:[공영일이삼사오육륙칠팔구][ \-]{0,3}){3}"
-        r"[공영일이삼사오육륙칠팔구]",
-        Sign.SPOKEN_DIGITS,
     ),
 )

@@ -18,9 +18,7 @@ class Sign(IntFlag):
     MAC = auto()
     DIGITS = auto()
     TEN_DIGITS = auto()
-    THIRTEEN_DIGITS = auto()
     CODES = auto()
-    SPOKEN_DIGITS = auto()
     SECRET_RUN = auto()
     PASSWORD = auto()
     CREDENTIAL = auto()
@@ -36,12 +34,6 @@ class Sign(IntFlag):
     BIRTH = auto()
     STREET = auto()
     NATIONAL = auto()
-    # Words beside a number; alone they are no sign.
-    BANK = auto()
-    SHORT_BANK = auto()
-    CALL = auto()
-    PASSPORT = auto()
-    LICENCE = auto()
     KEY_BODY = auto()
     OWN = auto()
     FIRST_TOKEN = auto()  # one bit for each row of `TOKENS` from here on
@@ -62,14 +54,10 @@ class Rule:
         Regular expression; the group ``value``, or else the whole match, is cut.
     sign : Sign
         Signs of which the text must show one.
-    needs : Sign
-        Signs of which the text must show all.
     check : callable, optional
         Validates a match: checksums, dates, context.
     near : str, optional
         Regular expression that must match within `BEFORE` characters before or `AFTER` characters after.
-    literal : str
-        A text that every match contains, tested before the pattern.
     """
 
     kind: str
@@ -77,8 +65,6 @@ class Rule:
     sign: Sign
     check: Callable[[re.Match[str]], bool] | None = None
     near: str | None = None
-    needs: Sign = NONE
-    literal: str = ""
 
 
 BEFORE: Final = 28  # chosen: a label, a colon and a title fit, as in "주민등록번호 (뒷자리 포함): "

@@ -156,14 +156,13 @@ _TOKEN_RULES: Final = tuple(
 )
 _NAMED: Final = rf"(?:[A-Za-z0-9_.-]{{0,40}}[A-Za-z0-9_-])?(?:{_PASSWORD}|{_CREDENTIAL}|authorization|cookie)"
 _NAMED_SIGN: Final = Sign.PASSWORD | Sign.CREDENTIAL | Sign.AUTHORIZATION
-# a long key is cut into pieces of 16 characters, once within these words
-_PRIVATE_KEY: Final = r" {0,2}".join("PRIVATE") + r"\s+" + " {0,2}".join("KEY") + r"(?: BLOCK)?\s*-{3,5}"
+_PRIVATE_KEY: Final = r"PRIVATE KEY(?: BLOCK)?-{3,5}"
 RULES: Final = (
     *_TOKEN_RULES,
     Rule(
         "SECRET",
-        rf"(?s)-{{3,5}}\s*BEGIN[A-Z0-9 ]{{0,40}}{_PRIVATE_KEY}.*?"
-        rf"(?:-{{3,5}}\s*END[A-Z0-9 ]{{0,40}}{_PRIVATE_KEY}|\Z)",
+        rf"(?s)-{{3,5}}BEGIN[A-Z0-9 ]{{0,40}}{_PRIVATE_KEY}.*?"
+        rf"(?:-{{3,5}}END[A-Z0-9 ]{{0,40}}{_PRIVATE_KEY}|\Z)",
         Sign.PRIVATE_KEY,
         lambda match: re.search("[A-Za-z0-9+/]{16}", match[0]) is not None,
     ),

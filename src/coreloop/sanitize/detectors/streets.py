@@ -6,12 +6,6 @@ KINDS: Final = (
     r"(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Terrace|Parkway|Pkwy|Highway|Hwy|Circle|"
     r"Cir|Square|Sq|Way|Close|Crescent|Gardens|Grove|Mews|Row)"
 )
-_CLOSED_TEXT: Final = """
-Street St Avenue Ave Road Rd Boulevard Blvd Lane Ln Drive Dr Court Ct Terrace Parkway Crescent Gardens
-Grove Mews
-"""
-CLOSED_KINDS: Final = rf"(?:{'|'.join(_CLOSED_TEXT.split())})"
-"""Kinds of streets, without those that end names in code, such as Close and Row."""
 _WORD: Final = r"[A-Z][A-Za-z'’.-]{1,20}"
 _NAME: Final = (
     rf"(?:[NS]?[NSEW]\.? )?(?:{_WORD}|[0-9]{{1,3}}(?:st|nd|rd|th))"
@@ -23,11 +17,5 @@ STREET: Final = rf"{HOUSE}[0-9]{{1,6}}[A-Za-z]?,?\s{{1,3}}{_NAME}\s{{1,3}}{KINDS
 """221B Baker Street, not 12 Monkeys."""
 POSTCODE: Final = r"[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][ABD-HJLNP-UW-Z]{2}(?![0-9A-Za-z])"
 UNIT: Final = r"(?:,? {0,2}(?:#|(?:Flat|Apartment|Apt|Unit|Suite|Ste)\.?) {0,2}[0-9A-Za-z-]{1,6})?"
-CLOSED: Final = (
-    rf"(?<![0-9A-Za-z])[0-9]{{1,6}}[A-Za-z]?(?:[NS]?[NSEW]\.)?(?:[A-Z][a-z'’]{{1,20}}){{1,3}}?{CLOSED_KINDS}(?![a-z])\.?"
-    r"(?:,?(?:#|Flat|Apt\.?|Unit|Suite)[0-9A-Za-z-]{1,6})?(?:,(?:[A-Z][a-z'’]{1,20}){1,3},?"
-    rf"(?:[A-Z]{{2}}[0-9]{{5}}|{POSTCODE}))?"
-)
-"""221BBakerStreet, as what remains of an address spelled with blanks."""
 FLAT: Final = r"(?:(?:Flat|Apartment|Apt\.?|Unit|Suite|Ste\.?) [0-9A-Za-z-]{1,6},? ?)?"
-TOWN: Final = r"[A-Z]\s?[A-Za-z'’.-]{1,25}(?: [A-Z][A-Za-z'’.-]{1,25}){0,2}"
+TOWN: Final = r"[A-Z][A-Za-z'’.-]{1,25}(?: [A-Z][A-Za-z'’.-]{1,25}){0,2}"

@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.sanitize.detectors.phones import CALL
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, in_row, stands_alone
-from coreloop.sanitize.detectors.streets import CLOSED, FLAT, HOUSE, POSTCODE, STREET, TOWN
+from coreloop.sanitize.detectors.streets import FLAT, HOUSE, POSTCODE, STREET, TOWN
 
 HEALTH: Final = r"(?i)(?<![a-z])nhs(?![a-z])|health|patient"
 
@@ -65,5 +65,4 @@ RULES: Final = (
         rf"(?:\s{{1,3}}[A-Za-z'’.-]{{1,20}}){{0,4}}(?: ?,\s{{1,3}}{TOWN}){{1,3}},?\s{{1,3}}{POSTCODE}",
         Sign.STREET,
     ),
-    Rule("ADDRESS", CLOSED, Sign.STREET),
 )

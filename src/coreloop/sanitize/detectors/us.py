@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.sanitize.detectors.phones import CALL
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, in_row, stands_alone
-from coreloop.sanitize.detectors.streets import CLOSED, FLAT, STREET, TOWN, UNIT
+from coreloop.sanitize.detectors.streets import FLAT, STREET, TOWN, UNIT
 
 SOCIAL: Final = r"(?i)(?<![a-z])ssn|social[\s_]?security|(?<![a-z])itin|taxpayer"
 EMPLOYER: Final = (
@@ -100,6 +100,5 @@ RULES: Final = (
         rf"{FLAT}{STREET}{UNIT}(?: ?,? {{1,2}}(?:{TOWN}, {{1,2}})?{_STATES} [0-9]{{5}}(?:-[0-9]{{4}})?)?",
         Sign.STREET,
     ),
-    Rule("ADDRESS", CLOSED, Sign.STREET),
     Rule("ADDRESS", r"(?i)(?<![a-z])p\.? ?o\.? box [0-9]{1,6}(?![0-9])", Sign.STREET),
 )

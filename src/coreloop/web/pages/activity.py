@@ -21,11 +21,11 @@ from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sources, merge
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.entry import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.observe.reading.outcome import Unseen
-from coreloop.web.pages.charts import Edge, Interval
+from coreloop.web.pages.charts import Interval
 
 BEGIN: Final = "the request begins"
 END: Final = "the request ends"
@@ -34,6 +34,15 @@ QUESTION: Final = "question"
 _MAX_CAUSES: Final = 8
 _MAX_SENT: Final = 20
 """Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How many calls lead from one thing to another."""
+
+    start: str
+    end: str
+    weight: int
 
 
 @dataclass(frozen=True, slots=True)

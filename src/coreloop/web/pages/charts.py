@@ -1,9 +1,8 @@
 """Charts as SVG, drawn on the server: each has a title and a text; pages show the table behind it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
@@ -16,10 +15,6 @@ _ROW: Final = 44
 """The height of a label and its bar below it."""
 _COLUMNS: Final = 56
 """Of a label, two for a wide letter; the table behind the chart has more of it."""
-_NODE_ROW: Final = 30
-_NODE_COLUMNS: Final = 20
-_NODE_WIDTH: Final = 150
-_END_COLUMNS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +46,6 @@ class Bar:
     label: str
     value: float
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A weighted edge of a graph whose nodes are in two columns."""
-
-    start: str
-    end: str
-    weight: int
 
 
 def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
@@ -110,80 +96,6 @@ def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def column_chart(values: Mapping[Any, float], *, id: str, title: str) -> Markup:
-    """Draw numbers as columns, such as records by day; the first and the last label are shown."""
-    height, base, top = 170, 140, 16
-    max_value = max(values.values(), default=0) or 1
-    width = _WIDTH / max(len(values), 1)
-    parts = [Markup('<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/>').format(_WIDTH, base, base)]
-    parts += [
-        Markup('<rect class="mark" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
-            width * number + width * 0.1, base - size, width * 0.8, size
-        )
-        for number, size in enumerate((base - top) * value / max_value for value in values.values())
-        if size > 0
-    ]
-    labels = list(map(str, values))
-    if labels:
-        parts += [_text(labels[0], 0, base + 18), _text(labels[-1], _WIDTH, base + 18, end=True)]
-        parts.append(_text(f"{max_value:,.0f}", 0, 12))
-    told = f"{len(values)}: {min(values.values(), default=0):,.0f} to {max_value:,.0f}"
-    return _svg(parts, height, id=id, title=title, text=told)
-
-
-def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> Markup:
-    """Draw shares from 0 to 1 over steps, such as the confidence of hypotheses by iteration."""
-    height, left, right, top, base = 200, 40, _WIDTH - 90, 10, 170
-    steps = max((len(points) for points in lines.values()), default=1)
-    parts = [
-        Markup('<line class="grid" x1="{}" x2="{}" y1="{:.0f}" y2="{:.0f}"/>').format(left, right, y, y)
-        + _text(f"{share:.0%}", left - 6, y + 4, end=True)
-        for share in (0.0, 0.5, 1.0)
-        for y in (base - (base - top) * share,)
-    ]
-    for number, (label, points) in enumerate(lines.items()):
-        placed = [
-            (left + (right - left) * step / max(steps - 1, 1), base - (base - top) * _bounded(point))
-            for step, point in enumerate(points)
-        ]
-        kind = "-2" if number % 2 else ""
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
-        parts.append(Markup('<polyline class="line{}" stroke-width="2" points="{}"/>').format(kind, path))
-        if placed:
-            x, y = placed[-1]
-            parts.append(Markup('<circle class="mark{}" cx="{:.1f}" cy="{:.1f}" r="4"/>').format(kind, x, y))
-            parts.append(_text(label, x + 8, y + 4, columns=_END_COLUMNS))
-    told = (f"{label}: {', '.join(f'{point:.0%}' for point in points)}" for label, points in lines.items())
-    return _svg(parts, height, id=id, title=title, text="; ".join(told))
-
-
-def flow_chart(edges: Sequence[Edge], *, id: str, title: str) -> Markup:
-    """Draw weighted edges from names on the left to names on the right; as `interval_chart` otherwise."""
-    starts = list(dict.fromkeys(edge.start for edge in edges))
-    ends = list(dict.fromkeys(edge.end for edge in edges))
-    height = _NODE_ROW * max(len(starts), len(ends), 1) + 12
-    max_value = max((edge.weight for edge in edges), default=1) or 1
-    left, right = _NODE_WIDTH, _WIDTH - _NODE_WIDTH
-    parts = []
-    for edge in edges:
-        y1, y2 = (
-            _NODE_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end))
-        )
-        middle, width = (left + right) / 2, ceil(6 * edge.weight / max_value)
-        parts.append(
-            Markup('<path class="line" stroke-width="{}" d="M{},{} C{},{} {},{} {},{}"/>').format(
-                width, left, y1, middle, y1, middle, y2, right, y2
-            )
-        )
-    for names, x, is_left in ((starts, left - 8, True), (ends, right + 8, False)):
-        parts += [
-            _text(name, x, _NODE_ROW * at + 22, end=is_left, columns=_NODE_COLUMNS)
-            for at, name in enumerate(names)
-        ]
-    told = (f"{edge.start} → {edge.end}: {edge.weight:,}" for edge in edges)
-    return _svg(parts, height, id=id, title=title, text="; ".join(told))
-
-
 def _bounded(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 
@@ -197,11 +109,8 @@ def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
         )
 
 
-def _text(text: str, x: float, y: float, *, end: bool = False, columns: int = _COLUMNS) -> Markup:
-    anchor = Markup(' text-anchor="end"') if end else ""
-    return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(
-        x, y, anchor, fitted(printable(text), columns)
-    )
+def _text(text: str, x: float, y: float) -> Markup:
+    return Markup('<text x="{:.1f}" y="{:.1f}">{}</text>').format(x, y, fitted(printable(text), _COLUMNS))
 
 
 def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:

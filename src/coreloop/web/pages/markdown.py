@@ -1,8 +1,7 @@
 """Markdown of sources and answers as HTML: a few tags, all text escaped, no links but to cited sources."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import cache
 from typing import Final
 
@@ -16,14 +15,10 @@ from coreloop.web.pages.formats import escape
 MAX_CHARS: Final = 10_000
 """Of a passage or an answer that is rendered; a longer one is shown as text."""
 _START, _END = "\ue000", "\ue001"
-"""Private characters around the cited sentence while it is parsed; the source's own are taken out."""
-_SPLIT: Final = re.compile(f"([{_START}{_END}])")
-_CITATION: Final = re.compile(r"\[([0-9]{1,9})\]")
+"""Private characters around the cited sentence while it is parsed; `escape` shows the source's own."""
+_CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
 _BLOCK: Final = re.compile(r"(?:[ \t]*(?:[-*+>]|\d{1,9}[.)]|#{1,6})[ \t]+)*")  # "- ", "> 1. ", "## "
-_TAGS: Final = frozenset(
-    {"p", "ul", "ol", "li", "blockquote", "em", "strong", "table", "thead", "tbody", "tr", "th", "td"}
-)
-_HEADING: Final = {1: "<p><strong>", -1: "</strong></p>"}
+_TAG: Final = re.compile(r"(<[^>]+>)")
 
 
 def is_markdown(location: str) -> bool:
@@ -39,74 +34,63 @@ def render_markdown(before: str, sentence: str, after: str) -> Markup | None:
     """
     if len(before) + len(sentence) + len(after) > MAX_CHARS:
         return None
-    before, sentence, after = (_SPLIT.sub("", text) for text in (before, sentence, after))
     begin = _BLOCK.match(sentence)
     at = begin.end() if begin is not None and not before.rpartition("\n")[2].strip() else 0
-    marked = f"{sentence[:at]}{_START}{sentence[at:]}{_END}" if sentence else ""
-    tokens = _parser().parse(f"{before}{marked}{after}")
-    return Markup("".join(_Writer().write(tokens)))
+    marked = f"{escape(sentence[:at])}{_START}{escape(sentence[at:])}{_END}" if sentence else ""
+    html = _html(f"{escape(before)}{marked}{escape(after)}")
+    start, _, rest = html.partition(_START)
+    inner, _, end = rest.partition(_END)
+    if not inner:
+        return Markup(html.replace(_END, ""))
+    inner = "".join(  # a mark never crosses a tag
+        part if part.startswith("<") or not part.strip() else f"<mark>{part}</mark>"
+        for part in _TAG.split(inner)
+    )
+    return Markup(start + inner + end)
 
 
 def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
     """Render an answer, whose lines stay lines, with links to its sources; None if it is too long."""
     if len(text) > MAX_CHARS:
         return None
-    tokens = _parser().parse(_SPLIT.sub("", text))
-    return Markup("".join(_Writer(numbers=numbers, newline="<br>").write(tokens)))
+
+    def link(match: re.Match[str]) -> str:
+        is_cited = match[1] is not None and int(match[1]) in numbers
+        return f'<a href="#source-{int(match[1])}">{match[0]}</a>' if is_cited else match[0]
+
+    return Markup(_CITATION.sub(link, _html(escape(text), breaks=True)))
 
 
 def render_line(text: str) -> Markup:
     """Render one line, such as a finding: code, emphasis, and else text."""
-    line = " ".join(_SPLIT.sub("", text).split())
-    return Markup("".join(_Writer().write(_parser().parseInline(line[:MAX_CHARS]))))
+    line = escape(" ".join(text.split())[:MAX_CHARS])
+    return Markup(_written(_parser().parseInline(line), breaks=False))
+
+
+def _html(text: str, *, breaks: bool = False) -> str:
+    return _written(_parser().parse(text), breaks=breaks)
+
+
+def _written(tokens: list[Token], *, breaks: bool) -> str:
+    for token in tokens:
+        token.info = ""
+        for part in (token, *(token.children or ())):
+            part.attrs = {}  # no addresses, styles or classes of others
+    html = _parser().renderer.render(tokens, _parser().options, {"breaks": breaks})
+    return str(html)
 
 
 @cache
 def _parser() -> MarkdownIt:
-    commonmark = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
-    return commonmark.enable("table").disable("reference")  # "[1]: a text" would vanish
-
-
-@dataclass(slots=True)
-class _Writer:
-    """Writes tokens; a mark never crosses a tag, since it is closed and opened around each text."""
-
-    is_marked: bool = False
-    numbers: Collection[int] = ()
-    newline: str = "\n"
-
-    def write(self, tokens: Sequence[Token]) -> Iterator[str]:
-        for token in tokens:
-            if token.type == "image":
-                yield self._text(token.content)
-            elif token.children:
-                yield from self.write(token.children)
-            else:
-                yield self._one(token)
-
-    def _one(self, token: Token) -> str:
-        if token.type in {"softbreak", "hardbreak"}:
-            return self.newline if token.type == "softbreak" else "<br>"
-        if token.type in {"fence", "code_block"}:
-            return f'<pre class="code"><code>{self._text(token.content)}</code></pre>'
-        if token.type == "code_inline":
-            return f"<code>{self._text(token.content)}</code>"
-        if token.type in {"heading_open", "heading_close"}:
-            return _HEADING[token.nesting]
-        if token.nesting and token.tag in _TAGS:
-            return "" if token.hidden else f"<{'/' * (token.nesting < 0)}{token.tag}>"
-        return _CITATION.sub(self._citation, self._text(token.content))
-
-    def _citation(self, match: re.Match[str]) -> str:
-        number = int(match[1])
-        return f'<a href="#source-{number}">{match[0]}</a>' if number in self.numbers else match[0]
-
-    def _text(self, text: str) -> str:
-        parts = []
-        for part in _SPLIT.split(text):
-            if part in {_START, _END}:
-                self.is_marked = part == _START
-            elif part:
-                shown = escape_html(escape(part))
-                parts.append(f"<mark>{shown}</mark>" if self.is_marked and part.strip() else str(shown))
-        return "".join(parts)
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
+    parser.enable("table").disable("reference")  # "[1]: a text" would vanish
+    for name, html in {
+        "heading_open": "<p><strong>",
+        "heading_close": "</strong></p>\n",
+        "link_open": "",
+        "link_close": "",
+    }.items():
+        parser.add_render_rule(name, lambda *_, html=html: html)
+    parser.add_render_rule("image", lambda _, tokens, at, *__: str(escape_html(tokens[at].content)))
+    parser.add_render_rule("softbreak", lambda *given: "<br>\n" if given[-1]["breaks"] else "\n")
+    return parser

@@ -55,13 +55,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(
-        interval_chart=charts.interval_chart,
-        bar_chart=charts.bar_chart,
-        column_chart=charts.column_chart,
-        line_chart=charts.line_chart,
-        flow_chart=charts.flow_chart,
-    )
+    environment.globals.update(interval_chart=charts.interval_chart, bar_chart=charts.bar_chart)
     environment.filters.update(
         line=render_line, short=short, rate=rate, seconds=seconds, timestamp=timestamp, count=count
     )

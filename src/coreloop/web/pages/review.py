@@ -6,14 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from coreloop.base.errors import UsageError
-from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.entry import Candidate, Statement, cost_text, q_text, sides_text
 from coreloop.learn.proposals.proposed_change import change_of
-from coreloop.learn.proposals.statement_document import cost_text, sides_text
-from coreloop.learn.proposals.statements import Statement, q_text
 from coreloop.learn.verdicts.judge import judge, judge_name
 from coreloop.learn.verdicts.proposal_state import states_by_key
-from coreloop.learn.verdicts.queue import Waiting as Queued
-from coreloop.learn.verdicts.queue import read_queue
 from coreloop.observe.judgments import (
     HumanVerdict,
     HumanVerdicts,
@@ -38,13 +34,11 @@ class _Desk:
 
     judgments: HumanVerdicts
     proposals: Sequence[WaitingProposal]
-    requests: Sequence[Queued]
 
     @property
     def ids(self) -> list[str]:
         """The items of the list, in its order."""
-        proposals = (one.entry.id for one in self.proposals[:_MAX_SHOWN])
-        return [*proposals, *(one.id for one in self.requests[:_MAX_SHOWN])]
+        return [one.entry.id for one in self.proposals[:_MAX_SHOWN]]
 
     def fresh(self, now: datetime) -> list[HumanVerdict]:
         """The verdicts of the last minute, the newest first."""
@@ -62,44 +56,39 @@ def read_review(source: PageSource) -> View:
         "proposals": desk.proposals[:_MAX_SHOWN],
         "n_proposals": sum(proposal.entry.refused is None for proposal in desk.proposals),
         "n_more": max(0, len(desk.proposals) - _MAX_SHOWN),
-        "requests": desk.requests[:_MAX_SHOWN],
-        "n_requests": len(desk.requests),
         "fresh": desk.fresh(source.now),
         "has_records": source.workspace.records_dir.is_dir(),
     }
 
 
 def read_item(source: PageSource, name: str) -> View | None:
-    """Show a proposal by its id, or a request that waits."""
+    """Show a proposal by its id."""
     desk = _read(source)
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
-    request = next((one for one in desk.requests if one.id == name), None)
-    if proposal is None and request is None:
+    if proposal is None:
         return None
     ids = desk.ids
     at = ids.index(name) if name in ids else -1
     return {
         "id": name,
         "proposal": proposal,
-        "request": request,
-        "change": _change(source, proposal) if proposal else None,
-        "questions": _questions(proposal) if proposal else (),
+        "change": _change(source, proposal),
+        "questions": _questions(proposal),
         "state": _state(source, proposal),
-        "history": desk.history(proposal.entry.key if proposal else name),
+        "history": desk.history(proposal.entry.key),
         "before": ids[at - 1] if at > 0 else None,
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
         "fresh": desk.fresh(source.now),
-        "meaning": proposal.meaning if proposal else "",
-        "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
-        "evidence": _evidence(proposal) if proposal else "",
-        "measured": _measured(source, proposal) if proposal else None,
-        "command": _command(source, proposal) if proposal else "",
+        "meaning": proposal.meaning,
+        "q": q_text(proposal.entry.q_value) if isinstance(proposal.entry, Statement) else "",
+        "evidence": _evidence(proposal),
+        "measured": _measured(source, proposal),
+        "command": _command(source, proposal),
     }
 
 
-def _state(source: PageSource, proposal: WaitingProposal | None) -> str:
-    """The state of a proposal; empty for a request."""
-    standpoint = states_by_key(read_kept_states(source)).get(proposal.entry.key) if proposal else None
+def _state(source: PageSource, proposal: WaitingProposal) -> str:
+    standpoint = states_by_key(read_kept_states(source)).get(proposal.entry.key)
     return str(standpoint.state) if standpoint is not None else ""
 
 
@@ -140,23 +129,7 @@ def _undo(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, .
 def _read(source: PageSource) -> _Desk:
     judgments, states = read_verdicts(source.workspace.judgments_dir), read_kept_states(source)
     proposals = by_gain(read_kept_proposals(source), states)
-    return _Desk(judgments, proposals, _requests(source, judgments.decided()))
-
-
-def _requests(source: PageSource, decided: frozenset[str]) -> Sequence[Queued]:
-    """The requests of the queue that nobody has judged since it was read."""
-    workspace = source.workspace
-    if not workspace.records_dir.is_dir():
-        return ()
-    folders = [workspace.records_dir, workspace.candidates_dir, workspace.counterexamples_dir]
-    queue = source.snapshots.get(
-        "queue", folders, lambda: read_queue(workspace, now=source.now).waiting
-    ).value
-    return [
-        request
-        for request in queue
-        if not request.id.startswith(("cand-", "ce-")) and request.id not in decided
-    ]
+    return _Desk(judgments, proposals)
 
 
 def _change(source: PageSource, proposal: WaitingProposal) -> Any:

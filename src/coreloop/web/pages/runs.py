@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.queued_runs import go_on, stop_queued
+from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.research_state import ASK, TESTED, ReadSource, knowledge_of

@@ -9,9 +9,8 @@ from coreloop.admin.init.decorated import decorated_tools
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
 from coreloop.learn.verdicts.proposal_state import states_by_key
-from coreloop.web.pages.activity import Activity, heaviest, rate_of
+from coreloop.web.pages.activity import Activity, Edge, heaviest, rate_of
 from coreloop.web.pages.changes import read_changes
-from coreloop.web.pages.charts import Edge
 from coreloop.web.pages.health import read_kept_activity
 from coreloop.web.pages.kept_states import read_kept_states
 from coreloop.web.pages.page_data import PageSource

@@ -9,15 +9,10 @@ from typing import Final, Literal
 from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.mine.statistics import wilson_interval
-from coreloop.learn.pattern.document import redact_candidate
-from coreloop.learn.proposals.candidates import Candidate
-from coreloop.learn.proposals.counterexamples import Counterexample
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
-from coreloop.learn.proposals.statement_document import redact_statement, statement_line
 from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.proposals.statements import Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.document import redact_counterexample
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval
 from coreloop.web.pages.page_data import PageSource
@@ -68,7 +63,7 @@ class WaitingProposal:
         """Its line, or its steps."""
         entry = self.entry
         if isinstance(entry, Statement):
-            return statement_line(entry)
+            return entry.text
         if isinstance(entry, Candidate):
             return " > ".join(map(str, entry.tool_pattern))
         steps = " > ".join(map(str, entry.steps or (entry.call,)))
@@ -167,10 +162,10 @@ def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
 
 def _redacted(entry: Entry, words: Vocabulary) -> Entry:
     if isinstance(entry, Candidate):
-        return redact_candidate(entry, words)
+        return entry.shared(words)
     if isinstance(entry, Counterexample):
-        return replace(redact_counterexample(entry, words), key=entry.key)
-    return redact_statement(entry, words)
+        return replace(entry.shared(words), key=entry.key)
+    return entry.shared(words)
 
 
 def read_proposals(workspace: Workspace) -> dict[str, WaitingProposal]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coreloop.answer.repair.suggestions import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.section import Button, PageSection
 

@@ -7,7 +7,6 @@ import pytest
 
 from coreloop.admin.checks.diagnosis import Diagnosis
 from coreloop.admin.checks.registry import check_setup
-from logs import call, record, write_log
 from promoting import run_git
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -36,19 +35,3 @@ def test_an_absent_base_branch_is_a_fault_with_the_setting(folder: Path):
     assert "there is no branch main, only master" in fault.message
     (folder / "coreloop.yaml").write_text("forge: {base: master}\n")
     assert _checked(folder, "base") == []
-
-
-def test_a_misspelt_tool_in_the_settings_gets_a_suggestion(folder: Path):
-    (folder / "help.py").write_text('def search_help(q):\n    """Searches."""\n')
-    target = "{target: 'help.py::search_help'}"
-    (folder / "coreloop.yaml").write_text(f"tools: {{serach_help: {target}}}\n")
-    write_log(folder / "data/audit/ai-ask/2026-04-25.jsonl", [record(tool_calls=[call("search_help")])])
-    warnings = [entry for entry in _checked(folder, "tools") if entry.level == "warning"]
-    assert [entry.todo for entry in warnings] == ["did you mean search_help? Correct coreloop.yaml"]
-
-
-def test_a_tool_with_a_definition_of_its_own_is_not_called_misspelt(folder: Path):
-    (folder / "help.py").write_text("def get_order(q): ...\n\n\ndef set_order(q): ...\n")
-    (folder / "coreloop.yaml").write_text("tools: {set_order: {target: 'help.py::set_order'}}\n")
-    write_log(folder / "data/audit/ai-ask/2026-04-25.jsonl", [record(tool_calls=[call("get_order")])])
-    assert [entry.level for entry in _checked(folder, "tools")] == ["ok"]

@@ -11,7 +11,6 @@ from coreloop.admin.demo.effect import SimulatedEffect
 from coreloop.admin.demo.promoting import Promoted
 from coreloop.admin.demo.run import (
     DemoCounts,
-    demo_days,
     make_project,
     propose_candidates,
     record_requests,
@@ -19,14 +18,10 @@ from coreloop.admin.demo.run import (
     run_demo,
 )
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.oddities import LogOddities
-from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.run import PatternResult
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.candidates import CandidatesFile
+from coreloop.learn.proposals.proposal_files import CandidatesFile
 from coreloop.learn.refine.run import RefineResult
-from coreloop.observe import dropped
 from scripted import NOW
 
 BY_RUN = ("request_id", "duration_total_ms", "case")
@@ -64,21 +59,6 @@ def test_every_request_is_a_record_in_the_file_of_its_day(demo):
         assert days == {path.stem}
 
 
-def test_every_record_is_mined(demo):
-    folder, _, proposals, *_ = demo
-    assert proposals.oddities == LogOddities()
-    assert proposals.n_records == 300
-    files = read_folder(folder / "data" / "audit" / "ai-ask", MineSettings())
-    assert sum(sum(file.days.values()) for file in files) == 300
-
-
-def test_nothing_is_dropped_while_recording(tmp_path):
-    before = dropped()
-    make_project(tmp_path)
-    record_requests(tmp_path, seed=3, count=50, now=NOW)
-    assert dropped() == before
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 11])
 def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
@@ -88,15 +68,6 @@ def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
         [{**record, **dict.fromkeys(BY_RUN)} for record in _records(tmp_path / name)] for name in ("a", "b")
     ]
     assert records[0] == records[1]
-
-
-def test_another_seed_gives_other_records(tmp_path):
-    folders = [tmp_path / seed for seed in ("7", "8")]
-    for folder in folders:
-        make_project(folder)
-        record_requests(folder, seed=int(folder.name), count=50, now=NOW)
-    asked = [[record["question"] for record in _records(folder)] for folder in folders]
-    assert asked[0] != asked[1]
 
 
 @pytest.mark.slow
@@ -134,24 +105,6 @@ def test_the_mistakes_of_the_script_become_statements_on_the_tool_that_failed(se
         ("refund_order", "- amount: at most 100"),
         ("refund_order", "- Always pass reason"),
     } <= {(statement.tool, statement.line) for statement in statements}
-
-
-def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
-    _, _, proposals, *_ = demo
-    assert proposals.candidate_search.dropped["min_success_rate"] > 0
-    assert proposals.candidate_search.dropped["min_repeat"] > 0
-    days = demo_days(NOW)
-    assert all(
-        days.since <= candidate.first_seen.date() <= candidate.last_seen.date() <= days.until
-        for candidate in proposals.candidate_search.candidates
-    )
-
-
-def test_questions_of_most_records_have_a_category(demo):
-    folder, *_ = demo
-    categories = [record["category_hash"] for record in _records(folder)]
-    assert categories.count("UNSPECIFIED") < 60
-    assert len(set(categories)) >= 6  # with UNSPECIFIED
 
 
 def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):

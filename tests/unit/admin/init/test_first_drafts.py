@@ -27,25 +27,13 @@ def test_no_records_give_no_preview(shop: effects.Shop):
     assert preview_drafts(shop.workspace, now=FIRST_DAY) is None
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("first", "n_last_week"), [(0, 0), (20, 1)])
-def test_drafts_of_the_last_week_are_those_that_earlier_records_did_not_support(
-    shop: effects.Shop, first: int, n_last_week: int
-):
-    write_days(shop, QUIET, range(first), calls=20)
-    write_days(shop, FAILING, range(first, 25), calls=20)
-    before = sorted(shop.project.root.rglob("*"))
-    preview = preview_drafts(open_workspace(shop.project.root), now=FIRST_DAY + timedelta(days=26))
-    assert preview is not None
-    assert (LINE in preview.drafts, preview.n_last_week) == (True, n_last_week)
-    assert sorted(shop.project.root.rglob("*")) == before
-
-
-def test_with_few_days_no_rate_is_named(shop: effects.Shop):
+def test_drafts_are_those_that_the_records_support_and_nothing_is_written(shop: effects.Shop):
     write_days(shop, FAILING, range(6), calls=20)
-    preview = preview_drafts(shop.workspace, now=FIRST_DAY + timedelta(days=7))
+    before = sorted(shop.project.root.rglob("*"))
+    preview = preview_drafts(open_workspace(shop.project.root), now=FIRST_DAY + timedelta(days=7))
     assert preview is not None
-    assert (LINE in preview.drafts, preview.n_last_week) == (True, None)
+    assert LINE in preview.drafts
+    assert sorted(shop.project.root.rglob("*")) == before
 
 
 def test_a_large_log_is_read_from_its_newest_day_up_to_a_limit(shop: effects.Shop):

@@ -10,10 +10,15 @@ from typing import Any
 import pytest
 
 from coreloop.admin.init.decorated import decorated_tools
-from coreloop.admin.init.new_settings import SettingsProposals, ToolProposal, propose_tools, write_settings
+from coreloop.admin.init.new_settings import (
+    SettingsProposals,
+    ToolProposal,
+    propose_tools,
+    used_tools,
+    write_settings,
+)
 from coreloop.admin.init.run import InitRequest, initialise
 from coreloop.admin.init.scaffold import read_template
-from coreloop.admin.init.tool_usage import LEAST_REQUESTS, ToolUsage, read_usage
 from coreloop.base.project.allowed_values import declared_choices
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import load_settings
@@ -67,10 +72,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def log(folder: Path, *calls: dict[str, Any] | list[dict[str, Any]]) -> Path:
+def log(folder: Path, *calls: dict[str, Any]) -> Path:
     records = folder / "data" / "audit" / "ai-ask"
     records.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps({"tool_calls": call if isinstance(call, list) else [call]}) for call in calls]
+    lines = [json.dumps({"ts": "2026-04-25T09:30:00+00:00", "tool_calls": [call]}) for call in calls]
     (records / "2026-04-25.jsonl").write_text("\n".join(["torn {", "[]", *lines]) + "\n")
     return records
 
@@ -137,80 +142,25 @@ def test_annotations(annotation: str, values: tuple[str, ...] | None):
     assert declared_choices(function, tree).get("x") == values
 
 
-# --- the records --------------------------------------------------------------------------------------
-
-
-def of_values(*values: Any, times: int = LEAST_REQUESTS) -> list[dict[str, Any]]:
-    return [called(section=value) for value in values for _ in range(times)]
-
-
-@pytest.mark.parametrize(
-    ("calls", "values"),
-    [
-        pytest.param(of_values("billing", "shipping"), ("billing", "shipping"), id="closed"),
-        pytest.param(of_values("billing"), None, id="a single value selects nothing"),
-        pytest.param(of_values(*(f"v{n}" for n in range(13))), None, id="too many"),
-        pytest.param(of_values("billing", "shipping", times=4), None, id="too seldom"),
-        pytest.param(of_values("my order", "is late"), None, id="words that users write"),
-        pytest.param(of_values("a" * 41, "b" * 41), None, id="too long"),
-        pytest.param(of_values("010-1234-5678", "010-8765-4321"), None, id="numbers"),
-        pytest.param(of_values("kim@example.org", "lee@example.org"), None, id="addresses"),
-        pytest.param(of_values(["a"], {"a": 1}, 3, True), None, id="no texts"),
-        pytest.param(
-            of_values("billing", "shipping") + of_values("x1", "x2", times=1), None, id="an open end"
-        ),
-        pytest.param(
-            of_values("billing", "shipping", times=20) + of_values("slip", times=1),
-            ("billing", "shipping"),
-            id="a slip of the model",
-        ),
-    ],
-)
-def test_an_argument_is_a_selector_if_its_values_are_a_closed_set(
-    calls: list[dict[str, Any]], values: tuple[str, ...] | None, tmp_path: Path
-):
-    assert read_usage(log(tmp_path, *calls))["lookup"].selectors.get("section") == values
-
-
-def test_calls_of_one_request_and_failed_calls_do_not_make_a_value_recur(tmp_path: Path):
-    pair = [called(section="billing"), called(section="shipping")]
-    assert read_usage(log(tmp_path, pair * 50))["lookup"] == ToolUsage(1, {})
-    failed = [called(section=value, ok=False) for value in ("billing", "shipping") for _ in range(9)]
-    assert read_usage(log(tmp_path, *failed))["lookup"] == ToolUsage(18, {})
-
-
-def test_malformed_calls_are_skipped(tmp_path: Path):
-    calls = [{"name": 3}, {"args": {}}, {"name": "a", "args": [1]}]
-    assert read_usage(log(tmp_path, calls)) == {"a": ToolUsage(1, {})}
-    assert read_usage(tmp_path / "nowhere") == {}
-
-
 # --- the proposals ------------------------------------------------------------------------------------
 
 
-def test_used_tools_come_first_and_only_values_of_the_source_are_shown(folder: Path):
-    calls = [called("look_up", section=value, query="x") for value in ("billing", "kim") for _ in range(9)]
-    proposals = propose_tools(read_usage(log(folder, *calls)), folder)
-    assert proposals[0] == ToolProposal("look_up", "desk.py::lookup", {"section": ("billing",)})
+def test_used_tools_come_first(folder: Path):
+    proposals = propose_tools(used_tools(log(folder, called("look_up"))), folder)
+    assert proposals[0] == ToolProposal("look_up", "desk.py::lookup", {})
     assert {proposal.name for proposal in proposals} == set(decorated_tools(folder))
 
 
 def test_a_recorded_tool_without_definition_is_not_proposed(tmp_path: Path):
     """Its name and its arguments may be anything that a user wrote, and coreloop.yaml is committed."""
     calls = [called("Kowalski", Marlene=value) for value in ("positive", "negative") for _ in range(20)]
-    assert propose_tools(read_usage(log(tmp_path, *calls)), tmp_path) == ()
-
-
-def test_an_argument_that_the_signature_lacks_is_not_proposed(folder: Path):
-    calls = [called("look_up", other=value) for value in ("billing", "shipping") for _ in range(9)]
-    assert propose_tools(read_usage(log(folder, *calls)), folder)[0].selectors == {}
+    assert propose_tools(used_tools(log(tmp_path, *calls)), tmp_path) == ()
 
 
 def test_every_proposal_is_a_comment_and_valid_without_the_hash(folder: Path):
     (folder / "more.py").write_text("@tool\ndef 조회(kind): ...\n@tool\ndef on(): ...\n", encoding="utf-8")
-    calls = [called("조회", kind=value) for value in ("a", "b") for _ in range(9)]
-    tools = propose_tools(read_usage(log(folder, *calls, *[called("on")] * 5)), folder)
-    proposals = SettingsProposals(("order", "true"), tools, "fastmcp")
+    tools = propose_tools(used_tools(log(folder, called("조회"), called("on"))), folder)
+    proposals = SettingsProposals(tools, "fastmcp")
     text = write_settings(read_template("coreloop.yaml"), proposals).decode()
     assert [line for line in text.splitlines() if not line.startswith("#")] == [
         "data_dir: data",
@@ -221,8 +171,6 @@ def test_every_proposal_is_a_comment_and_valid_without_the_hash(folder: Path):
     assert "selectors: [reason, sort]}  # reason: damaged, late; sort: asc, desc\n" in text
     settings = load_bare(folder, text)
     assert set(settings.tools) == {tool.name for tool in tools} >= {"조회", "on"}
-    assert settings.tools["조회"].selectors == ("kind",)
-    assert [rule.any for rule in settings.categories] == [("order",), ("true",)]
     assert settings.reach.framework == "fastmcp"
 
 
@@ -231,14 +179,14 @@ def test_hostile_names_do_not_reach_the_file(tmp_path: Path):
     calls = [called(name, **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
     fine = [called("fine", **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
     (tmp_path / "tools.py").write_text("@tool\ndef fine(**names): ...\n")
-    tools = propose_tools(read_usage(log(tmp_path, *calls, *fine)), tmp_path)
+    tools = propose_tools(used_tools(log(tmp_path, *calls, *fine)), tmp_path)
     assert tools == (ToolProposal("fine", "tools.py::fine", {}),)
 
 
 @pytest.mark.parametrize("name", ["sp ace", "quo'te", 'quo"te', "uni코드"])
 def test_a_target_with_special_characters_can_be_read_back(tmp_path: Path, name: str):
     (tmp_path / f"{name}.py").write_text("@tool\ndef a(): ...\n")
-    text = write_settings(read_template("coreloop.yaml"), SettingsProposals((), propose_tools({}, tmp_path)))
+    text = write_settings(read_template("coreloop.yaml"), SettingsProposals(propose_tools([], tmp_path)))
     assert load_bare(tmp_path, text.decode()).tools["a"].target == f"{name}.py::a"
 
 

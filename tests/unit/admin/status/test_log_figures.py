@@ -42,11 +42,6 @@ def test_a_year_of_day_files_is_counted_whole_and_mined_by_the_window(tmp_path: 
     assert (log.n_future, log.last, log.skipped) == (0, None, {})
 
 
-def test_an_empty_log_has_no_days(tmp_path: Path) -> None:
-    log = log_of(tmp_path, {"a.jsonl": []})
-    assert (log.n_records, log.n_days, log.first, log.newest) == (0, 0, None, None)
-
-
 def test_the_newest_is_by_date_whatever_the_order_of_lines_and_files(tmp_path: Path) -> None:
     """A clock that went backwards leaves older records below newer ones, and in younger files."""
     files = {
@@ -62,12 +57,6 @@ def test_records_of_the_future_are_counted_apart(tmp_path: Path) -> None:
     log = log_of(tmp_path, files)
     assert (log.newest, log.n_future, log.last) == (date(2026, 4, 24), 3, date(9999, 12, 31))
     assert (log.n_records, log.n_in_window) == (4, 1)
-
-
-def test_neutral_records_are_counted(tmp_path: Path) -> None:
-    """A rate limit is neither success nor failure, but shows that the server records."""
-    log = log_of(tmp_path, {"a.jsonl": [at("2026-04-24", error="429 Too Many Requests")]})
-    assert (log.n_records, log.newest, log.n_patterns) == (1, date(2026, 4, 24), 0)
 
 
 def test_groups_are_counted_at_the_gate_that_refused_them(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.mine.run import MiningOptions
-from coreloop.learn.proposals.proposal_files import entries_counted, read_candidates
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health
@@ -85,33 +84,3 @@ def test_three_statements_have_three_states_in_status_and_health(project: Projec
         view = read_health(source)
     falls = {fall.reason: fall.n for fall in view["falls"]}
     assert falls["accepted, wait for a promotion"] == falls["rejected by a verdict"] == 1
-
-
-def test_status_and_the_file_count_the_same_without_text(project: Project):
-    entries = [_entry(1), *(_entry(n, suggested_append=None, refused="weak: few") for n in (2, 3))]
-    write_candidates(project.candidates, *entries)
-    document = read_candidates(project.candidates)
-    counted = entries_counted(document, len(document.candidates), "proposal")
-    assert counted == "3 statements, 0 proposals, 2 without text"
-    assert _read(project).candidates.without_text == 2
-    assert _read(project).candidates.pending == 1
-
-
-def test_status_does_not_count_what_the_newest_file_no_longer_lists(project: Project):
-    refused = {"suggested_append": None, "refused": "weak: few"}
-    yesterday = project.candidates.with_name("2026-04-24-candidates.json")
-    write_candidates(yesterday, _entry(1, **refused), generated_at="2026-04-24T03:00:00+00:00")
-    write_candidates(project.candidates, _entry(2, **refused), ids={"0" * 16: "cand-2026-04-25-009"})
-    assert _read(project).candidates.without_text == 1
-
-
-@pytest.mark.slow
-def test_the_stages_of_proposals_never_grow(project: Project):
-    for n in (1, 2, 3):
-        promote(project, _entry(n)["key"])
-    write_candidates(project.candidates, _entry(4))
-    with open_source(open_workspace(project.root), {}) as source:
-        view = read_health(source)
-    stages = {bar.label: bar.value for bar in view["funnel"]}
-    names = ("Proposals", "Proposals with a text", "Pull requests", "Merged")
-    assert [stages[name] for name in names] == [4, 4, 3, 3]

@@ -19,7 +19,7 @@ GOOD = inserted(SOURCE, "- Call: good.")
 
 def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
     with Repository(project.root) as repository:
-        history = read_history(repository.log("main"))
+        history = read_history(repository, repository.log("main"))
         when = now or datetime.now(UTC)
         return read_stability(repository, history, folder=PurePosixPath(folder), now=when)
 
@@ -71,12 +71,6 @@ def test_a_reverted_revert_still_counts_as_one_revert(project: Project) -> None:
     assert figures(stability(project)) == [1, 1, 0]
 
 
-def test_a_reverted_promotion_that_is_promoted_again_is_one_clean_merge(project: Project) -> None:
-    revert(project, promote(project, "aa", "fast-forward"))
-    promote(project, "aa", "squash")
-    assert figures(stability(project)) == [1, 1, 0]
-
-
 def test_reverts_of_other_commits_do_not_count(project: Project) -> None:
     promote(project, "aa")
     sha = project.commit({"other.py": "x = 1\n"}, "feat: other")
@@ -92,13 +86,6 @@ def test_a_wrong_clock_does_not_hide_a_revert(date: str, project: Project) -> No
     result = stability(project)
     assert figures(result) == [0, 1, 0]
     assert all(NOW - timedelta(days=2) < flaw.merged_at <= datetime.now(UTC) for flaw in result.flaws)
-
-
-def test_a_clock_that_ran_ahead_once_does_not_keep_reverts_young(project: Project) -> None:
-    project.commit({"other.py": "x = 1\n"}, "ahead", GIT_COMMITTER_DATE="2099-12-31T00:00:00Z")
-    revert(project, promote(project, "aa", **dated(NOW)), **dated(NOW + timedelta(days=10)))
-    assert figures(stability(project, now=NOW + timedelta(days=99))) == [0, 1, 0]
-    assert figures(stability(project, now=NOW + timedelta(days=101))) == [0, 0, 0]
 
 
 def test_a_reviewers_addition_to_the_branch_is_not_clean(project: Project) -> None:
@@ -121,20 +108,6 @@ def test_a_second_file_in_the_merge_is_not_clean(project: Project) -> None:
     assert flaw.reason == "it changed more than the content of its target"
 
 
-def test_a_changed_mode_is_not_clean(project: Project) -> None:
-    (project.root / FILE).chmod(0o755)
-    project.commit({FILE: GOOD}, message("aa"))
-    (flaw,) = stability(project).flaws
-    assert flaw.reason == "it changed more than the content of its target"
-
-
-def test_a_promotion_without_a_parent_commit_is_not_clean(project: Project) -> None:
-    project.git("switch", "--quiet", "--orphan", "other")
-    project.commit({FILE: GOOD}, message("aa"))
-    project.git("branch", "--force", "main", "other")
-    assert figures(stability(project)) == [0, 0, 0]
-
-
 def test_a_project_below_the_repository_s_root_has_its_own_targets(project: Project) -> None:
     promote(project, "aa")
     assert figures(stability(project))[0] == 1
@@ -151,16 +124,6 @@ def test_a_section_that_an_insertion_hides_is_lost(project: Project) -> None:
     assert [flaw.reason for flaw in result.flaws] == ["analysis lost Parameters"]
     revert(project, "HEAD")
     assert figures(stability(project)) == [0, 1, 0]
-
-
-def test_a_section_that_is_lost_among_other_changes_counts(project: Project) -> None:
-    shorter = SOURCE.replace(b"    Parameters\n    ----------\n    axis : str\n        Which.\n", b"")
-    project.commit({FILE: shorter, "other.py": "x = 1\n"}, message("aa"))
-    result = stability(project)
-    assert figures(result) == [0, 0, 1]
-    (flaw,) = result.flaws
-    assert flaw.reason.startswith("it changed more than")
-    assert flaw.reason.endswith("analysis lost Parameters")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +156,9 @@ def test_a_merge_is_weighed_by_its_target(after: bytes, target: str, reason: str
 
 
 SOURCED = b"- company: from search().hits[].name"
-LISTED = SOURCE.replace(b"company.\n", b"company.\n\n    - First: show\n    " + SOURCED + b"\n", 1)
+LISTED = SOURCE.replace(
+    b"company.\n", b"company.\n\n    - company: from show().code\n    " + SOURCED + b"\n", 1
+)
 
 
 @each_row(
@@ -210,6 +175,6 @@ def test_replacing_a_line_of_coreloop_is_clean(new: bytes, clean: bool) -> None:
 
 
 def test_removing_a_persons_line_is_not_clean() -> None:
-    before = LISTED.replace(b"- First: show", b"- Ask the customer first")
-    after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- First: show")
+    before = LISTED.replace(b"- company: from show().code", b"- Ask the customer first")
+    after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- company: from show().code")
     assert weighed(after, before=before) == "it is not a single insertion"

@@ -41,7 +41,7 @@ def test_the_protocol_loads_few_modules():
 
 
 def test_reading_runs_loads_no_rules_of_language():
-    kinds = "coreloop.answer.agent.kind, coreloop.answer.repair.forget, coreloop.answer.research.kind"
+    kinds = "coreloop.answer.agent.kind, coreloop.answer.repair.store, coreloop.answer.research.kind"
     script = f"import json, sys, {kinds}; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
     rules = {"contradictions", "passages", "quantities", "statement", "support", "ranking", "sentences"}

@@ -34,7 +34,7 @@ SEOUL = NumberedSource(
 ACME = NumberedSource(
     number=2,
     title="Acme",
-    text="Acme sells anvils. Its revenue fell in 2025 because of prices.",
+    text="Acme sells anvils. A fall of its revenue in 2025 came from prices.",
     location="a.md",
 )
 
@@ -103,7 +103,7 @@ def test_a_reflection_without_gaps_is_sufficient():
             "Why did the revenue fall in 2025?",
             ACME,
             "The offline model put this answer together from sentences of the sources.\n"
-            "Its revenue fell in 2025 because of prices. [2]",
+            "A fall of its revenue in 2025 came from prices. [2]",
         ),
     ],
     ids=["Korean", "English"],
@@ -188,20 +188,16 @@ def test_a_heading_is_no_answer():
     )
 
 
-RESTART = "After a crash, the same command goes on where the research was, and repeats no search:"
 TABLE = "| deep tier | seconds |\n|---|---|\n| deep tier | 120 seconds |"
 
 
 @each_row(
     ("text", "question", "quoted"),
     [
-        (f"{RESTART}\n", "How does a research go on after a crash?", RESTART),
-        ("Go on after a crash:\n", "How does it go on after a crash?", None),
         (f"{TABLE}\n", "What are the seconds of the deep tier?", "| deep tier | 120 seconds |"),
     ],
-    ids=["it says enough", "it only announces", "a row, not the head of the table"],
 )
-def test_if_no_sentence_answers_an_announcement_or_a_row_may(text: str, question: str, quoted: str | None):
+def test_a_row_answers_and_not_the_head_of_its_table(text: str, question: str, quoted: str | None):
     source = NumberedSource(number=1, title="", text=text)
     answer = ask(SynthesisResponse, question=question, sources=[source]).answer
     assert answer.splitlines()[1:] == ([] if quoted is None else [f"{quoted} [1]"])

@@ -2,8 +2,8 @@
 
 import unicodedata
 
-from coreloop.answer.models.question_parts import question_parts, search_words
-from coreloop.base.language.words import is_korean
+from coreloop.answer.models.question_parts import question_parts
+from coreloop.answer.text.terms import is_korean, search_words
 from rows import each_row
 
 
@@ -26,7 +26,7 @@ def test_a_question_is_split_into_its_parts(question: str, parts: tuple[str, ...
 @each_row(
     ("question", "words"),
     [
-        ("삼성전자의 2024년 영업이익은 왜 줄었나요?", "삼성전자 2024년 영업이익 줄었"),
+        ("삼성전자의 2024년 영업이익은 왜 줄었나요?", "삼성전자 2024년 영업이익 줄었나요"),
         ("회의는 어디에서 하나요?", "회의"),
         ("What is the C++ API's rate limit in 2.5?", "C++ API rate limit 2.5"),
         ("JSON으로 저장", "JSON 저장"),

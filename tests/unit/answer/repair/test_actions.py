@@ -2,8 +2,7 @@
 
 from typing import get_args
 
-from coreloop.answer.repair.actions import ACTIONS, Target, Targets, actions_for, jobs_for
-from coreloop.answer.repair.signals import Reason
+from coreloop.answer.repair.actions import ACTIONS, Reason, Target, Targets, actions_for, jobs_for
 from rows import each_row
 
 FIND_ONE = ("index.file", "evidence.inject", "answer.strict")

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from coreloop.answer.repair.every_job import GATES, all_handlers, plan_gates
+from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources, question_key
 from coreloop.answer.repair.feedback import give_feedback
-from coreloop.answer.repair.injected_evidence import evidence_of_file, fresh_sources, question_key
+from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates
 from coreloop.answer.repair.metrics import read_metrics
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work

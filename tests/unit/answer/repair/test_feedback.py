@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.repair.feedback import give_feedback, kind_of, newest_answer, wait_for_notice
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import answer, begin_research, continue_research
 from coreloop.base.errors import RunNotFoundError, RunStoreError, UsageError, WorkspaceError

@@ -3,8 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from coreloop.answer.repair.every_job import all_handlers
-from coreloop.answer.repair.gates import has_fallen, read_gates
+from coreloop.answer.repair.jobs import all_handlers, has_fallen, read_gates
 from coreloop.answer.repair.tables import Snapshot
 from coreloop.answer.search.index.run import index_paths
 from coreloop.runs.jobs.work import work

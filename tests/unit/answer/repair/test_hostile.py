@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
-from coreloop.answer.repair.every_job import all_handlers
-from coreloop.answer.repair.suggestions import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.run import answer
 from coreloop.base.errors import UsageError
 from coreloop.runs.jobs.work import work_on_jobs

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.injected_evidence import question_key
+from coreloop.answer.repair.evidence import question_key
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research, continue_research

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import open_deps
-from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.repair.feedback import give_feedback, wait_for_notice
-from coreloop.answer.repair.gates import read_gates
+from coreloop.answer.repair.jobs import all_handlers, read_gates
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work
 from coreloop.runs.stores.store import open_store

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.every_job import all_handlers
-from coreloop.answer.repair.queued_runs import queue_run
+from coreloop.answer.repair.jobs import all_handlers, queue_run
 from coreloop.answer.research import run as researches
 from coreloop.answer.research.research_state import ASK, Request
 from coreloop.answer.research.run import begin_research

@@ -9,8 +9,8 @@ from acceptance.shell import Project
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.repair.every_job import all_handlers
 from coreloop.answer.repair.feedback import give_feedback, mending_job, wait_for_notice
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AgentResponse

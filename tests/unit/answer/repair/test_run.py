@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.every_job import all_handlers
+from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.answer import DEGRADED
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer

@@ -160,7 +160,7 @@ def test_the_tables_outlive_the_process(tmp_path: Path, environ: dict[str, str])
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path):
-    path = tmp_path / "data" / "runs" / "repair.db"
+    path = tmp_path / "data" / "runs" / "coreloop.db"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(RunStoreError, match="not a valid SQLite database"), opened(tmp_path, {}):

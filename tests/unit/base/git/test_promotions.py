@@ -37,7 +37,7 @@ def promoted(project: Project, *, text: str | None = None, content: bytes = EDIT
 
 def promotions_on(project: Project, revision: str = "main") -> list[Promotion]:
     with Repository(project.root) as repository:
-        return promotions(repository.log(revision))
+        return promotions(repository, repository.log(revision))
 
 
 def states(project: Project, revision: str = "main") -> dict[str, bool]:
@@ -231,7 +231,7 @@ def test_message_that_is_not_utf_8_is_read(project: Project) -> None:
 
 def reverts(project: Project) -> int:
     with Repository(project.root) as repository:
-        return len(read_history(repository.log("main")).revert_places)
+        return len(read_history(repository, repository.log("main")).revert_places)
 
 
 def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailers(project: Project) -> None:
@@ -281,7 +281,7 @@ def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> Non
     revert(project, merge(project, "--ff-only"))
     project.commit({FILE: EDITED}, message())
     with Repository(project.root) as repository:
-        history = read_history(repository.log("main"))
+        history = read_history(repository, repository.log("main"))
     assert [merge.promotion.reverted for merge in history.merges] == [True, False]
     assert [merge.landing for merge in history.merges] == [merge.promotion.sha for merge in history.merges]
     assert len(history.promotions()) == 1
@@ -357,4 +357,81 @@ def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
     run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
     with Repository(clone) as repository, Repository(project.root) as complete:
         assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
-        assert promotions(repository.log("main")) == []
+        assert promotions(repository, repository.log("main")) == []
+
+
+LINE = "- company: from show().code"
+LINED = SOURCE.replace(b"Ratios of a company.", f"Ratios of a company.\n\n    {LINE}".encode())
+WRAPPED = LINED.replace(b"from show", b"from\n      show")
+REWORDED = LINED.replace(b"show().code", b"what show gave")
+HELD: list[tuple[str, list[bytes], bool]] = [
+    ("nothing is changed", [LINED], False),
+    ("other words of the docstring are changed", [LINED.replace(b"Which.", b"Which one.")], False),
+    ("the line is wrapped", [WRAPPED], False),
+    ("the line is taken out", [SOURCE], True),
+    ("the wrapped line is taken out", [WRAPPED, SOURCE], True),
+    ("the line was reworded before", [REWORDED, SOURCE], True),
+    ("the line came a second time, and goes once", [LINED + LINED.replace(b"analysis", b"b"), LINED], True),
+]
+
+
+@pytest.mark.parametrize(("texts", "is_reverted"), [row[1:] for row in HELD], ids=[name for name, *_ in HELD])
+def test_a_revert_counts_only_if_the_line_is_gone(
+    texts: list[bytes], is_reverted: bool, project: Project
+) -> None:
+    sha = project.commit({FILE: LINED}, message())
+    for text in texts[:-1]:
+        project.commit({FILE: text}, "docs: other words")
+    project.commit({FILE: texts[-1]}, f"fix: x\n\nThis reverts commit {sha}.")
+    assert (states(project), reverts(project)) == ({KEY: is_reverted}, int(is_reverted))
+
+
+def test_a_file_that_moved_still_has_its_line(project: Project) -> None:
+    sha = project.commit({FILE: LINED}, message())
+    project.git("mv", FILE, "tools/moved.py")
+    project.commit({}, f"refactor: moved\n\nThis reverts commit {sha}.")
+    assert states(project) == {KEY: False}
+
+
+def test_a_false_revert_of_a_revert_brings_nothing_back(project: Project) -> None:
+    gone = revert(project, project.commit({FILE: LINED}, message()))
+    project.commit({"other.txt": "x"}, f"fix: x\n\nThis reverts commit {gone}.")
+    assert states(project) == {KEY: True}
+    revert(project, gone)
+    assert states(project) == {KEY: False}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_again"),
+    [
+        (LINED, LINED.replace(b"Which.", b"Which one."), False),
+        (LINED, LINED.replace(b"().code", b"().code\n    - Fast, since cached."), False),
+        (SOURCE, SOURCE.replace(b"Which.", b"Which one."), False),
+        (SOURCE, LINED, True),
+        (REWORDED, REWORDED.replace(b"company: from what show gave", "company: show의 code".encode()), True),
+    ],
+    ids=["other words", "a person's line beside it", "no line", "the line again", "the line in Korean"],
+)
+def test_the_trailers_of_a_merged_promotion_do_not_date_another_change(
+    before: bytes, after: bytes, is_again: bool, project: Project
+) -> None:
+    project.commit({FILE: LINED}, message(), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    if before != LINED:
+        project.commit({FILE: before}, "docs: other words", GIT_COMMITTER_DATE="2026-04-02T00:00:00Z")
+    project.commit({FILE: after}, message(), GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
+    with Repository(project.root) as repository:
+        merged_at = read_history(repository, repository.log("main")).merged_at()
+    assert merged_at[KEY].day == (20 if is_again else 1)
+
+
+def test_a_backport_that_comes_back_does_not_date_its_line_again(project: Project) -> None:
+    start = project.git("rev-parse", "main")
+    sha = project.commit({FILE: LINED}, message(), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.git("switch", "--quiet", "--create", "release", start)
+    project.git("cherry-pick", "-x", sha, GIT_COMMITTER_DATE="2026-04-02T00:00:00Z")
+    project.git("switch", "--quiet", "main")
+    when = "2026-04-20T00:00:00Z"
+    project.git("merge", "--quiet", "--no-ff", "-m", "Merge release", "release", GIT_COMMITTER_DATE=when)
+    with Repository(project.root) as repository:
+        merged_at = read_history(repository, repository.log("main")).merged_at()
+    assert merged_at[KEY].day == 1

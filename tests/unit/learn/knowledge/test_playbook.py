@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.errors import UsageError
@@ -20,7 +20,6 @@ from coreloop.learn.knowledge.playbook import (
 )
 from coreloop.learn.knowledge.schema import utc_text
 from coreloop.learn.knowledge.store import writing
-from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 counts = st.integers(0, 1000)
@@ -84,12 +83,6 @@ def test_a_new_bullet_is_inserted_and_an_existing_bullet_counted(knowledge):
     )
 
 
-def test_a_clock_that_jumps_back_does_not_change_the_last_use(knowledge):
-    _merge(knowledge)
-    _merge(knowledge, good=1, now=NOW - timedelta(days=9))
-    assert bullets(knowledge)[0].last_used == utc_text(NOW)
-
-
 @pytest.mark.parametrize(
     ("text", "stored"),
     [
@@ -117,27 +110,6 @@ def test_empty_bullets_and_negative_counts_are_refused(intent, text, good, knowl
 deltas = st.tuples(
     st.sampled_from(["i", "j"]), st.sampled_from(["", "s"]), st.sampled_from("abc"), counts, counts
 )
-
-
-@pytest.mark.slow
-@settings(max_examples=40 if WEEKLY else 15)  # each opens two databases
-@given(st.lists(deltas, max_size=12), st.randoms(use_true_random=False))
-def test_merging_is_the_sum_in_any_order(tmp_path_factory, given_deltas, random):
-    shuffled = random.sample(given_deltas, len(given_deltas))
-    outcomes = []
-    for order in (given_deltas, shuffled):
-        with writing(tmp_path_factory.mktemp("x") / "x.db") as connection:
-            for intent, sector, text, good, bad in order:
-                _merge(connection, text, intent, good=good, bad=bad, sector=sector)
-            outcomes.append({(row.intent, row.sector, row.bullet): row for row in bullets(connection)})
-            assert len(outcomes[-1]) == len(bullets(connection))
-    assert outcomes[0] == outcomes[1]
-    for key, row in outcomes[0].items():
-        expected = [delta for delta in given_deltas if delta[:3] == key]
-        assert row.success_count == sum(delta[3] for delta in expected)
-        assert row.fail_count == sum(delta[4] for delta in expected)
-        assert row.quality == quality(row.success_count, row.fail_count)
-    assert outcomes[0].keys() == {delta[:3] for delta in given_deltas}
 
 
 def test_pruning_removes_and_returns_weak_bullets(knowledge):

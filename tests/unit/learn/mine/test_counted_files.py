@@ -6,8 +6,8 @@ from pathlib import Path
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates, Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.pattern.propose import propose
-from coreloop.learn.refine.propose import refine
+from coreloop.learn.pattern.run import propose
+from coreloop.learn.refine.run import refine
 from logs import call
 from samples import asked, rolled
 

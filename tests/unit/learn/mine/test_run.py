@@ -16,7 +16,6 @@ from coreloop.learn.mine.run import Mined, MiningOptions, Watch, open_mining, ru
 from coreloop.learn.pattern.run import PatternRequest, run_pattern
 from coreloop.learn.refine.run import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
-from coreloop.learn.verdicts.queue import read_queue
 from coreloop.observe.judgments import VerdictLetter
 from logs import failed, record, write_log
 from rows import slow_after
@@ -30,7 +29,6 @@ COMMANDS: dict[str, Command] = {
     "pattern": lambda project, watch: run_pattern(project, PatternRequest(days=DAYS), now=NOW, watch=watch),
     "refine": lambda project, watch: run_refine(project, RefineRequest(days=DAYS), now=NOW, watch=watch),
     "mine": lambda project, watch: run_mine(project, DAYS, OPTIONS, watch=watch),
-    "judge": lambda project, watch: read_queue(project, now=NOW, watch=watch),
     "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
 }
 

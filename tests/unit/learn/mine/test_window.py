@@ -125,10 +125,9 @@ def test_one_sequence_in_two_categories_is_two_patterns(tmp_path: Path):
     assert [(row["category"], row["base_rate"]) for row in patterns] == [("A", 1.0), ("B", 0.5)]
 
 
-def test_skipped_lines_and_texts_of_all_files_are_combined(tmp_path: Path):
+def test_texts_of_all_files_are_combined(tmp_path: Path):
     other = record(tool_calls=[call("show")])
     window = _window(tmp_path, [record(), record(origin="replay")], [other, record(origin="replay")])
-    assert window.skipped == {"replay": 2}
     hashes = window.groups.select("sequence").collect()["sequence"]
     assert set(window.texts_of("sequence", hashes).values()) == {"analysis(axis=수익성)", "show()"}
     assert window.texts_of("shape", hashes) == window.texts_of("sequence", [7]) == {}
@@ -183,11 +182,3 @@ def test_patterns_are_counted_a_part_at_a_time_with_the_same_result(tmp_path, mo
     expected = _patterns(window), sorted(_questions(window), key=str)
     monkeypatch.setattr("coreloop.learn.mine.window._ROWS_AT_ONCE", 7)
     assert (_patterns(window), sorted(_questions(window), key=str)) == expected
-
-
-def test_a_removed_line_is_left_out(tmp_path: Path):
-    window = _window(tmp_path, [record(question="하나"), record(question="둘")], [record()])
-    second = len((tmp_path / "0.jsonl").read_bytes().partition(b"\n")[0]) + 1
-    (tmp_path / "1.jsonl").unlink()
-    lines = window.lines([(0, second), (1, 0), (0, 0), (0, 5), (0, 10**9)])
-    assert [(offset, line.fields.question) for _, offset, line in lines] == [(0, "하나"), (second, "둘")]

@@ -2,7 +2,6 @@
 
 import json
 import re
-import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,10 +20,10 @@ from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.document import candidates_markdown, redact_candidate
-from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
-from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.proposal_files import assign_ids, to_json
+from coreloop.learn.pattern.run import Proposals, propose, write_proposals
+from coreloop.learn.proposals.entry import Candidate
+from coreloop.learn.proposals.page import candidates_markdown
+from coreloop.learn.proposals.proposal_files import CandidatesFile, assign_ids, to_json
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, record, repeated, rest, word, write_log
 from rows import slow_after
@@ -91,50 +90,12 @@ def test_the_file_has_its_documented_keys(tmp_path: Path):
     assert candidate["suggested_append"].keys() == {"target_file", "target_symbol", "section", "body"}
 
 
-def test_files_are_private_and_no_other_files_are_left(tmp_path: Path):
-    _write(_proposals(tmp_path, *repeated(3)), tmp_path)
-    out = tmp_path / "out"
-    assert stat.S_IMODE(out.stat().st_mode) == 0o700
-    assert {path.name for path in out.iterdir()} == {
-        ".lock",
-        "2026-04-25-candidates.json",
-        "2026-04-25-draft.md",
-    }
-    assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {0o600}
-
-
-def test_a_second_run_of_a_day_keeps_ids_and_new_keys_go_on(tmp_path: Path):
-    first = _ids(_write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)[0])
-    second = _ids(_write(_proposals(tmp_path, *_requests("a", "b", "c")), tmp_path)[0])
-    assert sorted(first.values()) == ["cand-2026-04-25-001", "cand-2026-04-25-002"]
-    assert second == {**first, "c": "cand-2026-04-25-003"}
-
-
 def test_a_key_that_vanishes_and_returns_has_its_id_again(tmp_path: Path):
     first = _ids(_write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)[0])
     without = _ids(_write(_proposals(tmp_path, *_requests("b", "c")), tmp_path)[0])
     _write(_proposals(tmp_path), tmp_path)
     back = _ids(_write(_proposals(tmp_path, *_requests("a", "b", "c", "d")), tmp_path)[0])
     assert back == {**first, **without, "d": "cand-2026-04-25-004"}
-
-
-def test_another_day_starts_new_ids_and_keeps_the_first_days_file(tmp_path: Path):
-    _, (first, _) = _write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)
-    before = first.read_bytes()
-    tomorrow = NOW.replace(day=26)
-    document, _ = _write(_proposals(tmp_path, *_requests("b")), tmp_path, now=tomorrow)
-    assert _ids(document) == {"b": "cand-2026-04-26-001"}
-    assert first.read_bytes() == before
-
-
-def test_ids_survive_a_sanitized_run(tmp_path: Path):
-    plain = [
-        candidate.id
-        for candidate in _write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)[0].candidates
-    ]
-    many = [row for name in "ab" for row in repeated(5, tool_calls=[call(name)])]
-    document, _ = _write(_proposals(tmp_path, *many), tmp_path, sanitized=True)
-    assert [candidate.id for candidate in document.candidates] == plain
 
 
 def test_groups_of_fewer_than_five_requests_are_listed_only_locally(tmp_path: Path):
@@ -166,7 +127,7 @@ from pathlib import Path
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.base.date_range import Days
-from coreloop.learn.pattern.propose import propose, write_proposals
+from coreloop.learn.pattern.run import propose, write_proposals
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
@@ -298,15 +259,13 @@ def _leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
 def test_sanitize_keeps_what_the_source_declares(tmp_path: Path):
     (candidate,) = _proposals(tmp_path, *repeated(3)).candidate_search.candidates
     tool = Tool("analysis", "a.py", "analysis", ("axis",), frozenset({"수익성"}))
-    redacted = redact_candidate(candidate, Vocabulary({"analysis": tool}, Settings()))
+    redacted = candidate.shared(Vocabulary({"analysis": tool}, Settings()))
     assert (redacted.engine, redacted.axis, redacted.tool_pattern) == (
         candidate.engine,
         candidate.axis,
         candidate.tool_pattern,
     )
-    unknown = redact_candidate(
-        candidate, Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings())
-    )
+    unknown = candidate.shared(Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings()))
     assert unknown.axis == "[REDACTED 3]"
 
 

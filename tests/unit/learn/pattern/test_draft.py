@@ -17,10 +17,10 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
-from coreloop.learn.pattern.propose import Proposals, propose, write_proposals
+from coreloop.learn.pattern.run import Proposals, propose, write_proposals
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.candidates import Candidate, candidate_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import Candidate, Step, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, repeated, rest, word, write_log
 from rows import slow_after
@@ -132,10 +132,6 @@ def test_a_sequence_not_better_than_its_category_is_weak(figures: dict[str, Any]
     assert (drafted.suggested_append, drafted.refused) == (None, reason)
 
 
-def test_a_q_of_one_in_twenty_is_enough():
-    assert len(_body(ANALYSIS, q_value=0.05)) == 2
-
-
 def test_a_korean_project_gets_a_korean_guide_of_the_same_key():
     korean = Vocabulary(TOOLS, replace(SETTINGS, language="ko"))
     drafts = [
@@ -206,11 +202,6 @@ def test_a_tool_with_an_invalid_name_gets_no_text(name: str):
     drafted = draft_candidate(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
     assert drafted.suggested_append is None
     assert drafted.refused == "a tool's name is not a valid name"
-
-
-def test_a_category_is_named_by_its_label():
-    assert _body(SHOW, cat_hash="FIN-other")[0] == "- When: questions of category FIN-other."
-    assert _body(SHOW, cat_hash="UNSPECIFIED")[0] == "- When: questions of no category."
 
 
 def test_no_line_is_longer_than_400_characters():
@@ -405,7 +396,7 @@ def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
     }
     assert len(keys) == 2  # the texts of both names would be the same
     guesses = {
-        axis: candidate_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")
+        axis: statement_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")
         for axis in ("정하린", "김서연", "배당")
     }
     assert keys.pop("배당") == guesses["배당"]

@@ -15,8 +15,8 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.candidates import candidate_key
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.entry import Step, target_step
+from coreloop.learn.proposals.statement_lines import statement_key
 from logs import call, record, repeated, word, write_log
 from rows import each_row
 
@@ -134,21 +134,10 @@ def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Pat
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path):
-    key = candidate_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
+    key = statement_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
     search = _search(tmp_path, repeated(3), known=frozenset({key, "another"}))
     assert search.candidates == ()
     assert search.dropped["known"] == 1
-
-
-def test_the_key_depends_only_on_category_sequence_and_section():
-    keys = {
-        candidate_key(*parts)
-        for parts in [("A", "x", "G"), ("B", "x", "G"), ("A", "y", "G"), ("A", "x", "C")]
-    }
-    assert len(keys) == 4
-    assert (
-        candidate_key("FIN-profitability-KR", "analysis(axis=수익성)>show()", "Guide") == "9f37ca082da7e52e"
-    )
 
 
 def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_path: Path):
@@ -286,22 +275,3 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
 )
 def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: str):
     assert target_step(tuple(Step(name, chosen, ()) for name, chosen in steps)).name == target
-
-
-def test_one_error_among_many_is_the_nearest_miss_with_its_rate(tmp_path: Path):
-    rows = [*repeated(499), record(question="다른 질문", error="ValueError: no")]
-    search = _search(tmp_path, rows)
-    (miss,) = search.nearest
-    assert (search.candidates, miss.gate, miss.steps) == ((), "min_success_rate", "analysis(axis=수익성)")
-    assert (miss.n_success, miss.n_observed, miss.success_rate) == (499, 500, 0.998)
-
-
-def test_without_candidates_the_nearest_misses_are_named(tmp_path: Path):
-    few = [record(question=f"q {word(n)}", tool_calls=[call("a")]) for n in range(2)]
-    alike = [record(question="same question", tool_calls=[call("b")])] * 5
-    search = _search(tmp_path, [*few, *alike])
-    assert {miss.gate: (miss.steps, miss.n_observed, miss.n_questions) for miss in search.nearest} == {
-        "min_repeat": ("a()", 2, None),
-        "min_unique_questions": ("b()", 5, 1),
-    }
-    assert _search(tmp_path, [*few, *alike, *repeated(3)]).nearest == ()

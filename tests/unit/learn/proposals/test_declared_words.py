@@ -7,8 +7,7 @@ import pytest
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import find_definition, read_source
-from coreloop.learn.proposals.declared import refuse_words
-from coreloop.learn.proposals.declared_words import BaseNames, Words
+from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
 from promoting import Project, copy_project, hush_git
 
 TOOLS = "from shop.backend import Priority\n\ndef open_ticket(priority):\n    return Priority(priority)\n"

@@ -11,24 +11,16 @@ import msgspec
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.candidates import Candidate, CandidatesFile
-from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, sides_text
+from coreloop.learn.proposals.page import counterexamples_markdown, section
 from coreloop.learn.proposals.proposal_files import (
     CANDIDATES,
-    COUNTEREXAMPLES,
-    Numbered,
+    CandidatesFile,
+    CounterexamplesFile,
     new_keys,
     write_night,
 )
-from coreloop.learn.proposals.statement_document import (
-    redact_statement,
-    sides_text,
-    statement_line,
-    statement_section,
-)
-from coreloop.learn.proposals.statements import Sides, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine import document as refine_document
 from coreloop.promote.check_statement import statement_row
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row
@@ -63,8 +55,8 @@ def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
 
 
 def test_section_has_both_sides_and_what_they_are_of() -> None:
-    assert statement_section(read_statement(key="0123456789abcdef", kind="presence"), WORDS) == (
-        "\n## ce-2026-04-25-001: analysis: First: show\n\n"
+    assert section(read_statement(key="0123456789abcdef", kind="presence"), WORDS) == (
+        "\n## ce-2026-04-25-001: analysis: company: from show().code\n\n"
         "- presence, key `0123456789abcdef`\n"
         "- follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers\n"
         "- the last third of the days: follows: 12 of 14 calls, 8 customers; does not: 10 of 21, "
@@ -73,20 +65,20 @@ def test_section_has_both_sides_and_what_they_are_of() -> None:
         "- per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
         "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
         f"- target: {FILE}::analysis\n\n"
-        "    Caveats\n    -------\n    - First: show\n\n"
+        "    Caveats\n    -------\n    - company: from show().code\n\n"
         "From the records, with example questions:\n\n```untrusted\n    첫째 질문?\n```\n"
     )
 
 
 def test_refused_statement_says_why_and_has_no_target() -> None:
-    section = statement_section(read_statement(suggested_append=None, refused="weak: a reason"), WORDS)
-    assert "- target: none" in section
-    assert "Refused: weak: a reason." in section
+    shown = section(read_statement(suggested_append=None, refused="weak: a reason"), WORDS)
+    assert "- target: none" in shown
+    assert "Refused: weak: a reason." in shown
 
 
 def test_text_without_a_target_says_what_to_do() -> None:
     nowhere = {**statement()["suggested_append"], "target_file": None}
-    assert "- target: not known; name the tool under tools:" in statement_section(
+    assert "- target: not known; name the tool under tools:" in section(
         read_statement(suggested_append=nowhere), WORDS
     )
 
@@ -95,10 +87,10 @@ def test_markup_in_recorded_text_is_escaped() -> None:
     hostile = read_statement(
         tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""]
     )
-    section = statement_section(hostile, WORDS)
-    assert r": \[REDACTED 5\]: \[REDACTED 24\]" in section
+    shown = section(hostile, WORDS)
+    assert r": \[REDACTED 5\]: \[REDACTED 24\]" in shown
     block = "```untrusted\n    <img>: a: from b().c[](x)\\u{a}# z\n    # q\\u{a}\\u{1b}[2J\n```\n"
-    assert section.endswith(block)
+    assert shown.endswith(block)
 
 
 def test_the_draft_lists_statements_first() -> None:
@@ -107,7 +99,7 @@ def test_the_draft_lists_statements_first() -> None:
     document = CounterexamplesFile(
         counterexamples=failing, statements=statements, generated_at=NOW, window=DAYS
     )
-    page = refine_document.counterexamples_markdown(document, WORDS)
+    page = counterexamples_markdown(document, WORDS)
     ids = [entry.id for entry in document.entries]
     assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
     assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
@@ -115,20 +107,17 @@ def test_the_draft_lists_statements_first() -> None:
 
 SHOWN = [
     "- axis: only while company is growth or margin; one of margin, growth",
-    "- First: show",
     "- company: from show().orders[].company",
-    "- Use for: exchange, 환불",
     "- axis: one of margin, growth",
     "- Always pass company and axis",
-    '- axis="growth" fails (auth): escalate(team="billing")',
-    "- axis=true fails (auth): show",
+    '- axis="growth" fails',
 ]
 
 
 @each_row("line", SHOWN)
 def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
     local = read_statement(line=line)
-    shown = redact_statement(local, WORDS)
+    shown = local.shared(WORDS)
     assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
     assert shown.suggested_append == local.suggested_append
     assert (shown.example_questions, shown.providers) == ((), {"[REDACTED]": 87})
@@ -136,56 +125,50 @@ def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) 
 
 WITHHELD = [
     "- axis: one of margin, growth; before canary",
-    "- First: canary",
+    "- Call canary first (same axis)",
     "- company: from canary().x",
     "- canary: from show().x",
-    "- Use for: canary",
-    "- For exchange use canary",
     "- axis: one of margin, canary",
-    '- axis="canary" fails (auth)',
-    '- axis="margin" fails (auth): canary',
-    '- axis="margin" fails (auth): escalate(canary="billing")',
-    '- axis="margin" fails (auth): escalate(team="canary")',
-    '- axis="margin" fails (auth): escalate(team="margin")',
+    '- axis="canary" fails',
     "- what the canary said",
 ]
 
 
 @each_row("line", WITHHELD)
 def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
-    shown = redact_statement(read_statement(line=line), WORDS)
+    shown = read_statement(line=line).shared(WORDS)
     assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
     assert str(shown.refused).startswith("withheld: contains a name that neither")
     assert "canary" not in repr(shown)
 
 
 def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
-    unknown = redact_statement(read_statement(tool="canary"), WORDS)
-    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 13]")
-    refused = redact_statement(read_statement(refused="a canary", suggested_append=None), WORDS)
+    unknown = read_statement(tool="canary").shared(WORDS)
+    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 27]")
+    refused = read_statement(refused="a canary", suggested_append=None).shared(WORDS)
     assert "canary" not in repr(refused)
 
 
 def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> CandidatesFile:
-    def build(numbered: Numbered[Statement | Candidate]) -> tuple[CandidatesFile, str]:
-        document = CandidatesFile(
-            generated_at=NOW,
-            window=DAYS,
-            candidates=numbered.of(Candidate),
-            statements=numbered.of(Statement),
-            ids=numbered.ids,
-            n_folded=numbered.n_folded,
-        )
-        return document, "draft"
-
-    redact = (lambda entry: refine_document.redact_entry(entry, WORDS)) if sanitized else None
-    return write_night(folder, NOW.date(), entries, kind=CANDIDATES, redact=redact, build=build, n_records=1)[
-        0
-    ]
+    document = CandidatesFile(
+        generated_at=NOW,
+        window=DAYS,
+        candidates=tuple(entry for entry in entries if isinstance(entry, Candidate)),
+        statements=tuple(entry for entry in entries if isinstance(entry, Statement)),
+    )
+    return write_night(
+        folder,
+        document,
+        lambda document, words: "draft",
+        words=WORDS,
+        kind=CANDIDATES,
+        sanitized=sanitized,
+        n_records=1,
+    )[0]
 
 
 def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
-    first, second = read_statement(), read_statement(line="- Call once per request")
+    first, second = read_statement(), read_statement(line="- Always pass axis")
     sequence = msgspec.convert(candidate(), Candidate)
     document = night(tmp_path, [first, sequence])
     assert [(type(entry).__name__, entry.id) for entry in document.entries] == [
@@ -196,46 +179,24 @@ def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
     assert [entry.id[-3:] for entry in again.entries] == ["003", "001", "002"]
 
 
-def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Path) -> None:
-    def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
-        failing, statements = numbered.of(Counterexample), numbered.of(Statement)
-        document = CounterexamplesFile(
-            generated_at=NOW, window=DAYS, counterexamples=failing, statements=statements
-        )
-        return document, ""
-
-    entries = [read_statement(kind="presence"), msgspec.convert(counterexample(), Counterexample)]
-    document, _ = write_night(
-        tmp_path,
-        NOW.date(),
-        entries,
-        kind=COUNTEREXAMPLES,
-        redact=lambda entry: refine_document.redact_entry(entry, WORDS),
-        build=build,
-        n_records=1,
-    )
-    assert [entry.id for entry in document.entries] == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
-
-
 def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file(tmp_path: Path) -> None:
-    few = read_statement(
-        line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4}
-    )
+    few = read_statement(line="- Always pass axis", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
     document = night(tmp_path, [few, read_statement()], sanitized=True)
-    assert ([entry.line for entry in document.statements], document.n_folded) == (["- First: show"], 1)
+    assert document.n_folded == 1
+    assert [entry.line for entry in document.statements] == ["- company: from show().code"]
     assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
 
 
 def test_a_repeated_statement_is_listed_once() -> None:
     new, dropped = new_keys(
-        [read_statement(), read_statement(id="x"), read_statement(line="- Call once per request")],
+        [read_statement(), read_statement(id="x"), read_statement(line="- Always pass axis")],
         {read_statement(tool="b").key},
     )
     assert ([entry.line for entry in new], dropped) == (
-        ["- First: show", "- Call once per request"],
+        ["- company: from show().code", "- Always pass axis"],
         {"same_text": 1},
     )
 
 
 def test_a_statements_line_begins_with_its_tool() -> None:
-    assert statement_line(read_statement()) == "analysis: First: show"
+    assert read_statement().text == "analysis: company: from show().code"

@@ -8,9 +8,9 @@ import pytest
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.proposals.entry import Sides, Statement
 from coreloop.learn.proposals.statement_draft import draft_statement
 from coreloop.learn.proposals.statement_lines import statement_key
-from coreloop.learn.proposals.statements import Sides, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from samples import words
 
@@ -64,39 +64,6 @@ def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
     known = words("refund", "human", parameters=["reason"], handoff=["human"])
     drafted = draft_statement(_statement("- reason: from human().why"), known, section="Caveats")
     assert drafted.refused == "human hands over to a human; such calls are not recommended"
-
-
-def test_a_source_that_the_docstring_names_in_one_line_is_redundant():
-    line = "- order_id: from find_order().id"
-    for docstring, redundant in (
-        ("Take the order id from ``find_order``.", True),
-        ("Needs order_id; see find_order.", True),
-        ("What ``find_order`` gives.\nAn order id.", False),
-        ("See find_order.", False),
-    ):
-        known = words("refund", "find_order", parameters=["order_id"], docstring=docstring)
-        refused = draft_statement(_statement(line), known, section="Caveats").refused or ""
-        assert refused.startswith("redundant: ") is redundant
-
-
-@pytest.mark.parametrize(
-    ("path", "docstring", "redundant"),
-    [
-        ("find_order().orders[]", "find_order : The ids of a customer's orders.", True),
-        ("find_order().orders[]", "find_order : What a customer bought.", False),
-        ("find_order().variants.*.item_id", "find_order : Item ids of the variants.", True),
-        ("find_order().variants.*.item_id", "Item ids.\nfind_order : The variants.", False),
-        ("find_order()", "After find_order.", True),
-        ("find_order().x", "After find_order.", False),
-        ("find_order().orders[] or find_user().order", "find_order : All orders.", False),
-    ],
-)
-def test_a_source_whose_field_the_docstring_names_in_one_line_is_redundant(
-    path: str, docstring: str, redundant: bool
-):
-    known = words("refund", "find_order", "find_user", parameters=["number"], docstring=docstring)
-    refused = draft_statement(_statement(f"- number: from {path}"), known, section="Caveats").refused or ""
-    assert refused.startswith("redundant: ") is redundant
 
 
 @pytest.mark.parametrize(

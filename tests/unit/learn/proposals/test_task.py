@@ -1,18 +1,27 @@
 """A task for a coding agent names nothing but the tool's own definition, kinds of causes, and counts."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.proposals.task import Cause, FailureCounts, Mender, Merged, task_of
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, task_of
 
 TOOL = Tool("book", "shop/tools.py", "book", ("room", "hours"), frozenset(), line=12)
 
+FIGURES: dict[str, Any] = {
+    **dict.fromkeys(("tool", "error"), ""),
+    **dict.fromkeys(("n_cases", "n_recovered", "n_repeated"), 0),
+    "error_class": "other",
+    "n_calls": 30,
+    "n_lost": 7,
+}
 
-def failure(mender: Mender = "schema", **more: int) -> FailureCounts:
-    return FailureCounts(error_class="other", mender=mender, **{"n_calls": 30, "n_lost": 7} | more)
+
+def failure(mender: Mender = "schema", **more: int) -> ErrorRow:
+    return ErrorRow(**{**FIGURES, "mender": mender, **more})
 
 
 @pytest.mark.parametrize(

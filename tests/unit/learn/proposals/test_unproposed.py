@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements
 from coreloop.learn.proposals.statement_lines import statement_key
-from coreloop.learn.proposals.statements import Statement
 from promoting import statement
 from samples import words
 
@@ -29,7 +29,7 @@ def test_a_statement_about_an_undefined_tool_is_not_proposed():
 DOCSTRING = """Books a room.
 
 - hours over 4
-  fails (other)
+  fails
 """
 MERGED = datetime(2026, 4, 20, tzinfo=UTC)
 KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], docstring=DOCSTRING)
@@ -38,16 +38,13 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
 @pytest.mark.parametrize(
     ("line", "refused"),
     [
-        pytest.param("- hours over 4 fails (auth)", "its docstring has this line", id="another class"),
-        pytest.param("- hours over 4 fails", "its docstring has this line", id="no class"),
-        pytest.param("- hours over 4 fails (auth): find", "is newer than these records", id="says more"),
-        pytest.param("- hours over 3 fails", "is newer than these records", id="another bound"),
+        pytest.param("- hours: at most 3", "is newer than these records", id="another bound"),
         pytest.param("- hours: at most 4", "its docstring has this line", id="the same bound, as said now"),
         pytest.param("- Always pass hours", None, id="another subject"),
     ],
 )
 def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
-    merges = {statement_key("analysis", "- hours over 4 fails (other)", "Caveats"): MERGED}
+    merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
     entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
     (draft,), _ = draft_statements([entry], KNOWN, section="Caveats", merges=merges)
     assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
@@ -75,7 +72,7 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
 
 
 def test_newer_records_may_replace_a_merged_line():
-    merges = {statement_key("analysis", "- hours over 4 fails (other)", "Caveats"): MERGED}
+    merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
     entry = msgspec.convert(
         statement(line="- hours over 3 fails", kind="presence", suggested_append=None), Statement
     )

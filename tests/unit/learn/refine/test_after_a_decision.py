@@ -7,7 +7,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.cli.refine import show_unproposed
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.refine.propose import Refined, refine
+from coreloop.learn.refine.run import Refined, refine
 from logs import call, failed, on_days, record, word, write_log
 from samples import ALWAYS
 

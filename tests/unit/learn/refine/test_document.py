@@ -2,7 +2,6 @@
 
 import json
 import re
-import stat
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,18 +11,17 @@ import msgspec
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.counterexamples import Counterexample, CounterexamplesFile, Without
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.entry import Counterexample, Step, Without
+from coreloop.learn.proposals.page import counterexamples_markdown
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.document import counterexamples_markdown, redact_counterexample
-from coreloop.learn.refine.propose import Refined, refine, write_refined
+from coreloop.learn.refine.run import Refined, refine, write_refined
 from logs import call, failed, record, write_log
 from rows import each_row, slow_after
 
@@ -85,15 +83,6 @@ def test_the_file_has_its_documented_keys(tmp_path: Path) -> None:
     assert example["refused"] == "every call failed: fix the tool or remove it"
 
 
-def test_files_are_private_and_no_other_files_are_left(tmp_path: Path) -> None:
-    _write(_refined(tmp_path, *_failing("a")), tmp_path)
-    out = tmp_path / "out"
-    assert stat.S_IMODE(out.stat().st_mode) == 0o700
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()}
-    names = [".lock", "2026-04-25-counterexamples.json", "2026-04-25-draft.md"]
-    assert modes == dict.fromkeys(names, 0o600)
-
-
 def test_a_key_that_vanishes_and_returns_has_its_id_again(tmp_path: Path) -> None:
     first = _ids(_write(_refined(tmp_path, *_failing("a", "b")), tmp_path)[0])
     without = _ids(_write(_refined(tmp_path, *_failing("b", "c")), tmp_path)[0])
@@ -101,23 +90,6 @@ def test_a_key_that_vanishes_and_returns_has_its_id_again(tmp_path: Path) -> Non
     back = _ids(_write(_refined(tmp_path, *_failing("a", "b", "c", "d")), tmp_path)[0])
     assert sorted(first.values()) == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
     assert back == {**first, **without, "d": "ce-2026-04-25-004"}
-
-
-def test_another_day_starts_new_ids_and_keeps_the_first_days_file(tmp_path: Path) -> None:
-    _, (first, _) = _write(_refined(tmp_path, *_failing("a", "b")), tmp_path)
-    before = first.read_bytes()
-    document, _ = _write(_refined(tmp_path, *_failing("b")), tmp_path, now=NOW.replace(day=26))
-    assert _ids(document) == {"b": "ce-2026-04-26-001"}
-    assert first.read_bytes() == before
-
-
-def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "out" / "2026-04-25-counterexamples.json"
-    path.parent.mkdir()
-    path.write_bytes(b'{"schema_version": 1, "gen')
-    with pytest.raises(WorkspaceError, match=r"2026-04-25-counterexamples\.json: is damaged"):
-        _write(_refined(tmp_path, *_failing("a")), tmp_path)
-    assert path.read_bytes() == b'{"schema_version": 1, "gen'
 
 
 # --- sanitized -------------------------------------------------------------------------------------
@@ -189,24 +161,6 @@ def test_sanitize_redacts_every_field(tmp_path: Path) -> None:
     assert document.ids == {f"withheld-{id}": id for id in ids}
 
 
-def test_ids_survive_a_sanitized_run(tmp_path: Path) -> None:
-    refined = _refined(tmp_path, *_failing("a", "b", times=5))
-    plain = [example.id for example in _write(refined, tmp_path)[0].counterexamples]
-    sanitized, _ = _write(refined, tmp_path, sanitized=True)
-    assert [example.id for example in sanitized.counterexamples] == plain
-    assert len(set(plain)) == 2
-
-
-def test_groups_of_fewer_than_five_failures_are_listed_only_locally(tmp_path: Path) -> None:
-    refined = _refined(tmp_path, *_failing("often", times=5), *_failing("seldom", times=4))
-    local, _ = _write(refined, tmp_path)
-    assert {example.tool for example in local.counterexamples} == {"often", "seldom"}
-    published, paths = _write(refined, tmp_path, sanitized=True)
-    assert [example.n_failures for example in published.counterexamples] == [5]
-    assert published.n_folded == 1
-    assert "Not listed: 1 of fewer than 5 failures." in paths[1].read_text(encoding="utf-8")
-
-
 def test_a_sanitized_file_has_no_error_or_question_even_if_every_name_is_known(
     tmp_path: Path,
 ) -> None:
@@ -238,7 +192,7 @@ def _counterexample(**changes: Any) -> Counterexample:
         "error_template": "no",
         "n_failures": 3,
         "n_calls": 4,
-        "n_without": Without(1, 9, ("CANARY", "years"), ("CANARY", "years")),
+        "n_without": Without(1, 9),
         "harm_low": 0.3,
         "wasted_ms": 1500.0,
         "first_seen": NOW,
@@ -251,8 +205,8 @@ def _counterexample(**changes: Any) -> Counterexample:
 def test_sanitize_keeps_what_source_and_settings_declare() -> None:
     tool = Tool("analysis", "a.py", "analysis", ("axis", "years"), frozenset({"수익성"}))
     words = Vocabulary({"analysis": tool}, Settings(reach=ReachSettings(caps={"openai": 1024})))
-    redacted_example = redact_counterexample(
-        _counterexample(steps=(Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)), words
+    redacted_example = _counterexample(steps=(Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)).shared(
+        words
     )
     assert (redacted_example.key, redacted_example.tool, redacted_example.selectors) == (
         "",
@@ -260,8 +214,6 @@ def test_sanitize_keeps_what_source_and_settings_declare() -> None:
         {"axis": "수익성"},
     )
     assert redacted_example.arg_keys == ("axis", "[REDACTED 6]", "years")
-    redacted = ("[REDACTED 6]", "years")
-    assert redacted_example.n_without == Without(1, 9, redacted, redacted)
     assert redacted_example.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
     assert redacted_example.providers == {"openai": 2, "[REDACTED]": 1}
 
@@ -282,7 +234,7 @@ def test_the_draft_of_nothing_says_so() -> None:
 def test_the_draft_gives_the_figures_or_the_reason_for_no_text() -> None:
     text = _markdown(_counterexample(refused="a reason"))
     for figure in (
-        "3 of 4 failed, 2026-04-25 to 2026-04-25",
+        "3 of 4 calls failed (other), 2026-04-25 to 2026-04-25",
         "called otherwise: 1 of 9 failed",
         "1.5 s wasted",
     ):

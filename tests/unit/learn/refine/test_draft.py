@@ -22,19 +22,18 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.counterexamples import (
+from coreloop.learn.proposals.entry import (
     Counterexample,
-    CounterexamplesFile,
+    Statement,
+    Step,
+    SuggestedAppend,
     Without,
-    counterexample_key,
+    target_step,
 )
-from coreloop.learn.proposals.entry import SuggestedAppend
-from coreloop.learn.proposals.proposal_files import read_proposals, to_json
-from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.proposals.statements import Statement
-from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile, to_json
+from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.propose import Refined, draft_counterexample, refine, write_refined
+from coreloop.learn.refine.run import Refined, draft_counterexample, refine, write_refined
 from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word, write_log
 from rows import each_row, slow_after
@@ -66,7 +65,7 @@ def _call(*arg_keys: str, tool: str = "analysis", **changes: Any) -> Counterexam
         "error_template": "CANARY",
         "n_failures": 5,
         "n_calls": 5,
-        "n_without": Without(0, 7, ("axis", "company"), ("axis", "company")),
+        "n_without": Without(0, 7),
         "harm_low": 0.5655,
         "wasted_ms": 1.0,
         "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
@@ -79,7 +78,7 @@ def _call(*arg_keys: str, tool: str = "analysis", **changes: Any) -> Counterexam
 def _sequence(*steps: Step, **changes: Any) -> Counterexample:
     target = target_step(steps)
     facts = {"kind": "sequence", "steps": steps, "selectors": target.selectors, "cat_hash": "FIN-x"}
-    return _call(*target.arg_keys, tool=target.name, **{**facts, "n_without": Without(0, 0, ()), **changes})
+    return _call(*target.arg_keys, tool=target.name, **{**facts, "n_without": Without(0, 0), **changes})
 
 
 # --- counterexamples -------------------------------------------------------------------------------
@@ -98,17 +97,15 @@ BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", 
         pytest.param(_sequence(*BOTH), ("analysis", "show"), SEQUENCE, id="a sequence, its tools explained"),
         pytest.param(_call("company"), ("analysis",), EXPLAINED, id="a tool that a statement is about"),
         pytest.param(_call("company"), ("show",), UNKNOWN, id="a tool without a statement"),
+        pytest.param(_call(n_without=Without(0, 0)), (), ALWAYS_FAILS, id="every call of the tool failed"),
         pytest.param(
-            _call(n_without=Without(0, 0, ())), (), ALWAYS_FAILS, id="every call of the tool failed"
-        ),
-        pytest.param(
-            _call(n_failures=4, n_without=Without(0, 0, ())),
+            _call(n_failures=4, n_without=Without(0, 0)),
             (),
             UNKNOWN,
             id="a single shape of call, a call succeeded",
         ),
         pytest.param(
-            _call(n_without=Without(7, 7, ("axis",), ("axis",))),
+            _call(n_without=Without(7, 7)),
             (),
             UNKNOWN,
             id="two shapes of call, all failed",
@@ -132,10 +129,10 @@ def test_published_keys_do_not_cover_undeclared_values(kind: str) -> None:
     def key(axis: str) -> str:
         step = Step("analysis", {"axis": axis}, ("axis",))
         example = _sequence(step) if kind == "sequence" else _call("axis", selectors={"axis": axis})
-        return draft_counterexample(replace(example, key=counterexample_key(axis)), WORDS).key
+        return draft_counterexample(replace(example, key=statement_key(axis, "Caveats")), WORDS).key
 
-    assert key("배당") == counterexample_key("배당")
-    assert key("정하린") == key("김서연") != counterexample_key("정하린")
+    assert key("배당") == statement_key("배당", "Caveats")
+    assert key("정하린") == key("김서연") != statement_key("정하린", "Caveats")
 
 
 NAMES = st.sampled_from(["company", "axis", "years", "topic", "CANARY", "ignore all", "x y"])
@@ -148,16 +145,16 @@ TOOL_NAMES = st.one_of(st.sampled_from(["analysis", "show", "CANARY"]), st.text(
 STEPS = st.builds(Step, TOOL_NAMES, SELECTORS, KEYS)
 COUNT = st.integers(0, 50)
 CALL_ONES = st.builds(
-    lambda step, named, some, bad, more, rest, name: _call(
+    lambda step, bad, more, rest, name: _call(
         *sorted({*step.arg_keys, *step.selectors}),
         tool=step.name,
         selectors=step.selectors,
         error_class=name,
         n_failures=bad,
         n_calls=bad + more,
-        n_without=Without(min(rest), max(rest), named, tuple(sorted({*named, *some}))),
+        n_without=Without(min(rest), max(rest)),
     ),
-    *(STEPS, KEYS, KEYS, COUNT, COUNT, st.tuples(COUNT, COUNT), st.sampled_from(CLASSES)),
+    *(STEPS, COUNT, COUNT, st.tuples(COUNT, COUNT), st.sampled_from(CLASSES)),
 )
 SEQUENCE_ONES = st.builds(
     lambda steps, bad, more: _sequence(*steps, n_failures=bad, n_calls=bad + more),
@@ -183,35 +180,6 @@ def test_promote_refuses_counterexamples(example: Counterexample) -> None:
         path.write_bytes(to_json(document))
         with pytest.raises(RefusedError, match=f"^{example.id} has no text: "):
             read_proposal(path, example.id, SETTINGS)
-
-
-# --- texts of older versions -----------------------------------------------------------------------
-
-OLD_LINES = (
-    "- Fails: called without company and axis: 5 of 5 calls failed (invalid_argument); with them 0 of 7.",
-    "- Evidence: 2026-03-26 to 2026-04-25 (95 % lower bound of the failing share 0.57).",
-)
-OLD = replace(
-    _call(), suggested_append=SuggestedAppend("lab/axes.py", "analysis", "Caveats", "\n".join(OLD_LINES))
-)
-
-
-def write_old(path: Path) -> Path:
-    document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(OLD,))
-    path.write_bytes(to_json(document))
-    return path
-
-
-def test_a_text_that_an_older_version_drafted_is_not_promoted(tmp_path: Path) -> None:
-    path = write_old(tmp_path / "a.json")
-    with pytest.raises(RefusedError, match=r"an earlier version drafted its text; run refine again$"):
-        read_proposal(path, OLD.id, SETTINGS)
-
-
-def test_a_file_written_before_providers_were_counted_is_still_read(tmp_path: Path) -> None:
-    path = write_old(tmp_path / "a.json")
-    path.write_bytes(path.read_bytes().replace(b'"providers"', b'"something_else"'))
-    assert read_proposals(path).entries == (replace(OLD, providers={}),)
 
 
 # --- from records to statements --------------------------------------------------------------------

@@ -9,7 +9,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.refine.propose import Refined, refine
+from coreloop.learn.refine.run import Refined, refine
 from coreloop.promote.tool_schemas import find_description
 from logs import call, failed, write_log
 from samples import ALWAYS, asked

@@ -325,5 +325,5 @@ def test_everything_proposed_is_listed_by_day(workspace: Workspace):
     assert read_proposed(workspace) == [
         Proposed("cand-2026-04-24-003", KEY, date(2026, 4, 24), steps, is_listed=False),
         Proposed("cand-2026-04-25-001", KEY, date(2026, 4, 25), steps),
-        Proposed("ce-2026-04-25-001", CE_KEY, date(2026, 4, 25), is_draft=False),
+        Proposed("ce-2026-04-25-001", CE_KEY, date(2026, 4, 25), "analysis(company)", is_draft=False),
     ]

@@ -144,11 +144,11 @@ def test_ten_thousand_roots_that_never_end_stay_within_the_limits(
     tracer = TracerProvider().get_tracer("test")
     for _ in range(10_000):
         root = tracer.start_span("run", attributes={"gen_ai.operation.name": "invoke_agent"})
-        traces.started(root)
+        traces.on_start(root)
         chat = tracer.start_span("chat", trace.set_span_in_context(root), attributes=NEW["model"])
-        traces.started(chat)
+        traces.on_start(chat)
         chat.end()
-        traces.ended(chat)
+        traces.on_end(chat)
     assert len(traces.requests) == 100
     assert len(traces._spans) <= 500
     assert dropped()["never_ended"] - before.get("never_ended", 0) == 9_900

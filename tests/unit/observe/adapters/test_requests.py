@@ -31,7 +31,8 @@ def counted(reason: str, before: dict[str, int]) -> int:
 
 def test_calls_are_recorded_in_the_order_in_which_they_were_asked_for(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
-    requests.start("r", "which rooms?", model="m", provider="p", session_id="s")
+    requests.start("r", "which rooms?", session_id="s")
+    requests.replied("r", model="m", provider="p")
     requests.asked("r", 1, "find", {"city": "Oslo"})
     requests.asked("r", 2, "book", '{"room": "os-fjord"}')
     requests.answered("r", 2, error=ValueError("too late"), duration_ms=3)
@@ -197,9 +198,9 @@ def test_decorated_tool_inside_the_request_is_not_recorded_again(tmp_path: Path)
     requests, before = Requests(tmp_path), dropped()
     requests.start("r")
     requests.asked("r", 1, "book", {"room": "os-fjord"})
-    collector = requests.collector("r")
-    assert collector is not None
-    with collector:
+    request = requests.get("r")
+    assert request is not None
+    with request:
         requests.answered("r", 1, book("os-fjord"))
         current().observe_violation("no greeting")
     requests.end("r", answer="done")

@@ -213,47 +213,6 @@ def test_a_torn_last_line_skips_the_last_turn_until_the_next_import(file: Path) 
     assert skips("claude-code", file) == ["torn or not JSON", "turn that is not finished"]
 
 
-def test_a_torn_line_in_the_middle_loses_only_that_line(file: Path) -> None:
-    session = Session().user("one").calls("Read").result("x").says("1")
-    write_lines(file, [*session.lines[:2], "{torn", *session.lines[2:]])
-    assert [call.error for call in requests("claude-code", file)[0].calls] == [None]
-
-
-def test_lone_surrogates_do_not_lose_the_line(file: Path) -> None:
-    session = Session().user("q").says("done")
-    text = json.dumps({**session.lines[0], "message": {"content": "\ud83d"}})
-    write_lines(file, [text, *session.lines[1:]])
-    assert requests("claude-code", file)[0].question == "\ud83d"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        pytest.param({"type": "user"}, id="no message"),
-        pytest.param({"type": "user", "message": "text"}, id="message is a text"),
-        pytest.param({"type": "user", "message": {"content": 5}}, id="content is a number"),
-        pytest.param(
-            {"type": "assistant", "message": {"content": [None, 5, {"type": ["x"]}]}}, id="unusual parts"
-        ),
-        pytest.param({"type": "assistant", "message": {"content": [{"type": "tool_use"}]}}, id="bare call"),
-        pytest.param({"type": "user", "message": {"content": [{"type": "tool_result"}]}}, id="bare result"),
-        pytest.param({"type": ["user"]}, id="type is a list"),
-        pytest.param([1, 2], id="a list"),
-        pytest.param("[" * 100_000, id="nested without end"),
-        pytest.param(
-            {"type": "user", "timestamp": 7, "uuid": {}, "message": {"content": "x"}}, id="unusual ids"
-        ),
-    ],
-)
-def test_unusual_lines_break_nothing(file: Path, value: object) -> None:
-    if isinstance(value, dict):
-        value = {"sessionId": 3, **value}
-    session = Session().user("q").says("done")
-    write_lines(file, [value, *session.lines, value, *Session("s-2").user("q2").says("done").lines])
-    imported = requests("claude-code", file)
-    assert [imported[0].question, imported[-1].question] == ["q", "q2"]
-
-
 def test_a_turn_without_a_time_is_skipped(file: Path) -> None:
     session = Session().user("q").says("done")
     write_lines(file, [{**line, "timestamp": "yesterday"} for line in session.lines])

@@ -174,19 +174,6 @@ def test_anything_but_an_observation_is_skipped_with_the_reason(
     assert len(requests("langfuse", path)) == 1
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"metadata": 5},
-        {"level": ["ERROR"]},
-        {"input": [1, {"role": 5, "content": {}}]},
-        {"name": None, "type": 7},
-    ],
-)
-def test_unusual_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
-    assert _only(tmp_path, _observation("a"), _observation("b", **more)).calls[0].name == "show"
-
-
 def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
     first = _observation("a", at=1, name="find", input={"q": "Kim"}, output='{"user": "u77"}')
     used = _observation("b", at=3, name="get", input={"id": "u77"})

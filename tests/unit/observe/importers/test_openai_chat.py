@@ -17,7 +17,7 @@ from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers import openai_chat
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.observe.importers.traced_request import TracedCall, TracedRequest, record_of
+from coreloop.observe.importers.traced_request import TracedRequest, record_of
 from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
@@ -230,12 +230,6 @@ def test_items_of_the_responses_api_are_calls_and_results(tmp_path: Path) -> Non
     ]
 
 
-def test_blocks_of_any_kind_do_no_harm(tmp_path: Path) -> None:
-    odd = [{"type": "tool_use"}, {"type": ["tool_use"]}, {"type": "tool_result"}, "text", None, 5]
-    request = only(tmp_path, *(says(odd, role) for role in ("user", "assistant", "tool")))
-    assert [(made.name, made.args) for made in request.calls] == [("?", {})]
-
-
 @pytest.mark.parametrize(
     ("content", "error"),
     [
@@ -402,7 +396,3 @@ def test_no_value_of_a_real_result_is_in_a_path(episodes: Episodes, trajectories
         tools = {made["function"]["name"] for line in lines for message in json.loads(line)["messages"]
                  for made in message.get("tool_calls") or ()}  # fmt: skip
     assert {path.replace("[]", "").split(".")[0] for path in paths} <= tools | {"question"}
-
-
-def test_a_call_knows_whether_the_trace_has_its_result() -> None:
-    assert TracedCall(name="show", args={}).result is ...

@@ -307,7 +307,6 @@ JSON = st.recursive(
 )
 FIELD = st.sampled_from([*sorted({*record(), *RecordFields.__struct_fields__} - {"ts", "schema_version"})])
 OF_A_CALL = st.sampled_from([*call(), *CallFields.__struct_fields__])
-OF_AN_OVERRIDE = st.sampled_from([*override()])
 ANY_CHANGE = st.one_of(
     st.builds(lambda name, value: {name: value}, FIELD, JSON),
     st.builds(lambda name, value: {"tool_calls": [call(), {**call(), name: value}]}, OF_A_CALL, JSON),

@@ -104,7 +104,7 @@ def test_existing_call_still_gives_the_axis(history: History) -> None:
 
 def test_statement_that_names_no_axis_gets_none_from_an_existing_call(history: History) -> None:
     history.add(GUIDE.format("수익성"))
-    history.add("- First: search")
+    history.add("- company: from search().company")
     assert [item.axes for item in weigh(history, None).evidence] == [("수익성",), ()]
 
 

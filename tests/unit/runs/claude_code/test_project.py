@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from coreloop.base.errors import UsageError, WorkspaceError
+from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
-from coreloop.runs.claude_code.installer import IGNORED, MANIFEST, install, project_root, uninstall
-from coreloop.runs.claude_code.plugin import (
-    AGENTS,
-    install_agents,
-    install_plugin,
-    uninstall_agents,
-    uninstall_plugin,
+from coreloop.runs.claude_code.installer import (
+    IGNORED,
+    MANIFEST,
+    SECTION,
+    install,
+    project_root,
+    uninstall,
 )
 
 
@@ -75,42 +75,42 @@ def test_a_manifest_from_elsewhere_takes_nothing_out_of_the_ignored_files(reposi
 
 
 def test_a_plugin_is_a_folder_with_hooks_and_skills(tmp_path: Path):
-    assert install_plugin(tmp_path, lease_s=60, confirm=False, language="en")
+    assert install(tmp_path, lease_s=60, confirm=False, language="en", agent="plugin")
     assert files(tmp_path) == {}
-    install_plugin(tmp_path, lease_s=60, confirm=True, language="en")
+    install(tmp_path, lease_s=60, confirm=True, language="en", agent="plugin")
     folder = tmp_path / "coreloop-plugin"
     assert json.loads((folder / ".claude-plugin" / "plugin.json").read_bytes())["name"] == "coreloop"
     hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())["hooks"]
     assert set(hooks) == {"Stop", "UserPromptSubmit"}
     assert (folder / "hooks" / "stop-hook.py").is_file()
     assert (folder / "skills" / "dr" / "references" / "reflect.md").is_file()
-    with pytest.raises(WorkspaceError, match="exists; move it away"):
-        install_plugin(tmp_path, lease_s=60, confirm=True, language="en")
-    uninstall_plugin(tmp_path, confirm=True)
+    with pytest.raises(UsageError, match="installed already"):
+        install(tmp_path, lease_s=60, confirm=True, language="en", agent="plugin")
+    uninstall(tmp_path, confirm=True, agent="plugin")
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(UsageError, match="no coreloop-plugin is here"):
-        uninstall_plugin(tmp_path, confirm=True)
+    with pytest.raises(UsageError, match="nothing is installed"):
+        uninstall(tmp_path, confirm=True, agent="plugin")
 
 
 def test_a_file_of_the_plugin_that_was_changed_is_kept(tmp_path: Path):
-    install_plugin(tmp_path, lease_s=60, confirm=True, language="ko")
+    install(tmp_path, lease_s=60, confirm=True, language="ko", agent="plugin")
     changed = tmp_path / "coreloop-plugin" / "skills" / "dr" / "SKILL.md"
     changed.write_text("mine")
-    uninstall_plugin(tmp_path, confirm=True)
+    uninstall(tmp_path, confirm=True, agent="plugin")
     assert list(files(tmp_path).values()) == [b"mine"]
 
 
 @pytest.mark.parametrize("before", [None, "# House rules\n", "no newline"], ids=["absent", "text", "torn"])
 def test_a_section_for_other_agents_comes_out_byte_for_byte(before: str | None, tmp_path: Path):
     if before is not None:
-        (tmp_path / AGENTS).write_text(before)
+        (tmp_path / SECTION).write_text(before)
     kept = files(tmp_path)
-    install_agents(tmp_path, confirm=True, language="en")
-    text = (tmp_path / AGENTS).read_text(encoding="utf-8")
+    install(tmp_path, lease_s=60, confirm=True, language="en", agent="agents-md")
+    text = (tmp_path / SECTION).read_text(encoding="utf-8")
     assert "dartlab-coreloop runs plan RUN --file PLAN" in text
     with pytest.raises(UsageError, match="installed already"):
-        install_agents(tmp_path, confirm=True, language="en")
-    uninstall_agents(tmp_path, confirm=True)
+        install(tmp_path, lease_s=60, confirm=True, language="en", agent="agents-md")
+    uninstall(tmp_path, confirm=True, agent="agents-md")
     assert files(tmp_path) == kept
 
 

@@ -1,4 +1,4 @@
-"""The driver: agents that lie end as the table of docs/reference/run-endings.md says."""
+"""The driver: how a run ends whose agent lies, hangs, floods or repeats itself."""
 
 import json
 import os
@@ -23,7 +23,6 @@ from coreloop.runs.stores.store import open_store
 from driving import begin, go_on, is_alive, state_at
 from rows import each_row, slow_after
 
-PAGE = Path(__file__).parents[4] / "docs" / "reference" / "run-endings.md"
 WORK = "echo $CORELOOP_ITERATION >> tasks"
 UNTIL = "test $(wc -l < tasks) -ge 3"
 
@@ -150,44 +149,15 @@ LIARS = {
         f"{WORK}; echo '{{\"usd\": 1e999}}'", ("budget_exceeded", "usd", 1), 1, {"budget_usd": 1.0}
     ),
 }
-ELSEWHERE = {
-    "kills its keeper, the parent process": "test_money.py",
-    "is killed while a run or research that it started is at work": "test_own_log.py, test_nested.py",
-    "does nothing, and the driver's own output goes to a file in the working folder": "test_own_log.py",
-    "does so in a process namespace of its own (`unshare -Urpf --mount-proc`)": "test_hidden_callers.py",
-    "starts runs in a process namespace, without `CORELOOP_RUN` or with that of another run": (
-        "test_hidden_callers.py"
-    ),
-    "starts `serve` and stops, pauses or resumes its run by HTTP, with or without its environment": (
-        "test_agents_service.py"
-    ),
-    "sends SIGINT to its driver": "test_signals.py",
-    "sends SIGTERM to its driver": "test_signals.py",
-    "kills keeper and driver at once, and completes its run as an orphan": "test_hidden_callers.py",
-    "replaces `output/` in its session's folder by a file or a link": "test_links.py, test_money.py",
-}
-UNMETERED = "never says what it spends, and nothing else limits the run"
-
-
-def rows() -> dict[str, str]:
-    """The table of how each run ends."""
-    table = PAGE.read_text(encoding="utf-8")
-    found = dict(re.findall(r"^\| (.+?) \| (.+) \|$", table, re.MULTILINE))
-    return {agent: ends for agent, ends in found.items() if agent not in {"the command", "---"}}
-
-
-def test_every_row_of_the_table_is_shown_here():
-    assert rows().keys() == LIARS.keys() | ELSEWHERE.keys() | {UNMETERED}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", slow_after(2, LIARS))
-def test_an_agent_ends_as_the_table_says(name: str, tmp_path: Path):
+def test_a_run_ends_whatever_its_agent_does(name: str, tmp_path: Path):
     liar = LIARS[name]
     run_id = begin(tmp_path, liar.script, **liar.options)
     state = go_on(tmp_path, run_id)
     assert (state.status, state.stop_reason, state.iteration) == liar.ends
-    assert f"`{state.status}` (`{state.stop_reason}`)" in rows()[name]
     assert state.calls == liar.calls
     assert state.reservations == {}
 
@@ -199,7 +169,6 @@ def test_a_command_that_never_says_what_it_spends_is_refused(tmp_path: Path):
     ):
         go_on(tmp_path, run_id)
     assert state_at(tmp_path, run_id).status == "failed"
-    assert rows()[UNMETERED].startswith("`failed`")
 
 
 def test_a_run_that_nothing_limits_is_refused(tmp_path: Path):
@@ -248,7 +217,7 @@ def test_a_check_that_hangs_is_ended_and_said(tmp_path: Path):
     assert any(line.startswith("--until was ended") and "no end after 0.3 s" in line for line in lines)
 
 
-@pytest.mark.parametrize("what", slow_after(1, ["data", "data/runs/runs.db*"]))
+@pytest.mark.parametrize("what", slow_after(1, ["data", "data/runs/coreloop.db*"]))
 def test_a_command_that_removes_the_store_ends_the_run_with_an_error(what: str, tmp_path: Path):
     run_id = begin(tmp_path, f"{WORK}; rm -rf {what}", max_iterations=3)
     with pytest.raises(RunStoreError, match="was removed or replaced while it was in use"):

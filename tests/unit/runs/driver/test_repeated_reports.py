@@ -11,11 +11,11 @@ from coreloop.runs.clock import SystemClock
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.events import IterationCommitted
 from coreloop.runs.manage import create_run
-from coreloop.runs.stores.store import sqlite_store
+from coreloop.runs.stores.store import store_at
 
 
 def test_a_report_that_differs_only_in_blanks_is_not_new(tmp_path: Path):
-    with sqlite_store(tmp_path / "runs.db") as store:
+    with store_at(tmp_path / "runs.db") as store:
         run_id = create_run(store, "why?", kind="driven")
         news = News(store)
 

@@ -66,7 +66,7 @@ def test_a_new_file_a_changed_file_and_a_removed_file_are_seen(folder: Path):
 
 def test_our_own_files_do_not_count(folder: Path):
     def write() -> None:
-        for name in (".research/sessions/state.json", "data/runs/runs.db"):
+        for name in (".research/sessions/state.json", "data/runs/coreloop.db"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text("1")
 

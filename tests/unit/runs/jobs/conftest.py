@@ -15,7 +15,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, database_on: Callable[
     """Where a new queue is, for `queue_at`."""
     if request.param != "sqlite":
         return address_on(request.param, database_on)
-    return str(tmp_path / "data" / "runs" / "jobs.db")
+    return str(tmp_path / "data" / "runs" / "coreloop.db")
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue, open_queue
-from coreloop.runs.jobs.sql_queue import backoff
+from coreloop.runs.jobs.queue import JobQueue, backoff, open_queue
 from queueing import SHORT_S, eventually, queue_at
 
 HOSTILE = "a\0b \ud800 가\u202e '; DROP TABLE jobs; -- \\u0000 ? %s" + "x" * 10_000
@@ -301,7 +300,7 @@ def test_a_project_keeps_its_jobs_beside_its_runs(tmp_path: Path):
     workspace = open_workspace(tmp_path)
     with open_queue(workspace, environ={}) as queue:
         job = queue.put("index", {})
-    path = workspace.runs_dir / "jobs.db"
+    path = workspace.runs_dir / "coreloop.db"
     assert path.stat().st_mode & 0o777 == 0o600
     with open_queue(workspace, environ={}) as queue:
         assert queue.jobs() == [job]
@@ -313,7 +312,7 @@ def test_a_project_keeps_its_jobs_where_the_environment_says(database: str, tmp_
         job = queue.put("index", {})
     with queue_at(database) as queue:
         assert queue.jobs() == [job]
-    assert not list(tmp_path.rglob("jobs.db"))
+    assert not list(tmp_path.rglob("*.db"))
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from coreloop.base.errors import BudgetError
 from coreloop.runs import events as happened
 from coreloop.runs.events import Event
-from coreloop.runs.fold import Folding
-from coreloop.runs.stores.accounts import Progress
-from coreloop.runs.stores.store import sqlite_store
+from coreloop.runs.fold import Folding, follow
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import store_at
 from running import MOMENT, new_run
 
 CREATED = happened.Created(at=MOMENT, run_id="01ARZ3NDEKTSV4RRFFQ69G5FAV", kind="research", question="why?")
@@ -35,14 +35,14 @@ CHANGES: list[Event] = [
 
 @given(st.lists(st.sampled_from(CHANGES), max_size=12))
 def test_a_row_follows_events_as_the_fold_does(events: list[Event]):
-    progress, folding = Progress("running", None, 0), Folding()
+    row, folding = State(), Folding()
     folding.add(CREATED)
     for event in events:
-        progress.follow([event])
+        follow(row, [event])
         folding.add(event)
     state = folding.state
     expected = (state.status, state.stop_reason, state.iteration)
-    assert (progress.status, progress.stop_reason, progress.iteration) == expected
+    assert (row.status, row.stop_reason, row.iteration) == expected
 
 
 CALL = st.tuples(
@@ -61,7 +61,7 @@ def test_days_and_runs_have_what_their_calls_spent_and_no_reservation_passes_the
     days: Counter[int] = Counter()
     spent: Counter[int] = Counter()
     open_calls: dict[tuple[int, int], tuple[int, int]] = {}
-    with tempfile.TemporaryDirectory() as folder, sqlite_store(Path(folder, "runs.db")) as store:
+    with tempfile.TemporaryDirectory() as folder, store_at(Path(folder, "runs.db")) as store:
         ids = [new_run(store), new_run(store)]
         newest = [1, 1]
         for what, run, name, amount, day in calls:

@@ -13,8 +13,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.active_run import work_on
 from coreloop.runs.amounts import NOTHING
-from coreloop.runs.stores.postgres import postgres_store
-from coreloop.runs.stores.store import open_store
+from coreloop.runs.stores.store import open_store, store_at
 from rows import each_row
 from running import new_run, python
 
@@ -35,7 +34,7 @@ from running import new_run, python
 )
 def test_an_address_that_cannot_be_used_is_one_line_without_its_password(address: str, line: str):
     with pytest.raises(RunStoreError, match=f"^{re.escape(line)}$"):
-        postgres_store(address).__enter__()
+        store_at(address).__enter__()
 
 
 def test_without_the_extra_the_line_that_installs_it_is_shown(
@@ -53,17 +52,17 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
 def test_a_workspace_uses_the_database_that_the_environment_names(database: str, tmp_path: Path):
     with open_store(Workspace(tmp_path, Settings()), environ={"CORELOOP_DATABASE_URL": database}) as store:
         run_id = new_run(store)
-    with postgres_store(database) as store:
+    with store_at(database) as store:
         assert [row.run_id for row in store.runs()] == [run_id]
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_a_newer_schema_is_refused(database: str):
-    with postgres_store(database), psycopg.connect(database, autocommit=True) as other:
-        other.execute("UPDATE coreloop.schema_version SET version = 99")
-    with pytest.raises(RunStoreError, match="schema version 99; upgrade coreloop"):
-        postgres_store(database).__enter__()
+    with store_at(database), psycopg.connect(database, autocommit=True) as other:
+        other.execute("UPDATE coreloop.versions SET version = 99")
+    with pytest.raises(RunStoreError, match="tables of runs have version 99; this coreloop reads 1"):
+        store_at(database).__enter__()
 
 
 def end_sessions(database: str) -> None:
@@ -77,19 +76,19 @@ def end_sessions(database: str) -> None:
 
 @pytest.mark.slow
 def test_a_run_whose_session_was_lost_is_held_again_and_goes_on(database: str):
-    with postgres_store(database) as store:
+    with store_at(database) as store:
         run_id = new_run(store)
         with work_on(store, run_id) as run:
             end_sessions(database)
             run.step("one", "one", lambda _: ("ok", NOTHING), at_most=NOTHING)
-            with postgres_store(database) as other, pytest.raises(RunBusyError, match=r"^process "):
+            with store_at(database) as other, pytest.raises(RunBusyError, match=r"^process "):
                 other.hold(run_id).__enter__()
         assert store.step(run_id, "one") is not None
 
 
 @pytest.mark.slow
 def test_a_run_that_another_process_took_meanwhile_is_given_up(database: str):
-    with postgres_store(database) as store, postgres_store(database) as other:
+    with store_at(database) as store, store_at(database) as other:
         run_id = new_run(store)
         with work_on(store, run_id) as run:
             end_sessions(database)
@@ -103,8 +102,8 @@ def test_a_run_that_another_process_took_meanwhile_is_given_up(database: str):
 
 OPEN = """
 import sys
-from coreloop.runs.stores.postgres import postgres_store
-with postgres_store(sys.argv[1]):
+from coreloop.runs.stores.store import store_at
+with store_at(sys.argv[1]):
     pass
 """
 

@@ -14,7 +14,7 @@ from coreloop.base.errors import RunStoreError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
-from coreloop.runs.stores.store import SqliteStore, open_store, sqlite_store
+from coreloop.runs.stores.store import Store, open_store, store_at
 from running import MOMENT, new_run, python
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs file modes")
@@ -22,7 +22,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs file modes")
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "runs" / "runs.db"
+    return tmp_path / "data" / "runs" / "coreloop.db"
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -41,14 +41,14 @@ def test_the_store_of_a_workspace_is_private_with_any_umask(tmp_path: Path, path
                 found = modes(path.parent)
     finally:
         os.umask(before)
-    files = dict.fromkeys(["runs.db", "runs.db-wal", "runs.db-shm", f"{run_id}.lock"], 0o600)
+    files = dict.fromkeys(["coreloop.db", "coreloop.db-wal", "coreloop.db-shm", f"{run_id}.lock"], 0o600)
     assert found == {"runs": 0o700, "held": 0o700, **files}
     assert list((path.parent / "held").iterdir()) == []
 
 
 def test_a_step_survives_a_power_loss_and_a_note_need_not(path: Path):
     """SQLite waits for the disk at a commit if synchronous is FULL, 2, and not if it is NORMAL, 1."""
-    with sqlite_store(path) as store:
+    with store_at(path) as store:
         run_id = new_run(store)
         levels = []
         for seq, event in enumerate(
@@ -66,7 +66,7 @@ def test_a_step_survives_a_power_loss_and_a_note_need_not(path: Path):
 
 
 def test_no_file_holds_a_forgotten_question(path: Path):
-    with sqlite_store(path) as store, closing(sqlite3.connect(path)) as reader:
+    with store_at(path) as store, closing(sqlite3.connect(path)) as reader:
         run_id, other = new_run(store, question="QUESTION1"), new_run(store, question="QUESTION2")
         step = happened.StepCommitted(at=MOMENT, name="n", key="QUESTION1", result="QUESTION1" * 1000)
         store.append(run_id, [step], after=1)
@@ -82,28 +82,29 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path):
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE runs (x)")
-    with pytest.raises(RunStoreError, match=r"x\.db: is not a runs database; name another file"):
-        sqlite_store(path).__enter__()
+    with pytest.raises(RunStoreError, match=r"x\.db: is not a coreloop database; name another file"):
+        store_at(path).__enter__()
     path.write_text("no database at all " * 100)
     with pytest.raises(RunStoreError, match=r"x\.db: is not a valid SQLite database"):
-        sqlite_store(path).__enter__()
+        store_at(path).__enter__()
     (tmp_path / "folder").mkdir()
     with pytest.raises(RunStoreError, match=r"folder: cannot be opened \(not a regular file\)"):
-        sqlite_store(tmp_path / "folder").__enter__()
+        store_at(tmp_path / "folder").__enter__()
 
 
 def test_a_store_of_another_version_is_refused(path: Path):
-    with sqlite_store(path):
+    with store_at(path):
         pass
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(RunStoreError, match=r"runs\.db: has schema version 99; this coreloop reads 3"):
-        sqlite_store(path).__enter__()
+        connection.execute("UPDATE versions SET version = 99")
+        connection.commit()
+    with pytest.raises(RunStoreError, match="the tables of runs have version 99; this coreloop reads 1"):
+        store_at(path).__enter__()
 
 
 @posix
 def test_a_file_of_a_dead_process_is_taken_over_and_one_that_cannot_be_written_is_one_line(path: Path):
-    with sqlite_store(path) as store:
+    with store_at(path) as store:
         run_id = new_run(store)
         (path.parent / "held").mkdir()
         (path.parent / "held" / f"{run_id}.lock").write_text("process 1 on another machine, of a long name")
@@ -116,12 +117,24 @@ def test_a_file_of_a_dead_process_is_taken_over_and_one_that_cannot_be_written_i
             store.hold(run_id).__enter__()
 
 
+def test_a_file_of_an_earlier_coreloop_is_named_and_left_alone(path: Path):
+    path.parent.mkdir(parents=True)
+    path.with_name("jobs.db").write_bytes(b"x")
+    with pytest.raises(
+        RunStoreError, match=r"jobs\.db: only an earlier coreloop reads this file; move it away"
+    ):
+        open_store(Workspace(path.parents[2], Settings()), environ={}).__enter__()
+    assert [file.name for file in path.parent.iterdir()] == ["jobs.db"]
+
+
 def test_a_full_disk_is_one_line_and_nothing_is_half_written(path: Path):
-    with sqlite_store(path) as store:
+    with store_at(path) as store:
         run_id = new_run(store)
         fill(store)
         events = [happened.Noted(at=MOMENT, name="n", data="x" * 2000) for _ in range(20)]
-        with pytest.raises(RunStoreError, match=r"runs\.db: the disk is full .*; make room and try again"):
+        with pytest.raises(
+            RunStoreError, match=r"coreloop\.db: the disk is full .*; make room and try again"
+        ):
             store.append(run_id, [*events, reserved()], after=1)
         assert [seq for seq, _event in store.read(run_id)] == [1]
         assert store.spent_on(MOMENT.date()).microusd == 0
@@ -133,7 +146,7 @@ def reserved() -> happened.Reserved:
     return happened.Reserved(at=MOMENT, reservation="r", microusd=5)
 
 
-def fill(store: SqliteStore) -> None:
+def fill(store: Store) -> None:
     """Let the database have no more pages than it has: SQLite's own answer to a full disk."""
     pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
     store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -144,9 +157,9 @@ import sys
 from pathlib import Path
 from coreloop.base.errors import RunStoreError
 from coreloop.runs import events as happened
-from coreloop.runs.stores.store import sqlite_store
+from coreloop.runs.stores.store import store_at
 from running import MOMENT
-with sqlite_store(Path(sys.argv[1])) as store:
+with store_at(Path(sys.argv[1])) as store:
     seq = 1
     try:
         while True:
@@ -160,7 +173,7 @@ with sqlite_store(Path(sys.argv[1])) as store:
 
 @posix
 def test_where_the_wal_cannot_grow_it_is_one_line_and_all_before_is_kept(path: Path):
-    with sqlite_store(path) as store:
+    with store_at(path) as store:
         run_id = new_run(store)
     shell = ["sh", "-c", 'ulimit -f 200; exec "$0" "$@"', sys.executable, "-c", LIMITED, str(path), run_id]
     process = python("import os, sys; os.execvp(sys.argv[1], sys.argv[1:])", *shell)
@@ -168,14 +181,14 @@ def test_where_the_wal_cannot_grow_it_is_one_line_and_all_before_is_kept(path: P
     number, _, line = out.partition(" ")
     assert (errors, line.count("\n")) == ("", 1)
     assert f"{path}: " in line
-    with sqlite_store(path) as store:
+    with store_at(path) as store:
         assert [seq for seq, _event in store.read(run_id)] == list(range(1, int(number) + 1))
         assert int(number) > 1
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
 def test_a_store_whose_file_is_gone_takes_no_more_events(path: Path, replaced: bool):
-    with sqlite_store(path) as store:
+    with store_at(path) as store:
         run_id = new_run(store)
         path.rename(path.with_name("away.db"))
         if replaced:

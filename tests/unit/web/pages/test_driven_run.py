@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.driver.new_run import DriverOptions, begin_driven
+from coreloop.runs.driver.new_run import begin_driven
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import open_source
 from coreloop.web.pages.render import render
@@ -17,11 +17,16 @@ from coreloop.web.pages.runs import RUNS, read_one
 
 def test_a_driven_run_shows_its_command(tmp_path: Path):
     (tmp_path / "PROMPT.md").write_text("# Mend the failing tests\n", encoding="utf-8")
-    wishes = DriverOptions(
-        command=("sh", "-c", "echo a b"), folder=tmp_path, prompt=Path("PROMPT.md"), max_iterations=1
-    )
     with open_source(Workspace(tmp_path, Settings()), {}) as source:
-        state = begin_driven(source.workspace, source.runs, wishes, now=datetime.now(UTC))
+        state = begin_driven(
+            source.workspace,
+            source.runs,
+            ("sh", "-c", "echo a b"),
+            folder=tmp_path,
+            prompt=Path("PROMPT.md"),
+            max_iterations=1,
+            now=datetime.now(UTC),
+        )
         view = read_one(source, state.run_id)
         assert view is not None
         shown = render(RUNS.item, Frame(section="runs"), view)
@@ -30,9 +35,11 @@ def test_a_driven_run_shows_its_command(tmp_path: Path):
 
 
 def test_a_paused_driven_run_goes_on_in_a_terminal(tmp_path: Path):
-    wishes = DriverOptions(command=("sh", "-c", "echo"), folder=tmp_path, max_iterations=1)
+    command, now = ("sh", "-c", "echo"), datetime.now(UTC)
     with open_source(Workspace(tmp_path, Settings()), {}) as source:
-        run_id = begin_driven(source.workspace, source.runs, wishes, now=datetime.now(UTC)).run_id
+        run_id = begin_driven(
+            source.workspace, source.runs, command, folder=tmp_path, max_iterations=1, now=now
+        ).run_id
         RUNS.actions["pause"].run(source, {"id": run_id}, "")
         view = read_one(source, run_id)
         assert view is not None

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.page_data import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, on_days, record, repeated
 from merging import open_promotion, promote, revert
-from promoting import ID, Project, candidate, make_project, run_git, write_candidates
+from promoting import Project, candidate, make_project, run_git, write_candidates
 from showing import elements, log_of, page, table, words_of
 
 LOOPED = repeated(3, provider="openai")
@@ -62,20 +60,6 @@ def test_without_records_the_page_says_how_to_begin(source: PageSource, has_fold
     assert "dartlab-coreloop demo --out demo" in words_of(page(source, HEALTH))
 
 
-def test_an_old_log_raises_an_alarm_that_says_what_to_do(source: PageSource):
-    log_of(source, record())
-    said = words_of(page(source, HEALTH))
-    assert "no record for" in said
-    assert "What to do: check that the server runs" in said
-
-
-def test_days_without_records_are_zero(source: PageSource):
-    for day in ("2026-04-20", "2026-04-25"):
-        log_of(source, record(ts=f"{day}T09:30:00.000000+00:00"), day=day)
-    days = rows(page(source, HEALTH), "Records a day")
-    assert (len(days), days["2026-04-20"], days["2026-04-21"]) == (31, ["1"], ["0"])
-
-
 def test_success_by_category_has_counts_and_intervals(source: PageSource):
     log_of(source, *repeated(8), record(error="ValueError: no"), record(category_hash="OTHER"))
     rates = rows(page(source, HEALTH), "Requests that succeeded")
@@ -115,13 +99,6 @@ def test_where_things_fall_and_why(source: PageSource):
     assert funnel(html) == {"Records": 3, "Sequences": 2, "Proposals": 1, "Proposals with a text": 0}
 
 
-def test_unreadable_lines_of_the_last_days_fall_too(source: PageSource):
-    today = source.now.date().isoformat()
-    path = log_of(source, record(ts=f"{today}T00:00:00.000000+00:00"), day=today)
-    path.write_bytes(path.read_bytes() + b'{"torn\n')
-    assert falls(page(source, HEALTH))["Records", "unreadable lines"] == 1
-
-
 def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, project: Project):
     log_of(cloned, *on_days(LOOPED))
     promote(project, "0000000000000001")
@@ -135,13 +112,6 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, projec
 
 
 @pytest.mark.slow
-def test_a_rejected_proposal_falls(cloned: PageSource):
-    log_of(cloned, record())
-    judge(cloned.workspace, ID, VerdictLetter("C"), cause="no", by="a", now=cloned.now)
-    assert falls(page(cloned, HEALTH))["Proposals with a text", "rejected by a verdict"] == 1
-
-
-@pytest.mark.slow
 def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: Path):
     project.settle("{}")
     shallow = tmp_path / "shallow"
@@ -152,12 +122,6 @@ def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: 
     assert "The state of the loop cannot be read." in said
     assert "git fetch --unshallow" in said
     assert "Success by category" in said
-
-
-def test_a_damaged_file_of_proposals_is_one_sentence(source: PageSource):
-    source.workspace.candidates_dir.mkdir(parents=True)
-    (source.workspace.candidates_dir / "2026-04-25-candidates.json").write_text("{")
-    assert "2026-04-25-candidates.json" in words_of(page(source, HEALTH))
 
 
 def test_hostile_records_are_shown_as_text(source: PageSource):

@@ -99,11 +99,6 @@ def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):
     assert [judgment.judged_by for judgment in view["history"]] == ["Ann"]
 
 
-def test_after_the_last_item_the_list_follows(source: PageSource):
-    last = read_review(source)["proposals"][-1].entry.id
-    assert press(source, "judge", id=last, verdict="P") == ("review",)
-
-
 def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSource):
     first = read_review(source)["proposals"][0].entry.id
     old = source.now - timedelta(seconds=61)
@@ -117,25 +112,11 @@ def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSou
         press(source, "undo", id=first)
 
 
-def test_taking_back_leaves_verdicts_that_others_append(source: PageSource):
-    first, second = (one.entry.id for one in read_review(source)["proposals"][:2])
-    press(source, "judge", id=first, verdict="P")
-    press(source, "judge", id=second, verdict="T")
-    press(source, "undo", id=first)
-    assert [id for id, _, _ in given(source)] == [second]
-    assert not read_verdicts(source.workspace.judgments_dir).skipped
-
-
 @pytest.mark.parametrize("verdict", slow_after(2, ["", "X", "p", "PP"]))
 def test_a_verdict_that_is_none_is_refused(source: PageSource, verdict: str):
     with pytest.raises(UsageError, match=r"P \(pass\), T \(tolerable\), C"):
         press(source, "judge", id=read_review(source)["proposals"][0].entry.id, verdict=verdict)
     assert not given(source)
-
-
-def test_an_unknown_item_has_no_page(unchanged: PageSource):
-    assert read_item(unchanged, "cand-2026-04-25-999") is None
-    assert read_item(unchanged, "../../etc/passwd") is None
 
 
 def test_questions_and_causes_are_shown_to_reviewers_only(source: PageSource):

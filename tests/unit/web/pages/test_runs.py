@@ -8,8 +8,8 @@ import pytest
 
 from coreloop.answer.deps import open_deps
 from coreloop.answer.research.research_state import Request
-from coreloop.answer.research.run import answer, begin_research, run_research
-from coreloop.base.errors import RunEndedError, RunNotFoundError
+from coreloop.answer.research.run import begin_research, run_research
+from coreloop.base.errors import RunEndedError
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.render import render
@@ -51,14 +51,6 @@ def test_a_number_leads_to_the_sentence_in_its_source(source: PageSource):
     assert f"<mark>{cited.passages[0].sentence}</mark>" in shown
 
 
-def test_an_asked_question_shows_its_repairs(source: PageSource):
-    with open_deps(source.workspace, source.runs, {}) as deps:
-        run_id = answer("Who won on Mars?", deps=deps).run_id
-    shown = page(source, run_id)
-    assert "No evidence found." in shown
-    assert "search_miss" in shown
-
-
 def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource):
     with open_deps(source.workspace, source.runs, {}) as deps:
         run_id = begin_research(QUESTION, Request(), deps)
@@ -76,13 +68,6 @@ def test_a_run_that_goes_on_has_buttons_and_a_list_that_grows(source: PageSource
     assert "/ui/runs/stop" not in ended
     with pytest.raises(RunEndedError):
         press(source, "stop", run_id)
-
-
-@pytest.mark.parametrize("name", ["", "..", "01J0000000000000000000000A", "' OR 1=1 --", "가"])
-def test_an_unknown_run_has_no_page(source: PageSource, name: str):
-    assert read_one(source, name) is None
-    with pytest.raises(RunNotFoundError):
-        press(source, "stop", name)
 
 
 def test_the_list_has_no_questions_in_a_report(source: PageSource):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.proposals.candidates import Candidate
+from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.waiting_proposals import read_kept_proposals, shared_proposals

@@ -13,7 +13,6 @@ from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.tools import TOOLS
 from hostile import QUESTIONS
 from logs import call, failed, record
-from promoting import statement, write_counterexamples
 from showing import elements, log_of, page, table, words_of
 
 SOURCE = '''"""Tools."""
@@ -61,13 +60,6 @@ def edges(html: str, label: str) -> list[tuple[str, str, int]]:
     return [(start, end, int(n)) for start, end, n in table(html, label)]
 
 
-def test_without_records_the_tools_of_the_source_are_never_called(source: PageSource):
-    html = page(source, TOOLS)
-    assert "dartlab-coreloop demo --out demo" in words_of(html)
-    assert 'href="/ui/tools/find-company"' in html
-    assert "never called" in words_of(page(source, TOOLS, "unused"))
-
-
 def test_tools_are_listed_by_calls_with_their_rates(source: PageSource):
     log_of(source, record(tool_calls=[call("show"), call("show"), failed("scan"), call("show")]))
     html = page(source, TOOLS)
@@ -108,17 +100,6 @@ def test_a_docstring_over_a_models_limit_is_too_long(source: PageSource):
     log_of(source, record(tool_calls=[call("show")]))
     assert too_long in words_of(page(source, TOOLS, "show"))
     assert too_long not in words_of(page(source, TOOLS, "find-company"))
-
-
-def test_a_tool_without_a_definition_says_what_to_do(source: PageSource):
-    log_of(source, record(tool_calls=[call("elsewhere")]))
-    assert "name it under tools: in coreloop.yaml" in words_of(page(source, TOOLS, "elsewhere"))
-
-
-def test_a_definition_that_went_away_is_said(source: PageSource, root: Path):
-    page(source, TOOLS, "unused")
-    (root / "tools.py").write_text("")
-    assert "tools.py has no unused" in words_of(page(source, TOOLS, "unused"))
 
 
 def test_failures_by_cause_with_the_errors_for_reviewers(source: PageSource):
@@ -171,19 +152,6 @@ def test_what_precedes_and_follows_a_tool(source: PageSource):
         ("scan", "compare", 1),
         ("scan", "the request ends", 1),
     ]
-
-
-def test_a_tool_links_to_its_proposals(source: PageSource):
-    log_of(source, record(tool_calls=[call("show")]))
-    path = source.workspace.counterexamples_dir / "2026-04-25-counterexamples.json"
-    write_counterexamples(path, statement(tool="show"))
-    assert f'href="/ui/review/{statement()["id"]}"' in page(source, TOOLS, "show")
-    assert 'href="/ui/review/' not in page(source, TOOLS, "unused")
-
-
-def test_an_unknown_tool_has_no_page(source: PageSource):
-    log_of(source, record(tool_calls=[call("show")]))
-    assert TOOLS.read_item(source, "absent") is None
 
 
 def test_hostile_names_errors_and_places_are_text(source: PageSource):

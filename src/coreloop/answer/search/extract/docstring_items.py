@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from coreloop.descriptions.heading import DocLine, DocstringSection
-from coreloop.descriptions.section_names import name_key
-from coreloop.descriptions.sections import Layout, scan
+from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, name_key, scan
 
 Kind = Literal["parameter", "returns", "field"]
 MAX_DOCSTRING_CHARS: Final = 20_000

@@ -1,26 +1,17 @@
 """Rows of what files declare, and of what they import."""
 
-import re
 import sqlite3
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.index.terms import passage_words
+from coreloop.answer.text.terms import terms
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
 _ENTRY: Final = """
     INSERT INTO entries (document_id, kind, name, line, text, is_public, is_documented)
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-_WORDS: Final = "INSERT INTO entry_words (rowid, heading, words, bigrams) VALUES (?, ?, ?, ?)"
-_REMOVED: Final = (
-    "INSERT INTO entry_words (entry_words, rowid, heading, words, bigrams) VALUES ('delete', ?, ?, ?, ?)"
-)
-
-
-def identifier_words(name: str) -> str:
-    """Return an identifier and its words: ``read_page`` is ``read_page read page``."""
-    return f"{name} {' '.join(_WORD.findall(name))}"
+_WORDS: Final = "INSERT INTO entry_words (rowid, heading, words) VALUES (?, ?, ?)"
+_REMOVED: Final = "INSERT INTO entry_words (entry_words, rowid, heading, words) VALUES ('delete', ?, ?, ?)"
 
 
 def add_entries(connection: sqlite3.Connection, document_id: int | None, document: Document) -> None:
@@ -41,5 +32,5 @@ def remove_entries(connection: sqlite3.Connection, document_id: int) -> None:
     connection.execute("DELETE FROM imports WHERE document_id = ?", (document_id,))
 
 
-def _entry_words(name: str, text: str) -> tuple[str, str, str]:
-    return passage_words(identifier_words(name), text)
+def _entry_words(name: str, text: str) -> tuple[str, str]:
+    return " ".join(terms(name)), " ".join(terms(text))

@@ -7,14 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.index.search_index import bounded
+from coreloop.answer.search.index.search_index import bounded, match_expression
 from coreloop.answer.search.index.store import reading
-from coreloop.answer.search.index.terms import match_expression
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 
-_WEIGHTS: Final = "8.0, 2.0, 1.0"
-"""Of name, words and bigrams."""
+_WEIGHTS: Final = "4.0, 1.0"
+"""Of name and words."""
 _COLUMNS: Final = """
     SELECT documents.path, documents.indexed_at, entries.kind, entries.name, entries.text, entries.line
     FROM entries JOIN documents ON documents.id = entries.document_id

@@ -1,5 +1,6 @@
-"""Searching the index: the passages that fit a query best, by BM25."""
+"""Searching the index: BM25 chooses passages, which are ranked by their sentences."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -8,14 +9,20 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
+from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.index.store import reading
-from coreloop.answer.search.index.terms import match_expression
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
+from coreloop.answer.text.rank import rank
+from coreloop.answer.text.terms import is_cjk, terms
 from coreloop.base.errors import SearchTimeoutError
 
-_WEIGHTS: Final = "4.0, 2.0, 1.0"
-"""Of heading, words and bigrams."""
+_WEIGHTS: Final = "2.0, 1.0"
+"""Of heading and words."""
+_POOL: Final = 30
+"""Passages that are ranked."""
+MAX_QUERY_CHARS: Final = 500
+MAX_WORDS: Final = 32
 _BEST: Final = f"""
     SELECT documents.title, documents.path, documents.type, documents.indexed_at,
         passages.heading, passages.text, passages."start", passages.line,
@@ -51,7 +58,36 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
         if expression is None:
             return []
         with bounded(connection, limits.timeout_s):
-            return [_source(row) for row in connection.execute(_BEST, (expression, limits.max_results))]
+            pool = max(_POOL, limits.max_results)
+            found = [_source(row) for row in connection.execute(_BEST, (expression, pool))]
+            counts = _counts(connection, query)
+    hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
+    return [found[hit.number - 1] for hit in hits[: limits.max_results]]
+
+
+def word_counts(path: Path, query: str) -> tuple[int, dict[str, int]] | None:
+    """Return how many passages there are, and how many have each word of a query; None without an index."""
+    if not path.exists():
+        return None
+    with reading(path) as connection:
+        return _counts(connection, query)
+
+
+def match_expression(query: str) -> str | None:
+    """Return an FTS5 expression for the text of a user; None if it has no words.
+
+    Only quoted words reach FTS5, so its operators in the text (``NEAR``, ``*``, quotes) mean nothing.
+    """
+    words = list(dict.fromkeys(terms(clean_text(query[:MAX_QUERY_CHARS]))))[:MAX_WORDS]
+    # of one syllable there is no pair: it begins some
+    return " OR ".join(f'"{word}"{"*" * (len(word) == 1 and is_cjk(word))}' for word in words) or None
+
+
+def _counts(connection: sqlite3.Connection, query: str) -> tuple[int, dict[str, int]]:
+    (n_all,) = connection.execute("SELECT count(*) FROM passages").fetchone()
+    words = json.dumps(list(dict.fromkeys(terms(query[:MAX_QUERY_CHARS])))[:MAX_WORDS])
+    statement = "SELECT term, doc FROM passage_vocabulary WHERE term IN (SELECT value FROM json_each(?))"
+    return n_all, dict(connection.execute(statement, (words,)).fetchall())
 
 
 @contextmanager

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.answer.search.index.terms import word_pattern
+from coreloop.answer.search.index.search_index import MAX_WORDS
 from coreloop.answer.search.source import Source
+from coreloop.answer.text.terms import is_cjk, search_words, terms
 
 SNIPPET_CHARS: Final = 160
 _LEAD_CHARS: Final = 40
@@ -32,7 +33,7 @@ class Snippet:
 
 def cut_snippet(source: Source, query: str) -> Snippet:
     """Return the part of a source's text with the most different words of a query, or its beginning."""
-    pattern = word_pattern(query)
+    pattern = _word_pattern(query)
     found = list(pattern.finditer(source.text)) if pattern else []
     start = _beginning(source.text, found)
     end = min(len(source.text), start + SNIPPET_CHARS)
@@ -59,3 +60,13 @@ def _variety(first: re.Match[str], found: list[re.Match[str]]) -> int:
     return len(
         {match[0].casefold() for match in found if first.start() <= match.start() and match.end() <= last}
     )
+
+
+def _word_pattern(query: str) -> re.Pattern[str] | None:
+    """Return what finds the words of a query in a text, with other endings too; None if it has no words."""
+    words = sorted(map(_pattern, search_words(query)[:MAX_WORDS]), key=len, reverse=True)
+    return re.compile("|".join(words), re.IGNORECASE) if words else None
+
+
+def _pattern(word: str) -> str:
+    return re.escape(word) if is_cjk(word) else rf"\b{re.escape(terms(word)[0])}[^\W_]{{0,4}}\b"

@@ -13,7 +13,7 @@ from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.index.entries import add_entries, remove_entries
-from coreloop.answer.search.index.terms import passage_words
+from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
 
@@ -46,12 +46,13 @@ CREATE TABLE passages (
 );
 CREATE INDEX passages_by_document ON passages (document_id);
 
--- Words of passages, rowid = passages.id. It keeps no text of its own: FTS5's 'delete' command removes a row
--- when it is given the same words, so a change of how words are made needs a new version.
--- The trigram tokenizer finds no Korean word of two characters, and says nothing; bigrams find it.
+-- Words of passages, rowid = passages.id, see coreloop.answer.text.terms. It keeps no text of its own: FTS5's
+-- 'delete' command removes a row when it is given the same words, so a change of how words are made needs a
+-- new version.
 CREATE VIRTUAL TABLE passage_words USING fts5(
-    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+    heading, words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
 );
+CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
 
 -- What files declare: symbols of code, and parts of schemas.
 CREATE TABLE entries (
@@ -69,7 +70,7 @@ CREATE INDEX entries_by_name ON entries (name);
 
 -- As passage_words; rowid = entries.id.
 CREATE VIRTUAL TABLE entry_words USING fts5(
-    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+    heading, words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
 );
 
 -- Modules that a file imports; relative ones begin with dots.
@@ -90,7 +91,7 @@ CREATE TABLE unread_files (
 _TABLES: Final = frozenset({"documents", "passages", "passage_words"})
 
 
-INDEX: Final = sqlite.Schema("index", _SCRIPT, sqlite.with_tables(_TABLES), version=4)
+INDEX: Final = sqlite.Schema("index", _SCRIPT, sqlite.with_tables(_TABLES), version=5)
 _PUT: Final = """
     INSERT INTO documents (id, path, type, title, hash, size_bytes, mtime_ns, indexed_at, published)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -103,9 +104,9 @@ _PASSAGE: Final = (
     'INSERT INTO passages (document_id, "start", "end", line, heading, text, published) '
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_WORDS: Final = "INSERT INTO passage_words (rowid, heading, words, bigrams) VALUES (?, ?, ?, ?)"
+_WORDS: Final = "INSERT INTO passage_words (rowid, heading, words) VALUES (?, ?, ?)"
 _REMOVED_WORDS: Final = (
-    "INSERT INTO passage_words (passage_words, rowid, heading, words, bigrams) VALUES ('delete', ?, ?, ?, ?)"
+    "INSERT INTO passage_words (passage_words, rowid, heading, words) VALUES ('delete', ?, ?, ?)"
 )
 
 
@@ -270,11 +271,15 @@ def _add_passages(
         dated = _iso(date_in_name(passage.heading))
         values = (document_id, *place, passage.heading, passage.text, dated)
         key = connection.execute(_PASSAGE, values).lastrowid
-        connection.execute(_WORDS, (key, *passage_words(passage.heading, passage.text)))
+        connection.execute(_WORDS, (key, *_words(passage.heading, passage.text)))
 
 
 def _remove_passages(connection: sqlite3.Connection, document_id: int) -> None:
     rows = connection.execute("SELECT id, heading, text FROM passages WHERE document_id = ?", (document_id,))
-    removed = [(key, *passage_words(heading, text)) for key, heading, text in rows]
+    removed = [(key, *_words(heading, text)) for key, heading, text in rows]
     connection.executemany(_REMOVED_WORDS, removed)
     connection.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
+
+
+def _words(heading: str, text: str) -> tuple[str, str]:
+    return " ".join(terms(heading)), " ".join(terms(text))

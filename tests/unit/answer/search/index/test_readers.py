@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.search.index.index_provider import IndexProvider
-from coreloop.answer.search.index.terms import passage_words
 from coreloop.answer.search.provider import Found, SearchLimits
+from coreloop.answer.text.terms import terms
 from indexing import Indexed
 from weekly import WEEKLY
 
@@ -56,7 +56,7 @@ def assert_sound(project: Indexed) -> None:
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('integrity-check')")
         passages = connection.execute("SELECT id, heading, text FROM passages").fetchall()
         for word in VERSIONS:
-            expected = {key for key, *texts in passages if word in " ".join(passage_words(*texts)).split()}
+            expected = {key for key, *texts in passages if word in terms(" ".join(texts))}
             found = connection.execute("SELECT rowid FROM passage_words WHERE passage_words MATCH ?", (word,))
             assert {row[0] for row in found} == expected
 

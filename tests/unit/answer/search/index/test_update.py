@@ -181,11 +181,11 @@ def test_another_schema_is_refused(filled: Indexed):
     connection = sqlite3.connect(filled.file)
     connection.execute(f"PRAGMA user_version = {INDEX.version + 1}")
     connection.close()
-    with pytest.raises(WorkspaceError, match="schema version 5; this coreloop reads 4"):
+    with pytest.raises(WorkspaceError, match="schema version 6; this coreloop reads 5"):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 5; this coreloop reads 4" in answer.reason
+    assert "schema version 6; this coreloop reads 5" in answer.reason
 
 
 def test_the_files_of_the_index_are_private(filled: Indexed):

@@ -1,0 +1,214 @@
+"""What a repair reads and puts before a question: likely files, passages of them, links to schemas."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256
+from itertools import product
+from math import fsum, log
+from pathlib import Path
+from typing import Final
+
+from coreloop.answer.repair.actions import Target
+from coreloop.answer.repair.tables import Evidence, Kind
+from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.document import Document, Unreadable
+from coreloop.answer.search.extract.kinds import extractor_of
+from coreloop.answer.search.extract.schemas import STRUCTURE
+from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.index.tree import MAX_FILE_BYTES
+from coreloop.answer.search.source import Source
+from coreloop.answer.text.terms import keys, term_set
+from coreloop.base.files import open_regular
+
+_PARTS: Final[Mapping[Kind, str]] = {"params": "parameter ", "returns": "returns", "fields": "field "}
+"""How the sentences of a symbol begin, see `coreloop.answer.search.extract.symbols`."""
+
+
+def question_key(question: str) -> str:
+    """Return the key under which evidence for a question is kept: of its words, whatever their case."""
+    words = " ".join(question.split()).casefold()
+    return sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def evidence_of_file(root: Path, location: str, question: str, *, now: datetime) -> list[Evidence]:
+    """Return what a file says about a question: its best passage, and of Python its best symbol.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    location : str
+        Of the file, see `coreloop.answer.search.source.Source`.
+    question : str
+        Text of a user: only compared.
+    now : datetime
+        With a time zone.
+
+    Returns
+    -------
+    list of Evidence
+        Empty if the file has no text.
+    """
+    data = _read(root / location)
+    extract = extractor_of(location)
+    document = extract(data) if extract and data is not None else None
+    if document is None or isinstance(document, Unreadable):
+        return []
+    asked = term_set(question)
+    found = [*_symbol_parts(document, asked), *_best_passage(document, asked)]
+    return [
+        Evidence(
+            question=question_key(question),
+            kind=kind,
+            location=location,
+            symbol=symbol,
+            content=content,
+            content_hash=_hash(data),
+            created_at=now,
+        )
+        for kind, symbol, content in found
+    ]
+
+
+def _best_passage(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
+    passages = split_passages(document)
+    best = max(passages, key=lambda passage: _fit(asked, f"{passage.heading}\n{passage.text}"), default=None)
+    if best is not None:
+        yield "local_file", best.heading, best.text
+
+
+def _symbol_parts(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
+    """Yield what the docstring of the best symbol says of parameters, return value and fields."""
+    best = max(document.entries, key=lambda entry: _fit(asked, entry.text), default=None)
+    if best is None:
+        return
+    for kind, words in _PARTS.items():
+        start = f"{best.name} {words}"
+        if said := [part for part in best.text.split("\n\n") if part.startswith(start)]:
+            yield kind, best.name, "\n\n".join(said)
+
+
+def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
+    """Yield evidence as sources; what came from a file that changed since is left out."""
+    for evidence in kept:
+        if _hash(_read(root / evidence.location)) == evidence.content_hash:
+            yield Source(
+                title=evidence.symbol or evidence.location,
+                location=evidence.location,
+                type=_type(evidence),
+                text=evidence.content,
+                retrieved_at=evidence.created_at,
+                provider="repair",
+            )
+
+
+def _fit(asked: frozenset[str], text: str) -> int:
+    return len(asked & term_set(text))
+
+
+def _type(evidence: Evidence) -> str:
+    if evidence.kind != "local_file":
+        return "symbol"
+    return "python" if evidence.location.endswith((".py", ".pyi")) else "text"
+
+
+def _read(path: Path) -> bytes | None:
+    with suppress(OSError), open_regular(path) as file:
+        return file.read(MAX_FILE_BYTES)
+    return None
+
+
+def _hash(data: bytes | None) -> str:
+    return sha256(data).hexdigest() if data is not None else ""
+
+
+MAX_FILES: Final = 5
+MAX_LOOKED_AT: Final = 2_000
+"""Files whose beginning is read; of more, those whose names fit best."""
+_HEAD_BYTES: Final = 16_000
+_HEAD_CHARS: Final = 2_000
+_LEAST_SHARE: Final = 0.3
+"""Of what a question asks for, rare words counting more; a file with less of it is no target."""
+_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
+"""Without such a word, a docstring that has a column's words rarely means the column."""
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
+_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
+
+
+def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Target]:
+    """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
+
+    Compared are their names, symbols and first lines, by the letters of words as in
+    `coreloop.answer.text.terms.terms`.
+
+    Parameters
+    ----------
+    question : str
+        Text of a user: only compared.
+    files : sequence of Target
+        Files that are stale or not indexed.
+    root : Path
+        Of the project.
+    """
+    asked = term_set(question)
+    by_name = sorted(files, key=lambda file: -len(asked & term_set(file.path)))
+    letters = {file: term_set(_content(root, file.path)) & asked for file in by_name[:MAX_LOOKED_AT]}
+    shares = {file: share for file, share in _shares(asked, letters) if share >= _LEAST_SHARE}
+    return sorted(shares, key=lambda file: (-shares[file], file.path))[:MAX_FILES]
+
+
+def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Mapping[str, str]]:
+    """Yield links between symbols and parts of schemas that are named alike, or that the symbol speaks of.
+
+    ``customer_rate`` is ``customers.rate``; a docstring that has the words of a table and of its column
+    speaks of the column.
+    """
+    for symbol, field in product(symbols, fields):
+        *owner, name = _parts(field.title)
+        whole = name.union(*owner[-1:])
+        words = _parts(symbol.title)[-1]
+        last = re.split(r"[./#]", field.title)[-1]
+        if words and words in (name, whole):
+            reason = f"both are named {last}"
+        elif owner and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
+            reason = f"{symbol.title} speaks of {last}"
+        else:
+            continue
+        yield {"code_symbol": reference(symbol), "schema_ref": reference(field), "reason": reason}
+
+
+def reference(source: Source) -> str:
+    """Return how a symbol or a part of a schema is named: ``src/shop.py::Order.total``, ``api.yaml#/…``."""
+    return f"{source.location}{'' if source.type == 'schema' else '::'}{source.title}"
+
+
+def _parts(text: str) -> list[frozenset[str]]:
+    """The stems of each part of a name without what only structures a schema: ``#customers.rate``."""
+    names = [name for name in re.split(r"[./#]", text) if name and name not in STRUCTURE]
+    return [keys(" ".join(_PART.findall(name))) for name in names] or [frozenset()]
+
+
+def _shares(
+    asked: frozenset[str], letters: Mapping[Target, frozenset[str]]
+) -> Iterator[tuple[Target, float]]:
+    counts = {letter: sum(letter in own for own in letters.values()) for letter in asked}
+    rarity = {letter: log(1 + (len(letters) + 1) / (counts[letter] + 0.5)) for letter in asked}
+    total = fsum(rarity.values())
+    for file, own in letters.items():
+        yield file, fsum(rarity[letter] for letter in own) / total if total else 0.0
+
+
+def _content(root: Path, location: str) -> str:
+    data = b""
+    with suppress(OSError), open_regular(root / location) as file:
+        data = file.read(_HEAD_BYTES)
+    text = decode_text(_whole_lines(data))
+    read = text if isinstance(text, str) else ""
+    return "\n".join([location, *_SYMBOL.findall(read), read[:_HEAD_CHARS]])
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """Cut a beginning at a line, so that no character is torn."""
+    return data if len(data) < _HEAD_BYTES else data[: data.rfind(b"\n") + 1] or data

@@ -1,0 +1,282 @@
+"""Runs, repairs and the gates as jobs of workers; the gates measure what is indexed and described."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from functools import partial
+from threading import Event
+from typing import Final
+
+from coreloop.answer.deps import Deps
+from coreloop.answer.repair.actions import (
+    ANSWER_AGAIN,
+    Context,
+    Reason,
+    Signal,
+    Target,
+    Targets,
+    actions_for,
+    envelope,
+    jobs_for,
+)
+from coreloop.answer.repair.actions import TYPE as SIGNALLED
+from coreloop.answer.repair.rounds import job_handlers
+from coreloop.answer.repair.tables import Gate, Snapshot
+from coreloop.answer.research.ended_run import keep_ended_late
+from coreloop.answer.research.research_state import ASK as ANSWER
+from coreloop.answer.research.research_state import KIND as RESEARCH
+from coreloop.answer.research.run import continue_research
+from coreloop.answer.search.index.find_symbols import read_functions
+from coreloop.answer.search.index.pending import Coverage, read_coverage
+from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
+from coreloop.runs.active_run import Run
+from coreloop.runs.driver.driven_run import is_driven
+from coreloop.runs.events import Ended, Noted
+from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.work import Handler
+from coreloop.runs.load import load_run
+from coreloop.runs.manage import begin_run, read_run
+from coreloop.runs.pause_and_stop import resume_run, stop_run
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+
+_AFTER_STOP_S: Final = 2.0
+"""Until a worker looks at a run that is being stopped; long enough to commit that."""
+JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
+"""Of the jobs that work on runs, by the kind of the run."""
+
+
+def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -> Job:
+    """Put the work on a run into a queue.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        Of the project.
+    kind : str
+        Of the run: ``research`` or ``ask``.
+    run_id : str
+        Of a run in the store.
+    is_new : bool
+        A second job of a new run is the first one; a run that was paused gets another.
+    """
+    return queue.put(JOB_NAMES[kind], {"run": run_id}, key=f"run {run_id}" if is_new else "")
+
+
+def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
+    """Let a paused run go on; a worker takes it if workers know its kind.
+
+    Raises
+    ------
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    UsageError
+        An agent or a driver drives it: a person who can be told from the agent lets it go on.
+    """
+    state = read_run(store, run_id)
+    if is_driven(state) or state.drives_itself:
+        who = "an agent" if state.drives_itself else "a command"
+        raise UsageError(f"{who} drives this run; in a terminal: dartlab-coreloop runs resume {run_id}")
+    state = resume_run(store, run_id)
+    if state.kind in JOB_NAMES:
+        queue_run(queue, state.kind, run_id, is_new=False)
+    return state
+
+
+def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
+    """End a run; the record of one that nobody works on is a worker's next job.
+
+    The job of a paused run is in the queue before the run is over, so that a process that is killed in
+    between leaves none without a record. As `coreloop.runs.pause_and_stop.stop_run` otherwise.
+    """
+    before = read_run(store, run_id)
+    is_queued = before.status == "paused" and before.kind in JOB_NAMES
+    if is_queued:
+        later = datetime.now(UTC) + timedelta(seconds=_AFTER_STOP_S)
+        queue.put(JOB_NAMES[before.kind], {"run": run_id}, run_at=later)
+    state = stop_run(store, run_id)
+    if not is_queued and state.kind in JOB_NAMES and _is_left(store, run_id):  # it was paused meanwhile
+        queue_run(queue, state.kind, run_id, is_new=False)
+    return state
+
+
+def _is_left(store: Store, run_id: str) -> bool:
+    try:
+        with store.hold(run_id):
+            return True
+    except RunBusyError:
+        return False
+
+
+KIND: Final = "gate"
+"""Of the runs that have the gates' signals."""
+_DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
+_LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
+_LEAST_ITEMS: Final = 3  # chosen: one or two are an edit, no drop
+_WORST: Final = 10  # chosen: what a person reads of a drop
+_MOST_JOBS: Final = 50  # of a drop: the next reading finds what is left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateReading:
+    """A gate now, and on the last day before.
+
+    Attributes
+    ----------
+    now : Snapshot
+        What holds.
+    before : Snapshot or None
+        None if there is none.
+    worst : tuple of (str, int)
+        Files with the most that is not good, and how much that is.
+    signal : str or None
+        The reason of the signal that the fall raised.
+    jobs : int
+        Jobs that were put into the queue.
+    """
+
+    now: Snapshot
+    before: Snapshot | None
+    worst: tuple[tuple[str, int], ...]
+    signal: Reason | None = None
+    jobs: int = 0
+
+
+def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
+    """Measure both gates, keep the day's snapshots, and let a fall become a signal and jobs.
+
+    Parameters
+    ----------
+    deps : Deps
+        Index, store, queue and tables.
+    now : datetime
+        In UTC.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, or it cannot be read.
+    """
+    coverage = read_coverage(deps.workspace)
+    measured: list[tuple[Snapshot, Sequence[str]]] = [
+        _coverage(coverage, now),
+        _io(deps, coverage, now),
+    ]
+    return [_compare(deps, snapshot, lacking, coverage, now=now) for snapshot, lacking in measured]
+
+
+def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
+    """Return whether a gate fell by at least one point and three items."""
+    if before is None:
+        return False
+    lost = (now.total - now.good) - (before.total - before.good)
+    return before.share - now.share >= _LEAST_POINTS and lost >= _LEAST_ITEMS
+
+
+def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
+    lacking = [file.location for file in coverage.pending]
+    total = coverage.fresh + len(lacking)
+    return Snapshot(now.date(), "coverage", coverage.fresh, total), lacking
+
+
+def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
+    """Functions of files that are stale count as not good: what the index says of them may be wrong."""
+    stale = {file.location for file in coverage.pending}
+    functions = [function for function in read_functions(deps.workspace.index_file) if function.is_public]
+    lacking = [
+        function.location
+        for function in functions
+        if not function.is_documented or function.location in stale
+    ]
+    return Snapshot(now.date(), "io", len(functions) - len(lacking), len(functions)), lacking
+
+
+def _compare(
+    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], coverage: Coverage, *, now: datetime
+) -> GateReading:
+    kept = deps.tables.snapshots(snapshot.gate)
+    before = next((other for other in kept if other.day < snapshot.day), None)
+    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
+    deps.tables.put_snapshot(snapshot)
+    worst = tuple(Counter(lacking).most_common(_WORST))
+    jobs = _raise(deps, reason, worst, coverage, now) if reason else 0
+    return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=jobs)
+
+
+def _raise(
+    deps: Deps,
+    reason: Reason,
+    worst: Sequence[tuple[str, int]],
+    coverage: Coverage,
+    now: datetime,
+) -> int:
+    """Store a signal in the event store, and put its jobs into the queue."""
+    store = deps.store
+    run_id = begin_run(deps.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
+    signal = Signal(source="gate", reason=reason, context=Context(file=worst[0][0] if worst else ""))
+    folding, newest = load_run(store, run_id)
+    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
+    store.append(
+        run_id,
+        [Noted(at=now, name=SIGNALLED, data=message), Ended(at=now, status="completed")],
+        after=newest,
+    )
+    files = tuple(Target(path=file.location, version=file.version) for file in coverage.pending[:_MOST_JOBS])
+    targets = Targets(run_id=run_id, question_key="", files=files)
+    specs = list(jobs_for(actions_for([reason], 1), targets))
+    for spec in specs:
+        deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority)
+    return len(specs)
+
+
+GATES: Final = "gates.read"
+"""The job that measures the gates once a day."""
+
+
+def all_handlers(
+    deps: Deps, *, shutdown: Event | None = None, show: Callable[[Run], None] = lambda _: None
+) -> Mapping[str, Handler]:
+    """Return what does each job: runs, repairs, answering rejected questions again, and the gates.
+
+    Parameters
+    ----------
+    deps : Deps
+        Shared by all threads.
+    shutdown : threading.Event or None
+        When it is set, runs are left at their next step.
+    show : callable
+        Called after each committed iteration and at the end of a run that was queued.
+    """
+    return {
+        **job_handlers(deps),
+        **dict.fromkeys((*JOB_NAMES.values(), ANSWER_AGAIN), partial(_work_on, deps, shutdown, show)),
+        GATES: partial(_read_gates, deps),
+    }
+
+
+def plan_gates(deps: Deps, *, now: datetime) -> Job:
+    """Put the day's job that measures the gates (UTC), once; it puts the next day's."""
+    day = now.astimezone(UTC).date()
+    return deps.queue.put(
+        GATES, {}, key=f"{GATES} {day}", priority=-2, run_at=datetime.combine(day, time.min, UTC)
+    )
+
+
+def _work_on(deps: Deps, shutdown: Event | None, show: Callable[[Run], None], job: Job) -> None:
+    """Work on a run to its end; one that was forgotten since it was queued has none."""
+    run_id = str(job.payload["run"])
+    with suppress(RunNotFoundError):
+        try:
+            continue_research(run_id, deps, show=show, shutdown=shutdown)
+        except RunEndedError:  # in a process that may have died then
+            keep_ended_late(run_id, deps)
+
+
+def _read_gates(deps: Deps, _job: Job) -> dict[str, float]:
+    now = datetime.now(UTC)
+    readings = read_gates(deps, now=now)
+    plan_gates(deps, now=now + timedelta(days=1))
+    return {reading.now.gate: reading.now.share for reading in readings}

@@ -1,0 +1,104 @@
+"""Words of a text as they are compared: Snowball's stems of Latin words, pairs of syllables of others."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+import Stemmer
+
+_CJK: Final = "가-힣\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_WORD: Final = re.compile(
+    rf"[{_CJK}]+|\d[\d,.]*(?:\d|(?<=\d))|[^\W_{_CJK}]+(?:[._'’-](?=[^\W_{_CJK}])[^\W_{_CJK}]+)*[+#]*|\w+"
+)
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_.\-'’]+")
+_STOP: Final = frozenset(
+    """
+    a about am an and any are as at be been before being but by can could did do does doing done for from get
+    gets had has have having he her him his how i if in into is it its many may me might much must my name
+    named no nor not of off on one or our out s shall she should so some such t than that the their them then
+    there these they this those through to too up us use used using was we were what when where which while
+    who whom whose why will with would you your long old often kind type d ll re ve don called call happen
+    happens mean means
+    """.split()  # noqa: SIM905 (a list of a hundred and thirty lines says no more)
+)
+_MAX_CHARS: Final = 64
+"""Of a word; what is longer is no word."""
+_WRITTEN: Final = re.compile(r"[^\W_]+(?:[._'’,+#-]+[^\W_]+)*[+#]*")  # JSON으로, 2.5, C++, read_page
+_TAIL: Final = re.compile(
+    r"(?:(?<=[가-힣]{2})|(?<=[A-Za-z0-9]))(?:에서는|에서|으로|에는|[은는이가을를의에로와과도])$|['’]s$"
+)
+_ASKING: Final = re.compile(
+    r"(?:무엇|무슨|뭐|뭘|누구|누가|어디|어느|어떤|어떻|언제|몇|얼마|며칠|왜|인가|있나|있는가|하나요|되나요"
+    r"|알려|것[은을이]|때[는에]?$)"
+)
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of a text in order, without function and question words."""
+    return [term for word in words_of(text) for term in _terms(word)]
+
+
+def term_set(text: str) -> frozenset[str]:
+    """Return the words of a text without repeats."""
+    return frozenset(terms(text))
+
+
+def keys(text: str) -> frozenset[str]:
+    """Return a word for each word of a text: of Korean ones their beginning, which no particle changes."""
+    return frozenset(key_list(text))
+
+
+def key_list(text: str) -> list[str]:
+    """Return the same in order, with repeats."""
+    return [found[0] for word in words_of(text) if (found := _terms(word))]
+
+
+def words_of(text: str) -> list[str]:
+    """Return every word as it is written, composed and of plain width."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text))
+
+
+def endings(question: str) -> frozenset[str]:
+    """Return pairs at the end of a Korean word: a particle or an ending, which a text may have otherwise."""
+    words = [word for word in words_of(question) if is_cjk(word)]
+    inside = {word[place : place + 2] for word in words for place in range(len(word) - 2)}
+    return frozenset(word[-2:] for word in words if len(word) > 2) - inside
+
+
+def search_words(text: str) -> tuple[str, ...]:
+    """Return the words to search for as they are written, without particles: those that have a term."""
+    written = _WRITTEN.findall(unicodedata.normalize("NFKC", text))
+    return tuple(dict.fromkeys(_TAIL.sub("", word) for word in written if terms(word)))
+
+
+def is_cjk(word: str) -> bool:
+    """Whether a word is of Hangul, Han or kana."""
+    return re.match(f"[{_CJK}]", word) is not None
+
+
+def is_korean(text: str) -> bool:
+    """Whether a text has Hangul, composed or not."""
+    return re.search("[가-힣]", unicodedata.normalize("NFC", text)) is not None
+
+
+def _terms(word: str) -> tuple[str, ...]:
+    if word[0].isdecimal():
+        return (word.replace(",", "")[:_MAX_CHARS],)
+    if not is_cjk(word):
+        return _stems(word[:_MAX_CHARS])
+    if _ASKING.match(word):
+        return ()
+    return tuple(word[place : place + 2] for place in range(max(1, len(word) - 1)))
+
+
+@lru_cache(maxsize=65_536)
+def _stems(word: str) -> tuple[str, ...]:
+    """Return the stem of a Latin word; of an identifier also those of its parts."""
+    low = word.casefold().replace("’", "'").removesuffix("'s")
+    if low in _STOP:
+        return ()
+    stem = Stemmer.Stemmer("english").stemWord  # a stemmer is not for several threads
+    parts = [part.casefold() for part in _CAMEL.split(word) if part]
+    words = (low, *(part for part in parts[1:] and parts if part not in _STOP))
+    return tuple(dict.fromkeys(map(stem, words)))

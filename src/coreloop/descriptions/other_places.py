@@ -1,0 +1,195 @@
+"""Descriptions that are not docstrings: arguments in Python, and tools in JSON, YAML, TOML or TypeScript."""
+
+import ast
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from coreloop.descriptions.source import Scope
+
+_KEYWORDS: Final = ("description", "description_override")
+
+
+def described_calls(tree: ast.AST) -> list[tuple[ast.Call, ast.keyword]]:
+    """All calls with a description."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [(call, keyword) for call in calls for keyword in call.keywords if keyword.arg in _KEYWORDS]
+
+
+def describes(call: ast.Call, definition: Scope) -> bool:
+    """Whether a call is a decorator of a definition, or takes it by name."""
+    if isinstance(definition, ast.Module):
+        return False
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return call in definition.decorator_list or any(
+        isinstance(value, ast.Name) and value.id == definition.name for value in values
+    )
+
+
+def described_parameters(definition: Scope) -> Iterator[ast.expr]:
+    """The descriptions in a function's signature, as in ``Annotated[int, Field(description="…")]``."""
+    if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield from (keyword.value for _, keyword in described_calls(definition.args))
+
+
+class Arguments:
+    """The descriptions of a file's definitions that are not docstrings."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._calls = described_calls(tree)
+        self._classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        self._constants = dict(filter(None, map(_constant, tree.body)))
+
+    def of(self, definition: Scope) -> Iterator[str]:
+        """The expressions that describe a definition, each with the constants that it names."""
+        calls = [(call, keyword) for call, keyword in self._calls if describes(call, definition)]
+        values = [keyword.value for _, keyword in calls]
+        places: list[ast.AST] = [call for call, _ in calls]
+        if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+            places += [definition.args, *definition.decorator_list]
+        elif isinstance(definition, ast.ClassDef):  # class Refund(BaseTool): description = "…"
+            own = dict(filter(None, map(_constant, definition.body)))
+            values += [own[name] for name in _KEYWORDS if name in own]
+            places += [own["args_schema"]] if "args_schema" in own else []
+        values += described_parameters(definition)
+        for name in dict.fromkeys(name for place in places for name in _names(place)):
+            if name in self._classes and self._classes[name] is not definition:
+                values += [keyword.value for _, keyword in described_calls(self._classes[name])]
+        for value in values:
+            yield ast.unparse(value)
+            yield from map(ast.unparse, self._named(value))
+
+    def _named(self, value: ast.expr) -> Iterator[ast.expr]:
+        """Constants that an expression names; of a table only the text that it takes."""
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+            table, key = self._constants.get(value.value.id), ast.unparse(value.slice)
+            if isinstance(table, ast.Dict):
+                pairs = zip(table.keys, table.values, strict=True)
+                yield from (text for name, text in pairs if name is not None and ast.unparse(name) == key)
+                return
+        yield from (self._constants[name] for name in _names(value) if name in self._constants)
+
+
+def _constant(node: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The name and the value of an assignment."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    value = getattr(node, "value", None)
+    return (target.id, value) if isinstance(target, ast.Name) and isinstance(value, ast.expr) else None
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+_SCRIPTS: Final = (".ts", ".mts", ".js", ".mjs")
+DOCUMENTS: Final = (".json", ".yaml", ".yml", ".toml", *_SCRIPTS)
+_MAX_BYTES: Final = 2_000_000
+"""As of source files: a larger one is not written by hand."""
+_MAX_DEPTH: Final = 50
+"""Brackets around a tool; each level is read once more, and no script that a person wrote has so many."""
+_TOKEN: Final = re.compile(
+    r"""
+      "(?:[^"\\\n]|\\.)*"? | '(?:[^'\\\n]|\\.)*'? | `(?:[^`\\]|\\.)*`?  # a text, also one without an end
+    | //[^\n]* | /\*(?:.*?\*/|.*)
+    | [^\W\d][\w$]* | [(){}\[\],:+]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_QUOTES: Final = tuple("\"'`")
+
+
+def described_tools(path: str, raw: bytes) -> dict[str, str]:
+    """What models read of the tools that a file defines; empty if it is unreadable.
+
+    Parameters
+    ----------
+    path : str
+        Its suffix says the format.
+    raw : bytes
+        The file.
+
+    Returns
+    -------
+    dict of str to str
+        By tool its descriptions, the parameters' included; without tools that are defined twice.
+    """
+    if len(raw) > _MAX_BYTES:
+        return {}
+    try:
+        text = raw.decode("utf-8-sig")
+        suffix = PurePosixPath(path).suffix
+        found = list(_of_script(text) if suffix in _SCRIPTS else _of_data(_parse(suffix, text)))
+    except (ValueError, RecursionError):  # of every parser: JSON's and TOML's errors are such, too
+        return {}
+    times = Counter(name for name, _ in found)
+    return {name: described for name, described in found if times[name] == 1}
+
+
+def _parse(suffix: str, text: str) -> Any:
+    if suffix in (".yaml", ".yml"):
+        import yaml
+
+        try:
+            return list(yaml.load_all(text, Loader=yaml.SafeLoader))
+        except yaml.YAMLError as error:
+            raise ValueError from error
+    return tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+
+
+def _of_data(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Objects with a description, and with a name, as MCP, OpenAI and Anthropic write it, or under one."""
+    if isinstance(value, dict):
+        name = value.get("name", key)
+        if isinstance(name, str) and name and isinstance(value.get("description"), str):
+            yield name, "\n".join(_texts(value))
+        else:
+            for below, item in value.items():
+                yield from _of_data(item, below if isinstance(below, str) else "")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _of_data(item)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key == "description" and isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            yield from _texts(item)
+
+
+def _of_script(text: str) -> Iterator[tuple[str, str]]:
+    """Calls whose first argument is a name, and objects with a ``name``, that have a description."""
+    tokens = [token for token in _TOKEN.findall(text) if not token.startswith(("//", "/*"))]
+    opened: list[int] = []
+    names: dict[int, str] = {}
+    for at, token in enumerate(tokens):
+        if token in {"(", "[", "{"}:
+            opened.append(at)
+        elif token in {")", "]", "}"} and opened:
+            start = opened.pop()
+            texts = list(_described(tokens, start, at)) if start in names else []
+            if texts:
+                yield names[start], "\n".join(texts)
+        elif token.startswith(_QUOTES) and opened:
+            is_first = tokens[at - 1] == "(" and tokens[at + 1 : at + 2] == [","]
+            if len(opened) <= _MAX_DEPTH and (is_first or tokens[at - 2 : at] == ["name", ":"]):
+                names.setdefault(opened[-1], token[1:-1])
+
+
+def _described(tokens: list[str], start: int, end: int) -> Iterator[str]:
+    """Texts between two brackets: after ``description:``, in ``.describe(…)``, and next to the name."""
+    is_said = False
+    for at in range(start + 1, end):
+        token, before = tokens[at], tokens[at - 2 : at]
+        if token == "+":  # a text may be in several parts
+            continue
+        is_next = at == start + 3 and tokens[start] == "("
+        begins = is_next or before in (["description", ":"], ["describe", "("])
+        is_said = token.startswith(_QUOTES) and (begins or (is_said and tokens[at - 1] == "+"))
+        if is_said:
+            yield token

@@ -1,0 +1,259 @@
+"""Choose the place for new lines in a docstring: line numbers and text, no source.
+
+The default is the end of the first block of text, the only part that every framework sends.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from coreloop.descriptions.bullets import read_bullets, read_first_block, write_bullet
+from coreloop.descriptions.sections import DocstringSection, Layout, Style, columns
+from coreloop.descriptions.source import UnprovenError
+
+_BULLET = re.compile(r"[-*+•]\s|\d+[.)]\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Lines to put after line `after` (from 0) of a docstring.
+
+    Parameters
+    ----------
+    after : int
+        Number of the line above.
+    lines : tuple of str
+        With indentation, heading and blank lines.
+    appended : tuple of str
+        The requested lines that were absent.
+    created : bool
+        Whether the section is new.
+    lead : str
+        White space of the docstring's margin, for closing quotes that need their own line.
+    """
+
+    after: int
+    lines: tuple[str, ...]
+    appended: tuple[str, ...]
+    created: bool
+    lead: str
+
+
+def never(_: str) -> bool:
+    """Default of `Wanted.is_ours`: no line has a form that coreloop writes."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Lines to place, and their format.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        Bullets, or text that a person chose.
+    section : str or None
+        None for the end of the first block.
+    style : {"numpydoc", "google", "markdown"}
+        Style of a new section in a docstring without sections.
+    width : int or None
+        Columns at which bullets are wrapped.
+    is_ours : callable
+        Whether a bullet is of a form that coreloop writes; a list with only such bullets is continued.
+    """
+
+    lines: tuple[str, ...]
+    section: str | None = None
+    style: Style = "numpydoc"
+    width: int | None = None
+    is_ours: Callable[[str], bool] = never
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The section to look for."""
+        return () if self.section is None else (self.section,)
+
+
+def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
+    """Choose the place for lines.
+
+    Parameters
+    ----------
+    layout : Layout
+        The docstring, scanned with the section, if any, among the names.
+    wanted : Wanted
+    indent : str
+        White space for a docstring whose only line of text is its first.
+
+    Returns
+    -------
+    Placement or None
+        None if all lines are already present.
+
+    Raises
+    ------
+    UnprovenError
+        No place is unambiguous.
+    """
+    if wanted.section is None:
+        return _place_first(layout, wanted, indent)
+    return _place_in_section(layout, wanted, wanted.section, indent)
+
+
+def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | None:
+    block = read_first_block(layout, wanted.is_ours)
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in block.listed)
+    if not missing:
+        return None
+    _refuse_open_fence(layout)
+    lead = _margin_lead(layout, indent)
+    inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
+    gap = [] if block.bullets else [""]
+    text = (*gap, *_written(missing, inner, wanted), *_tail(layout, block.last))
+    return Placement(block.last, text, missing, False, lead)
+
+
+def _tail(layout: Layout, last: int) -> list[str]:
+    """A blank line if the next section or field would touch the new lines."""
+    following = layout.lines[last + 1 : last + 2]
+    return [""] if following and not following[0].blank else []
+
+
+def _refuse_open_fence(layout: Layout) -> None:
+    if layout.open_fence:
+        raise UnprovenError("the docstring has a code fence that is never closed")
+
+
+def _written(lines: Sequence[str], lead: str, wanted: Wanted) -> list[str]:
+    return [part for line in lines for part in write_bullet(line, lead, width=wanted.width)]
+
+
+def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
+    """Place lines in a section, which is created at the end if absent."""
+    existing = layout.named(section)
+    if len(existing) > 1:
+        raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
+    present = _content(layout, existing[0]) if existing else set()
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
+    if not missing:
+        return None
+    _refuse_open_fence(layout)
+    return (
+        _place_into(layout, existing[0], missing, wanted, indent)
+        if existing
+        else _place_new(layout, section, missing, wanted, indent)
+    )
+
+
+def _content(layout: Layout, section: DocstringSection) -> set[str]:
+    """Text of a section, by line and by bullet."""
+    bullets = read_bullets(layout.lines, section.body, section.end)
+    return {*layout.content(section), *(bullet.text for bullet in bullets)}
+
+
+def _place_into(
+    layout: Layout, section: DocstringSection, missing: tuple[str, ...], wanted: Wanted, indent: str
+) -> Placement:
+    _refuse_unclear_end(layout, section)
+    lead = _margin_lead(layout, indent)
+    inner = _body_lead(layout, section, lead)
+    gap = [""] if _needs_gap(layout, section, missing[0]) else []
+    text = (*gap, *_written(missing, inner, wanted))
+    return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
+
+
+def _refuse_unclear_end(layout: Layout, section: DocstringSection) -> None:
+    if any(layout.is_rule(number) for number in range(section.body, section.end)):
+        raise UnprovenError(f"section {section.name} has a line of dashes that may be a heading or a table")
+    headings = {other.heading for other in layout.sections}
+    below = (number for number in range(section.end, len(layout.lines)) if not layout.lines[number].blank)
+    following = next(below, None)
+    if section.lazy and not section.inline and following is not None and following not in headings:
+        raise UnprovenError(f"the text of section {section.name} is not indented, so its end is not clear")
+
+
+def _margin_lead(layout: Layout, indent: str) -> str:
+    leads = (line.lead for line in layout.lines[1:] if not line.blank and line.indent == layout.margin)
+    return next(leads, indent)
+
+
+def _body_lead(layout: Layout, section: DocstringSection, lead: str) -> str:
+    """White space of the section's least indented text."""
+    hanging = section.style == "google" and (bool(section.inline) or not section.lazy)
+    least = layout.margin + hanging
+    lines = layout.lines[section.body : section.end]
+    body = [line for line in lines if not line.blank and line.indent >= least]
+    if body:
+        return min(reversed(body), key=lambda line: line.indent).lead
+    return lead + _step(layout, lead) if hanging else lead
+
+
+def _step(layout: Layout, lead: str) -> str:
+    """Indentation of text in the docstring's Google sections."""
+    for section in layout.sections:
+        if section.style == "google" and section.body < section.end:
+            first = layout.lines[section.body].lead
+            if first.startswith(lead) and first != lead:
+                return first.removeprefix(lead)
+    return "\t" if lead.endswith("\t") else "    "
+
+
+def _needs_gap(layout: Layout, section: DocstringSection, first: str) -> bool:
+    """Whether a blank line must separate the new text from a doctest, a directive or text of another kind."""
+    lines = layout.lines[section.body : section.end]
+    body = [line for line in lines if not line.blank and line.indent >= layout.margin]
+    if section.lazy or not body:
+        return False
+    least = min(line.indent for line in body)
+    top = next(line for line in reversed(body) if line.indent == least).text.strip()
+    if body[-1].code == "doctest" or top.startswith(".. ") or top.endswith("::"):
+        return True
+    return bool(_BULLET.match(top)) != bool(_BULLET.match(first.strip()))
+
+
+def _place_new(
+    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, indent: str
+) -> Placement:
+    # after a field, a section would be read as part of that field
+    above = range(layout.first_field)
+    last = max((number for number in above if not layout.lines[number].blank), default=None)
+    if last is None:
+        raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
+    lead = _margin_lead(layout, indent)
+    text = ("", *_new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
+    return Placement(last, text, missing, True, lead)
+
+
+def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wanted, lead: str) -> list[str]:
+    """Write a section in the docstring's own style, or in the wanted style if it has no sections."""
+    model = _model(layout)
+    style = model.style if model is not None else wanted.style
+    heading = [lead + text for text in _heading(model, section, style)]
+    if (
+        style == "markdown"
+        and model is not None
+        and model.body < model.end
+        and layout.lines[model.body].blank
+    ):
+        heading.append("")
+    return [*heading, *_written(lines, lead + _step(layout, lead) if style == "google" else lead, wanted)]
+
+
+def _heading(model: DocstringSection | None, section: str, style: Style) -> list[str]:
+    if style == "numpydoc":
+        # A heading of an unknown name over `===` is a document's title, not the style of its sections.
+        mark = model.mark if model and model.known else "-"
+        return [section, mark * max(3, columns(section))]
+    if style == "google":
+        return [f"{section}:"]
+    mark = model.mark if model else "##"
+    return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
+
+
+def _model(layout: Layout) -> DocstringSection | None:
+    """The last section in the most common style; titles above a block count only without other sections."""
+    headed = [section for section in layout.sections if not section.prose]
+    candidates = [section for section in headed if section.known or section.mark not in ("", "=")] or headed
+    counts = Counter[Style](section.style for section in candidates)
+    return max(reversed(candidates), key=lambda section: counts[section.style], default=None)

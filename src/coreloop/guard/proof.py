@@ -1,0 +1,197 @@
+"""Proof that a promotion is what `promote` writes: its edit is made again from the base and compared."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+from coreloop.base.git.repository import Commit, Replaced, Repository
+from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
+from coreloop.base.project.line_length import line_length
+from coreloop.base.project.settings import Settings
+from coreloop.base.records import UNSPECIFIED, join_steps, step
+from coreloop.base.text import printable
+from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
+from coreloop.descriptions.sections import Style
+from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
+from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
+from coreloop.learn.proposals.equal_wordings import keys_of
+from coreloop.learn.proposals.sequence_lines import AdvisedCalls, Line, When, parse_line
+from coreloop.learn.proposals.statement_lines import statement_key
+
+_STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
+
+
+def changed_lines(
+    old: bytes,
+    new: bytes,
+    target: str,
+    *,
+    sections: Sequence[str],
+    style: Style = "numpydoc",
+    width: int | None = None,
+) -> tuple[list[str], list[str]]:
+    """The bullets that a docstring gains and loses, where `promote` writes the same bytes.
+
+    Parameters
+    ----------
+    old, new : bytes
+        The file before and after.
+    target : str
+        As in the trailers; the path does not matter.
+    sections : sequence of str
+        Where lines may be besides the first block of text; only with one of them.
+    style : {"numpydoc", "google", "markdown"}
+        Style of a new section.
+    width : int, optional
+        Columns at which lines are wrapped; they may also be on a line each.
+
+    Raises
+    ------
+    UnprovenError
+        The change does anything else.
+    """
+    before, after = (docstring_bullets(side, target) for side in (old, new))
+    added, removed = list((after - before).elements()), list((before - after).elements())
+    qualname, _, line = target.partition("::")[2].partition(":")
+    alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
+    places = dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))])
+    for (section, kind), columns in product(places, dict.fromkeys((width, None))):
+        edited = added and put_lines(
+            old,
+            qualname,
+            added,
+            section=section,
+            style=kind,
+            width=columns,
+            is_ours=lambda bullet: is_form(bullet) or bullet in added,
+            replaced=removed,
+            line=int(line) if line else None,
+        )
+        if isinstance(edited, Edited) and edited.source == new:
+            return added, removed
+    raise UnprovenError(f"{printable(target)} is not as promote writes it; promote it again")
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A promotion's commit, between two commits that its edit is between.
+
+    Attributes
+    ----------
+    old, new : str
+        The commit's parent and itself; or a pull request's beginning and head.
+    project : str
+        The project's folder below the repository's root, with its slash.
+    """
+
+    repository: Repository
+    commit: Commit
+    old: str
+    new: str
+    settings: Settings
+    project: str
+
+    @property
+    def groups(self) -> tuple[dict[str, str], ...]:
+        """The trailers of each proposal."""
+        return read_promoted(self.commit.message)
+
+    @property
+    def target(self) -> str:
+        return self.groups[0].get("Target", "") if self.groups else ""
+
+    def refuse(self) -> Iterator[str]:
+        """Why the change is not exactly what `promote` writes for its proposals."""
+        file, _, symbol = self.target.partition("::")
+        if not SYMBOL.fullmatch(symbol) or len({its.get("Target") for its in self.groups}) > 1:
+            yield f"the trailers of commit {self.commit.sha[:12]} do not name one docstring"
+            return
+        replaced = self._replaced()
+        if replaced is None:
+            yield f"it changes more than the text of {printable(file)}; put the rest in another pull request"
+            return
+        try:
+            added, removed = self._changed(replaced)
+            words = self._words(replaced, added)
+        except UnprovenError as reason:
+            yield f"{printable(replaced.path)}: {reason}"
+            return
+        where = {"path": replaced.path, "target": self.target}
+        ours = removed and promoted_lines(self.repository, self.old, **where, is_form=is_form)
+        for line in (line for line in removed if line not in ours):
+            yield f"{printable(line)} is removed, but no promotion added it; put it back"
+        if not self._is_named(added, docstring_bullets(replaced.after, self.target), words.tool):
+            yield "its lines are not those of the proposals that its commit names; promote it again"
+        for line in added:
+            reasons = filter(None, (refuse_line(line, private=False), *refuse_words(line, words)))
+            yield from (f"{printable(line)}: {reason}" for reason in reasons)
+
+    def is_rewording_of(self, own: "Proof") -> bool:
+        """Whether a proved promotion's lines, and nothing else, have other words, as by a suggestion."""
+        whole, alone = self._replaced(), own._replaced()
+        if whole is None or alone is None or any(own.refuse()):
+            return False
+        try:
+            added, removed = self._changed(whole)
+            written, replaced = own._changed(alone)
+        except UnprovenError:
+            return False
+        return len(added) == len(written) and sorted(removed) == sorted(replaced)
+
+    def _replaced(self) -> Replaced | None:
+        """The target's file, if it is the only one that changes, and only its text does."""
+        file = self.target.partition("::")[0]
+        replaced = self.repository.replaced_file(self.old, self.new)
+        is_target = replaced is not None and replaced.path == self.project + file and file.endswith(".py")
+        return replaced if is_target else None
+
+    def _changed(self, file: Replaced) -> tuple[list[str], list[str]]:
+        return changed_lines(
+            file.before,
+            file.after,
+            self.target,
+            sections=tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in self.groups)),
+            style=self.settings.docstring.style,
+            width=line_length(lambda name: self.repository.read(self.old, f"{self.project}{name}")),
+        )
+
+    def _is_named(self, added: Sequence[str], standing: Iterable[str], tool: str) -> bool:
+        """Whether each proposal has its line, or one the lines of a sequence, and none is left over."""
+        values = [value for line in added if (value := parse_line(line)) is not None]
+        if len(self.groups) == 1 and len(values) == len(added) == len(set(map(type, values))):
+            there = [value for line in standing if (value := parse_line(line)) is not None]
+            return self.groups[0]["Candidate-Key"] in _sequence_keys(values, there)
+        own = list[str]()
+        for group in self.groups:
+            key, section = group["Candidate-Key"], SECTIONS[group["Phase"]]
+            own += [line for line in added if key in keys_of(tool, line, section)][:1]
+        return sorted(added) == sorted(own)
+
+    def _words(self, file: Replaced, lines: Sequence[str]) -> Words:
+        """What the base declares of the words in lines about the target's tool."""
+        qualname, _, line = self.target.partition("::")[2].partition(":")
+        source = read_source(file.before)
+        tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
+        tools = tools or [qualname.rpartition(".")[2]]
+        subject = self.commit.message.partition("\n")[0]
+        tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
+        names = BaseNames(self.repository, self.old, self.settings).among(lines, {file.path})
+        definition = find_definition(source.tree, qualname, int(line) if line else None)
+        return Words(self.settings, source.text, tool, definition, names)
+
+
+def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:
+    """The keys that a Guide may have: of its category with its steps, or with its calls as written.
+
+    One of its two lines may stand there already, of another promotion.
+    """
+    whens, calls = ([its for its in added if isinstance(its, kind)] for kind in (When, AdvisedCalls))
+    labels = {its.category or UNSPECIFIED for its in whens or standing if isinstance(its, When)}
+    for its in calls or standing:
+        if isinstance(its, AdvisedCalls):
+            steps = join_steps(step(call.name, *call.chosen()) for call in its.calls)
+            texts = (steps, str(replace(its, language="en")))
+            yield from (statement_key(label, text, SECTIONS["R"]) for label in labels for text in texts)

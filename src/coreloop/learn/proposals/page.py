@@ -1,0 +1,142 @@
+"""A night's proposals for people: the draft as Markdown, and the short summary of a workflow's job.
+
+What the records say, questions and errors, and names that are not declared, stands in `untrusted_block`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from coreloop.base.project.tools import Unresolved
+from coreloop.base.text import escape_markdown, indented_block, printable
+from coreloop.base.untrusted import untrusted_block
+from coreloop.learn.proposals.entry import FROM_NOTES, WITHHELD, Candidate, Entry
+from coreloop.learn.proposals.proposal_files import (
+    MIN_PUBLISHED,
+    CandidatesFile,
+    CounterexamplesFile,
+    entries_counted,
+    read_candidates,
+    read_counterexamples,
+)
+from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.proposals.vocabulary import Vocabulary
+
+_SHOWN: Final = 10
+
+
+def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
+    """The draft of candidates, and below them audit notes, to read only."""
+    texts = [f"{note.stock_code}: {bullet}" for note in document.notes for bullet in note.bullets]
+    head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n\n"
+    notes = head + untrusted_block(texts) if texts else ""
+    return _page("Candidates", document, words, "Nothing passed the gates.", "requests") + notes
+
+
+def counterexamples_markdown(document: CounterexamplesFile, words: Vocabulary) -> str:
+    """The draft of statements and counterexamples, with the table of errors above."""
+    errors = "".join(_error_rows(document.errors, words))
+    nothing = "Nothing failed often enough."
+    return _page("Counterexamples", document, words, nothing, "failures", above=errors)
+
+
+def _page(
+    title: str,
+    document: CandidatesFile | CounterexamplesFile,
+    words: Vocabulary,
+    nothing: str,
+    noun: str,
+    *,
+    above: str = "",
+) -> str:
+    window = document.window
+    head = f"# {title}, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
+    head += "" if document.entries else f"\n{nothing}\n"
+    folded = f"\nNot listed: {document.n_folded} of fewer than {MIN_PUBLISHED} {noun}.\n"
+    sections = "".join(section(entry, words) for entry in document.entries)
+    return head + above + sections + (folded if document.n_folded else "")
+
+
+def section(entry: Entry, words: Vocabulary) -> str:
+    """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
+    shared = entry.shared(words)
+    figures = [f"{shared.what}, key `{entry.key}`", *entry.evidence, f"target: {_target(entry, words)}"]
+    bullets = entry.bullets if isinstance(entry, Candidate) else ()
+    relaxed = f"The gate was relaxed by the playbook:\n\n{untrusted_block(bullets)}"
+    suggested = shared.suggested_append
+    said = [text for text in (*entry.said, *entry.questions) if text]
+    if entry.text != shared.text:
+        said.insert(0, entry.text)
+    parts = (
+        f"## {entry.id}: {escape_markdown(shared.text)}",
+        "\n".join(f"- {figure}" for figure in figures),
+        *([relaxed] if bullets else ()),
+        indented_block(suggested.section, suggested.body)
+        if suggested is not None
+        else f"Refused: {entry.refused or WITHHELD}.",
+        f"From the records, with example questions:\n\n{untrusted_block(said or ['(no text recorded)'])}",
+    )
+    return "\n" + "\n\n".join(parts)
+
+
+def _target(entry: Entry, words: Vocabulary) -> str:
+    suggested, tool = entry.suggested_append, words.tools.get(entry.tool)
+    if suggested is None:
+        return "none"
+    if suggested.target_file is not None:
+        return f"{suggested.target_file}::{suggested.target_symbol}"
+    reason = f": {tool.reason}" if isinstance(tool, Unresolved) else ""
+    return f"not known{reason}; name the tool under tools: in coreloop.yaml"
+
+
+def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
+    """The table of errors; below it what merged lines explain, and what a coding agent could be asked for."""
+    if errors:
+        yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
+        yield "|---|---|---|---|---|---|---|\n"
+    for number, row in enumerate(errors, 1):
+        figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
+        yield f"| {number} | {escape_markdown(row.shared(words).tool)} | {row.error_class} | {figures} |\n"
+    if errors:
+        yield "\nThe errors, by row:\n\n"
+        yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
+    merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
+    if merged:
+        yield "\nExplained by lines that are merged:\n\n" + _block(merged)
+    tasks = [row.task for row in errors if row.task]
+    if tasks:
+        yield "\nFor a coding agent:\n\n" + _block(tasks)
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "".join(f"    {printable(line)}\n" for line in lines)
+
+
+def job_summary(candidates: Path, counterexamples: Path) -> str:
+    """Summarise a candidates file and a counterexamples file.
+
+    Raises
+    ------
+    WorkspaceError
+        A file is absent or unreadable.
+    """
+    guides, caveats = read_candidates(candidates), read_counterexamples(counterexamples)
+    days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
+    return "\n".join(
+        [
+            f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
+            *_listed(guides.entries),
+            "",
+            f"### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
+            *_listed(caveats.entries),
+            "",
+        ]
+    )
+
+
+def _listed(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries[:_SHOWN]:
+        id, evidence, text = map(escape_markdown, (entry.id, entry.evidence[0], entry.text))
+        yield f"- **{id}** {evidence}: {text}"
+    if len(entries) > _SHOWN:
+        yield f"- and {len(entries) - _SHOWN:,} more, in the artifact"

@@ -1,0 +1,346 @@
+"""The kinds of lines, and whether a call is against one: what each reads of a call, and what it may say."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+from coreloop.learn.proposals.equal_wordings import working
+from coreloop.learn.proposals.statement_lines import Advice, advice, recorded_path, written_path
+from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
+from coreloop.learn.statements.logged_calls import CallPlace, Value
+
+# --- State: a call works only while a field of the object that it names has certain values.
+
+_MAX_STATES: Final = 3
+_OTHER: Final = "other value"
+"""The field was seen with a value that the source does not compare with; has a space, so it is no literal."""
+
+
+def _state_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+    for name, value in place.call.values.items():
+        for field, literal in value.saw.items():
+            yield (name, field), _OTHER if literal is None else literal
+
+
+def _state_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    works = tuple(sorted(key for key, tally in keys.items() if key and tally.works))
+    if works and _OTHER not in works and len(works) <= _MAX_STATES:
+        yield advice("only_while", argument=subject[0], field=subject[1], states=works)
+
+
+STATE: Final = LineKind(
+    "state",
+    frozenset({"only_while"}),
+    _state_reads,
+    lambda line: (slot(line, "argument"), slot(line, "field")),
+    _state_candidates,
+    lambda line, key: None if key is None else key not in dict(line.slots)["states"],
+)
+
+
+# --- Presence: an argument that must be passed, left out, or never be empty.
+
+_PRESENT: Final[Mapping[str, Mapping[str | None, bool | None]]] = {
+    "never_empty": {"empty": True, "present": False, None: None},
+    "always_pass": {"empty": True, "present": False, None: True},
+    "leave_out": {"empty": None, "present": True, None: False},
+}
+
+
+def _presence_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+    for name, value in place.call.values.items():
+        yield (name,), "empty" if value.kind == "empty" else "present"
+
+
+def _presence_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    if "empty" in keys:
+        yield advice("never_empty", arguments=subject)
+    yield advice("always_pass", arguments=subject)
+    yield advice("leave_out", arguments=subject)
+
+
+PRESENCE: Final = LineKind(
+    "presence",
+    frozenset(_PRESENT),
+    _presence_reads,
+    lambda line: dict(line.slots)["arguments"][:1],
+    _presence_candidates,
+    lambda line, key: _PRESENT[line.form][key],
+)
+
+
+# --- Value and bound: which values an argument takes, which one fails, how large a number may be.
+
+_MAX_LISTED: Final = 8
+_CLOSED: Final = 0.9
+"""Share of the successful calls whose values a list must hold to be that of the argument."""
+
+
+def _value_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+    for name, value in place.call.values.items():
+        if value.number is not None and value.kind == "number":
+            yield (name,), value.number
+        elif value.kind in {"text", "boolean"}:
+            yield (name,), ("hash", value.value)
+
+
+def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    name = subject[0]
+    declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
+    for text in declared:
+        yield advice("fails", pair=_pair(name, text))
+    names = _all_values(name, declared, keys, known)
+    if names:
+        yield advice("one_of", argument=name, values=tuple(sorted(names)))
+    numbers = {key: tally for key, tally in keys.items() if isinstance(key, float)}
+    for form in ("at_most", "at_least"):
+        for bound in bounds(numbers, known, upper=form == "at_most"):
+            yield advice(form, argument=name, number=f"{bound:g}")
+
+
+def _is_declared(key: Key, known: Known) -> bool:
+    return isinstance(key, tuple) and key[1] in known.texts
+
+
+def _pair(name: str, text: str) -> str:
+    return f"{name}={text}" if text in {"true", "false"} else f'{name}="{text}"'
+
+
+def _all_values(
+    name: str, declared: Mapping[str, KeyTally], keys: Mapping[Key, KeyTally], known: Known
+) -> Collection[str]:
+    """All values of an argument: the shortest list in the source that has every value that worked.
+
+    Without such a list, the values of the source that were tried, if all of them and no other value worked.
+    """
+    good = {text for text, tally in declared.items() if tally.ok}
+    n_ok = sum(tally.ok for key, tally in keys.items() if isinstance(key, tuple))
+    if not good or sum(declared[text].ok for text in good) < _CLOSED * n_ok:
+        return ()
+    fitting = sorted((values for values in known.listed(name) if values >= good), key=len)
+    is_clear = fitting and (len(fitting) == 1 or len(fitting[0]) < len(fitting[1]))
+    if is_clear:
+        names: Collection[str] = fitting[0] - (declared.keys() - good)
+    else:
+        is_all = len(good) > 1 and sum(declared[text].ok for text in good) == n_ok
+        names = good if is_all and all(tally.works for tally in declared.values()) else ()
+    return names if len(names) <= _MAX_LISTED else ()
+
+
+def _value_deviates(line: Advice, key: Key) -> bool | None:
+    if line.form in {"at_most", "at_least"}:
+        if not isinstance(key, float):
+            return None
+        bound = float(slot(line, "number"))
+        return key > bound if line.form == "at_most" else key < bound
+    if not isinstance(key, tuple):
+        return None
+    if line.form == "one_of":
+        return key[1] not in map(hash_of, dict(line.slots)["values"])
+    return bool(key[1] == hash_of(slot(line, "pair").partition("=")[2].strip('"')))
+
+
+def _value_subject(line: Advice) -> Subject:
+    if line.form == "fails":
+        return (slot(line, "pair").partition("=")[0],)
+    return (slot(line, "argument"),)
+
+
+VALUE: Final = LineKind(
+    "value",
+    frozenset({"fails", "one_of", "at_most", "at_least"}),
+    _value_reads,
+    _value_subject,
+    _value_candidates,
+    _value_deviates,
+)
+
+
+# --- Shape: how a value is written, how long it is, and which of two values comes first.
+
+_SCALARS: Final = frozenset({"text", "number", "boolean"})
+_IS: Final[Mapping[str, Callable[[Value], bool | None]]] = {
+    "as YYYY-MM-DD": lambda value: value.shape == "date" if value.kind in _SCALARS else None,
+    "a whole number": lambda value: value.shape == "whole" if value.kind in _SCALARS else None,
+    "an absolute path": lambda value: value.shape == "absolute path" if value.kind == "text" else None,
+    "in upper case": lambda value: value.letters == "upper" if value.letters else None,
+    "in lower case": lambda value: value.letters == "lower" if value.letters else None,
+    "a list": lambda value: value.kind == "list" if value.kind in {*_SCALARS, "list"} else None,
+    "no word such as null": lambda value: value.shape != "null word" if value.kind == "text" else None,
+}
+"""Shapes by their wording: whether a value has it; None where the question makes no sense."""
+_MIN_CHARACTERS: Final = 20
+"""Shorter texts are values to choose from: what their length separates is which of them was chosen."""
+_TIMES: Final = frozenset({"date", "time"})
+
+
+def _shape_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+    values = place.call.values
+    for name, value in values.items():
+        if value.kind not in {"empty", "unknown"}:
+            yield (
+                (name,),
+                Value(
+                    value.kind,
+                    shape=value.shape,
+                    letters=value.letters,
+                    length=value.length,
+                    prefix=value.prefix,
+                ),
+            )
+    dated = [(name, value.number) for name, value in values.items() if value.number is not None]
+    for (name, number), (other, other_number) in combinations(dated, 2):
+        if number is not None and other_number is not None and _are_alike(values[name], values[other]):
+            yield (name, other), number < other_number
+            yield (other, name), other_number < number
+
+
+def _are_alike(value: Value, other: Value) -> bool:
+    return (value.shape in _TIMES) == (other.shape in _TIMES)
+
+
+def _shape_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    name = subject[0]
+    if len(subject) == 2:
+        yield advice("before", argument=name, other=subject[1])
+        return
+    values = {key: tally for key, tally in keys.items() if key is not None}
+    for wording, test in _IS.items():
+        if {test(value) for value in values} >= {True, False}:
+            yield advice("written", argument=name, shape=wording)
+    for prefix in {value.prefix for value in values} & known.texts.keys():
+        yield advice("prefix", argument=name, prefix=known.texts[prefix])
+    for form, kinds in (("items", ("list",)), ("characters", ("text",))):
+        for bound in bounds(_by_length(values, kinds), known, upper=True):
+            if form == "characters" and bound < _MIN_CHARACTERS:
+                continue
+            yield advice(form, argument=name, number=f"{bound:g}")
+
+
+def _by_length(values: Mapping[Value, KeyTally], kinds: Collection[str]) -> dict[float, KeyTally]:
+    lengths: dict[float, KeyTally] = {}
+    for value, tally in values.items():
+        if value.kind in kinds and value.length and _is_long(value):
+            before = lengths.get(value.length, KeyTally(0, 0))
+            lengths[value.length] = KeyTally(before.ok + tally.ok, before.n + tally.n)
+    return lengths
+
+
+def _is_long(value: Value) -> bool:
+    """Length is said of lists and of free text only: that of a word or an id is a sign of something else."""
+    return value.length is not None and (value.kind == "list" or value.shape == "text")
+
+
+def _shape_deviates(line: Advice, key: Key) -> bool | None:
+    if key is None:
+        return None
+    if line.form == "before":
+        return not key
+    if line.form == "written":
+        has = _IS[slot(line, "shape")](key)
+        return None if has is None else not has
+    if line.form == "prefix":
+        return key.prefix != hash_of(slot(line, "prefix")) if key.kind == "text" else None
+    if not _is_long(key) or (key.kind == "list") is not (line.form == "items"):
+        return None
+    return bool(key.length > float(slot(line, "number")))
+
+
+def _shape_subject(line: Advice) -> Subject:
+    names = (slot(line, "argument"),)
+    return (*names, slot(line, "other")) if line.form == "before" else names
+
+
+SHAPE: Final = LineKind(
+    "shape",
+    frozenset({"before", "written", "prefix", "items", "characters"}),
+    _shape_reads,
+    _shape_subject,
+    _shape_candidates,
+    _shape_deviates,
+)
+
+
+# --- Precondition: another tool that must have worked before, with the same value.
+
+
+def _precondition_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+    call = place.call
+    for earlier in place.earlier:
+        if earlier.tool != call.tool:
+            for name, value in call.values.items():
+                same = earlier.values.get(name)
+                if same is not None and value.value is not None and same.value == value.value:
+                    yield (name, earlier.tool), True
+
+
+def _precondition_candidates(
+    subject: Subject, keys: Mapping[Key, KeyTally], known: Known
+) -> Iterator[Advice]:
+    yield advice("call_first", argument=subject[0], tool=subject[1])
+
+
+PRECONDITION: Final = LineKind(
+    "precondition",
+    frozenset({"call_first"}),
+    _precondition_reads,
+    lambda line: (slot(line, "argument"), slot(line, "tool")),
+    _precondition_candidates,
+    lambda line, key: key is None,
+)
+
+
+# --- Source: the field of an earlier result that an argument's value must come from.
+
+_QUESTION: Final = "question"
+"""Where a value came from that the user gave: no side of a contrast, since an agent cannot choose it."""
+
+
+def _source_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
+    for name, value in place.call.values.items():
+        if value.sources is not None and set(value.sources) != {_QUESTION}:
+            yield (name,), frozenset(value.sources) - {_QUESTION}
+
+
+def _source_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Known) -> Iterator[Advice]:
+    """The field that holds most values of successful calls: another is a sign of something else."""
+    counts = Counter[str]()
+    for paths, tally in keys.items():
+        counts.update(dict.fromkeys(paths or (), tally.ok))
+    paths = (written_path(recorded, known.tools) for recorded, _ in counts.most_common())
+    path = next(filter(None, paths), None)
+    if path is not None:
+        yield advice("source", argument=subject[0], paths=path)
+
+
+SOURCE: Final = LineKind(
+    "source",
+    frozenset({"source"}),
+    _source_reads,
+    lambda line: (slot(line, "argument"),),
+    _source_candidates,
+    lambda line, key: None if key is None else key.isdisjoint(map(recorded_path, line.items("paths"))),
+)
+
+
+KINDS: Final = (STATE, PRESENCE, VALUE, SHAPE, PRECONDITION, SOURCE)
+
+
+def kind_of(line: Advice) -> LineKind | None:
+    """The kind of a line, or None for one that is no longer proposed."""
+    return next((kind for kind in KINDS if line.form in kind.forms), None)
+
+
+def is_against(line: Advice, place: CallPlace) -> bool | None:
+    """Whether a call is against a line in either wording; None where the line says nothing about it."""
+    line = working(line)
+    kind = kind_of(line)
+    if kind is None:
+        return None
+    names = line.items("arguments")
+    lines = [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
+    read = dict(kind.reads(place))
+    answers = [kind.deviates(part, read.get(kind.subject(part))) for part in lines]
+    return True if True in answers else next((answer for answer in answers if answer is not None), None)
