@@ -23,7 +23,9 @@ from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_opti
 from coreloop.cli.output import Group, Output
 
 if TYPE_CHECKING:
+    from coreloop.runs.events import Caller
     from coreloop.runs.state import State
+    from coreloop.runs.stores.store import Store
 
 
 @click.group(cls=Group)
@@ -164,20 +166,16 @@ def resume(run_id: str | None, session: str, **options: Any) -> Output:
     Example: runs resume --deadline 30m
     """
     from coreloop.cli.runs_output import drive_here
-    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
     from coreloop.runs.agent.agent_runs import close_if_over
-    from coreloop.runs.driver.driven_run import is_driven, require_outside
+    from coreloop.runs.driver.driven_run import is_driven
     from coreloop.runs.driver.new_run import bound_run
     from coreloop.runs.manage import read_run
     from coreloop.runs.pause_and_stop import resume_run
-    from coreloop.runs.person_or_agent import require_terminal
 
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
-        by = require_outside(store, named, "resume", os.environ)
+        by = _require_outside(store, named, "resume")
         bound_run(store, named, now=datetime.now(UTC), **options)
-        if named.kind == DRIVES_ITSELF:
-            require_terminal("resume a run", os.environ)
         state = resume_run(store, named.run_id, by=by)
         if is_driven(state):
             return drive_here(workspace, store, state)
@@ -218,12 +216,14 @@ def forget(run_id: str | None, confirm: bool) -> Output:
     """
     from coreloop.answer.repair.store import forget_answer
     from coreloop.cli.runs_output import printable_text
-    from coreloop.runs.manage import forget_run
+    from coreloop.runs.manage import forget_run, last_state
     from coreloop.runs.person_or_agent import require_person
 
     require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
-        state = forget_run(workspace, store, meant_run(workspace, store, run_id), confirm=confirm)
+        named = last_state(store, meant_run(workspace, store, run_id))
+        _require_outside(store, named, "forget")
+        state = forget_run(workspace, store, named.run_id, confirm=confirm)
         if confirm:
             forget_answer(workspace, state, environ=os.environ)
     facts = {"run_id": state.run_id, "removed": confirm}
@@ -236,22 +236,31 @@ def forget(run_id: str | None, confirm: bool) -> Output:
 def _tell(
     tell: "Callable[..., State]", run_id: str | None, session: str, *, is_for_persons: bool = False
 ) -> Output:
-    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
-    from coreloop.runs.driver.driven_run import is_driven, require_outside
+    from coreloop.runs.driver.driven_run import is_driven
     from coreloop.runs.driver.driver import settle_left_over
     from coreloop.runs.manage import read_run
-    from coreloop.runs.person_or_agent import require_person, require_terminal
+    from coreloop.runs.person_or_agent import require_person
 
     by = require_person("pause, complete or stop a run", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         if is_for_persons:
-            require_outside(store, named, "complete", os.environ)
-            if named.kind == DRIVES_ITSELF:
-                require_terminal("complete a run", os.environ)
+            _require_outside(store, named, "complete")
         if is_driven(named):
             settle_left_over(workspace, store, named.run_id)
         return _status(tell(store, named.run_id, by=by))
+
+
+def _require_outside(store: "Store", state: "State", act: str) -> "Caller":
+    """Refuse whoever may be the agent of a run; returns who calls."""
+    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
+    from coreloop.runs.driver.driven_run import require_outside
+    from coreloop.runs.person_or_agent import require_terminal
+
+    by = require_outside(store, state, act, os.environ)
+    if state.kind == DRIVES_ITSELF:
+        require_terminal(f"{act} a run", os.environ)
+    return by
 
 
 def _status(state: "State", following: "Callable[[State], Sequence[str]]" = lambda _: ()) -> Output:

@@ -221,14 +221,14 @@ def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confir
     run_id = named_run(store, run_id)
     if not confirm:
         return read_run(store, run_id)
-    state = _last_state(store, run_id)
+    state = last_state(store, run_id)
     for each in reversed([run_id, *store.derived(run_id)]):
         _remove(workspace, store, each)
     return state
 
 
 def _remove(workspace: Workspace, store: Store, run_id: str) -> None:
-    state = _last_state(store, run_id)
+    state = last_state(store, run_id)
     with store.hold(run_id):  # a run at work keeps its views
         # the run last: a process that is killed in between leaves a run that can be forgotten again
         remove_views(workspace.root, run_id)
@@ -252,7 +252,7 @@ def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
         write_reflexion(workspace.root, row.run_id, rest)
 
 
-def _last_state(store: Store, run_id: str) -> State:
+def last_state(store: Store, run_id: str) -> State:
     """Read the state of a run that is to be removed; only its id if its events cannot be read."""
     try:
         return read_run(store, run_id)

@@ -12,6 +12,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.manage import forget_expired
 from coreloop.runs.stores.store import open_store
 from repairing import shop
+from terminals import typed
 
 WORD = "Xylophone"
 QUESTION = f"Within how many days can a {WORD} be returned?"
@@ -68,7 +69,7 @@ def _runs(project: Path, coreloop: Callable[..., None]) -> None:
     coreloop("runs", "open", "Another question", "--session", "s2")
 
 
-def test_the_words_of_a_forgotten_run_are_found_nowhere(project: Path, coreloop: Callable[..., None]):
+def test_the_words_of_a_forgotten_run_are_found_nowhere(project: Path):
     views = project / ".research" / "sessions"
     assert WORD in (views / newest(project) / "reflexion.json").read_text()  # copied into the next run's view
     with open_store(open_workspace(project), environ={}) as store:
@@ -77,7 +78,7 @@ def test_the_words_of_a_forgotten_run_are_found_nowhere(project: Path, coreloop:
     assert len(files_with(project, WORD)) > 5
     for run_id in (first, *(run_id for question, run_id in runs.items() if question != QUESTION)):
         if run_id != newest(project):
-            coreloop("runs", "forget", run_id, "--confirm")
+            assert typed(project, "runs", "forget", run_id, "--confirm").returncode == 0
     assert files_with(project, WORD) == []
     with open_store(open_workspace(project), environ={}) as store:
         assert [row.question for row in store.runs()] == ["Another question"]

@@ -82,9 +82,9 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
         "→ 종료 조건 불만족 → 계속 실행",
         "다음 iteration을 시작합니다...",
     ]
-    assert str(runs("stop", "--completed", CLAUDECODE="1").exception).startswith(
-        "an agent cannot complete a run"
-    )
+    for act, words in {"complete": ["stop", "--completed"], "forget": ["forget", "--confirm"]}.items():
+        refused = runs(*words, CLAUDECODE="1").exception
+        assert str(refused).startswith(f"an agent cannot {act} a run")
     assert typed(Path.cwd(), "runs", "stop", "--completed").stdout == f"{run_id}  completed\n"
     assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
     ended = json.loads(runs("next").output)

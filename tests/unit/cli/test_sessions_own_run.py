@@ -65,7 +65,7 @@ def test_a_session_without_a_run_does_not_take_another_sessions(
 ):
     monkeypatch.chdir(tmp_path)
     mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
-    runs("", "forget", mine, "--confirm")
+    assert typed(tmp_path, "runs", "forget", mine, "--confirm").returncode == 0
     with pytest.raises(UsageError, match=f"this session has no run; name one, .*: {others}"):
         runs("mine", word)
     assert status(others) == "running"

@@ -91,7 +91,7 @@ def require_outside(store: Store, state: State, act: str, environ: Mapping[str, 
     store, state
         Of the run.
     act : str
-        ``complete``, ``waive a part of`` or ``resume``, for messages.
+        ``complete``, ``waive a part of``, ``resume`` or ``forget``, for messages.
     environ : mapping
         Of this process.
 

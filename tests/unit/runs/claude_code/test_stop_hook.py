@@ -215,7 +215,7 @@ def installed(project: Path, session: str) -> str:
     return done.stdout
 
 
-SESSIONS = ("../세션 1", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
+SESSIONS = ("s.1:a-b", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_of_two_runs_of_a_session_the_one_that_it_works_on_holds_it(tmp_path: Pa
     first, second = (runs("open", question, session="s1") for question in ("why?", "who?"))
     runs("stop", first)
     assert second in installed(tmp_path, "s1")
-    runs("forget", second, "--confirm")
+    assert typed(tmp_path, "runs", "forget", second, "--confirm").returncode == 0
     assert list((tmp_path / ".research" / "agents").glob("*.json")) == []
     assert installed(tmp_path, "s1") == ""
 
