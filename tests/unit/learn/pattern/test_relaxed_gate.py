@@ -125,7 +125,7 @@ def test_the_draft_names_the_bullet_as_a_line_of_code(tmp_path: Path):
     document, draft = _written(tmp_path, playbook={"profitability": (HOSTILE, "둘째")})
     (candidate,) = document["candidates"]
     assert candidate["bullets"] == [HOSTILE, "둘째"]
-    lines = draft.partition("relaxed by the playbook:\n\n")[2].splitlines()[:4]
+    lines = draft.partition("relaxed by the playbook (evidence rank 2):\n\n")[2].splitlines()[:4]
     assert lines[1].startswith("    # 제목")
     assert lines[1].isprintable()
     assert (lines[0], lines[2:]) == ("```untrusted", ["    둘째", "```"])
