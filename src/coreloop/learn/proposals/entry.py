@@ -32,8 +32,6 @@ FROM_RECORDS: Final = 1
 """Evidence rank of the audit log itself, the best rank."""
 FROM_PLAYBOOK: Final = 2
 """Evidence rank of a pattern that passed because the playbook has advice for its questions."""
-FROM_NOTES: Final = 3
-"""Evidence rank of what people wrote by hand."""
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 _REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
@@ -324,20 +322,6 @@ class Candidate(_WithQuestions):
             bullets=tuple(unless(False, text) for text in self.bullets),
             providers=words.redacted_providers(self.providers),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """People's notes on a company: what the engine should do better. No text is proposed from them."""
-
-    stock_code: str
-    bullets: tuple[str, ...]
-    evidence_rank: int = FROM_NOTES
-
-    def shared(self) -> "Note":
-        """Redacted: no part of it is from a closed vocabulary."""
-        bullets = tuple(unless(False, text) for text in self.bullets)
-        return replace(self, stock_code=unless(False, self.stock_code), bullets=bullets)
 
 
 @dataclass(frozen=True, slots=True)

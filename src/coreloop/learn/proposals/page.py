@@ -10,8 +10,9 @@ from typing import Final
 from coreloop.base.project.tools import Unresolved
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import FROM_NOTES, WITHHELD, Candidate, Entry
+from coreloop.learn.proposals.entry import WITHHELD, Candidate, Entry
 from coreloop.learn.proposals.proposal_files import (
+    FROM_NOTES,
     MIN_PUBLISHED,
     CandidatesFile,
     CounterexamplesFile,

@@ -18,7 +18,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find_candidates import CandidateSearch, _advice, find_candidates
 from coreloop.learn.pattern.run import propose, write_proposals
-from coreloop.learn.proposals.entry import Note
+from coreloop.learn.proposals.proposal_files import Note
 from logs import call, record, repeated, rest, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
