@@ -14,9 +14,9 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private_together
 from coreloop.base.messages import number_of
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement, unless
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
 SCHEMA_VERSION: Final = 1
 FROM_NOTES: Final = 3
