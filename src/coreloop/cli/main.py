@@ -34,7 +34,7 @@ GROUPS: Final = {
         "mine": "Read the records into the facts that the other commands use.",
         "pattern": "Find where arguments come from, and sequences that keep succeeding.",
         "refine": "Find what distinguishes failed calls from successful calls.",
-        "judge": "Record a verdict or, without options, list what most needs one.",
+        "judge": "Record a verdict or, without options, list the proposals that wait for one.",
     },
     "Promote": {
         "promote": "Open a draft pull request that adds proposals to a docstring.",
