@@ -19,15 +19,7 @@ from coreloop.answer.repair.tables import (
     Status,
     Suggestion,
 )
-from coreloop.base.database import (
-    ADDRESS,
-    FILE,
-    Database,
-    of_row,
-    stamp,
-    storable,
-    to_column,
-)
+from coreloop.base.database import ADDRESS, FILE, Database, of_row, stamp, storable, to_column
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
