@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from secrets import token_bytes
 from threading import Event, Thread
@@ -78,6 +78,7 @@ def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Da
         yield database
 
 
+_FRESH_S: Final = 1.0  # chosen: probes are not limited, and anybody may send them
 _IDLE_S: Final = 0.5  # chosen: a job of another process waits so long at most
 
 
@@ -212,6 +213,8 @@ class Service:
         Do the jobs.
     shutdown : threading.Event
         Set when the process begins to end.
+    readable_at : list of float
+        When the databases were last read by `require_databases`.
     """
 
     deps: Deps
@@ -226,6 +229,7 @@ class Service:
     watch: RunWatch
     workers: Workers
     shutdown: Event
+    readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
 
     @property
     def store(self) -> Store:
@@ -238,18 +242,21 @@ class Service:
         return self.deps.workspace.settings.service
 
     def require_databases(self) -> None:
-        """Return if the databases and the index can be read.
+        """Return if the databases and the index can be read, or could a second ago.
 
         Raises
         ------
         CoreloopError
             One of them cannot be read.
         """
+        if monotonic() - self.readable_at[0] < _FRESH_S:
+            return
         self.store.runs(limit=1)
         self.deps.queue.metrics()
         workspace = self.deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
             require_index(workspace.index_file)
+        self.readable_at[0] = monotonic()
 
     def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""
