@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.admin.checks.diagnosis import Diagnosis
-    from coreloop.admin.init.first_drafts import DraftPreview
     from coreloop.admin.init.new_settings import SettingsProposals
-    from coreloop.admin.init.run import Initialised, InitRequest
+    from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
@@ -59,8 +58,7 @@ def command(
     that there are, and how many new ones the last week brought.
     """
     from coreloop.admin.checks.registry import check_setup
-    from coreloop.admin.init.first_drafts import preview_drafts
-    from coreloop.admin.init.run import initialise
+    from coreloop.admin.init.run import initialise, preview_drafts
 
     request = _request(owner, source, max_open, confirm=confirm, may_ask=not as_json)
     root, now = request.repository, datetime.now(UTC)

@@ -21,7 +21,6 @@ from coreloop.answer.repair.tables import (
     Status,
     Suggestion,
 )
-<<<<<<< HEAD
 from coreloop.answer.research.research_state import ASK
 from coreloop.base.database import (
     ADDRESS,
@@ -32,9 +31,6 @@ from coreloop.base.database import (
     storable,
     to_column,
 )
-=======
-from coreloop.base.database import ADDRESS, FILE, Database, of_row, stamp, storable, to_column
->>>>>>> runsbase
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
