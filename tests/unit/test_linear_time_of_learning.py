@@ -21,7 +21,7 @@ from coreloop.learn.pattern.find_candidates import distinct_questions
 from coreloop.learn.proposals import statement_draft
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
 from coreloop.learn.proposals.declared_words import names_in
-from coreloop.learn.proposals.figures import read_guide_evidence, read_statement_evidence
+from coreloop.learn.proposals.figures import read_statement_evidence
 from coreloop.learn.proposals.sequence_lines import parse_line
 from coreloop.learn.proposals.statement_lines import parse_advice, written_path
 from coreloop.promote.reach import _arrives
@@ -68,7 +68,6 @@ WORKS: dict[str, tuple[Work, tuple[str, ...]]] = {
         ('="', 'a="b"', "a=<", "a=<a>", "->", "a().", "a().b", "2024-01-", "2024-01-01"),
     ),
     "the names in a line": (lambda text: list(names_in(text)), ("a(", 'a(b="', "a=", "a.")),
-    "the evidence of a guide": (after("1 of 2 requests", read_guide_evidence), ("1,", ", lower bound 0.")),
     "the evidence of a statement": (read_statement_evidence, ("1 of 2", "1 of 2 calls ", "calls, ")),
     "questions": (lambda text: distinct_questions([text, text + "a"]), ("a1", "1a ", "가1")),
     "the words of a docstring": (statement_draft._words, ("as ", "a_")),

@@ -23,7 +23,7 @@ ENOUGH = 0.95
 """The share of the messages of commands, of rooms and of help that must have Korean."""
 ROOMS = (
     *("base", "cli", "admin", "runs", "web", "answer/models", "answer/search", "answer/agent"),
-    *("promote", "descriptions", "learn", "sanitize", "observe", "guard"),
+    *("promote", "descriptions", "learn", "sanitize", "observe"),
 )
 
 

@@ -104,20 +104,6 @@ def read_literal(text: str, start: int, end: int) -> StringLiteral:
     )
 
 
-def unescaped(text: str) -> str:
-    """A text with Python's escapes resolved, where they are valid."""
-    return _ESCAPE.sub(lambda match: _meaning_or_text(match.group()), text)
-
-
-def _meaning_or_text(escape: str) -> str:
-    if escape[0] == "\r":
-        return "\n"
-    try:
-        return _meaning(escape)
-    except SyntaxError:  # a torn \x or an unknown \N{…}
-        return escape
-
-
 @lru_cache(maxsize=1024)
 def _meaning(escape: str) -> str:
     if escape[1] in "\r\n":

@@ -238,7 +238,7 @@ def read_change(inputs: CheckInputs) -> Change:
     if inputs.event_name in {"pull_request", "pull_request_review"} and pull is not None:
         pull = _live(pull, pulls) if inputs.pulls else _with_label(pull, payload)
         return Change(inputs.base or pull.base, pull.head, (pull,), pull.number, reviews=reviews, made=made)
-    raise UsageError(f"the guard does not handle this event: {printable(inputs.event_name)}")
+    raise UsageError(f"the guard decides on no {printable(inputs.event_name)} as in {inputs.event}")
 
 
 def _live(pull: Pull, pulls: Sequence[Pull]) -> Pull:

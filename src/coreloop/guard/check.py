@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CONTEXT: Final = "block-coreloop-auto-merge"
 # Words of the labels of merge bots and queues: Kodiak, Mergify, Bors, Homu, Bulldozer, Aviator, Tide, Zuul.
 _ASKS: Final = re.compile(
-    r"merg|queue|kodiak|bors|homu|bulldozer|aviator|tide|zuul|rultor|lgtm|cq1|cqplus|병합|머지|マージ|合并|合併"
+    r"merg|queue|kodiak|bors|homu|bulldozer|aviator|tide|zuul|rultor|marge|lgtm|cq1|cqplus|병합|머지|マージ|合并|合併"
     r"|(?:auto|readyto)(?:land|ship|submit|approve|squash|rebase|deploy)|(?:land|ship|submit)(?:it|me|when|now)"
 )
 # "do not merge" and "merge conflict" do not ask for a merge.
@@ -117,9 +117,11 @@ class _Check:
     # --- what is a promotion ---------------------------------------------------------------------------
 
     def _promoting(self) -> Iterator[Commit]:
-        """The commits that promote: of those with the same keys the oldest, since a merge may repeat it."""
-        marked = {promoted_keys(its.message): its for its in self._commits if says_promotion(its.message)}
-        for commit in marked.values():
+        """The commits that promote, newest first; a merge may repeat the trailers of what it brings."""
+        marked = [commit for commit in self._commits if says_promotion(commit.message)]
+        carried = {promoted_keys(its.message) for its in marked if len(its.parents) == 1}
+        own = [its for its in marked if len(its.parents) == 1 or promoted_keys(its.message) not in carried]
+        for commit in own:
             if not self._is_merged(read_promoted(commit.message), *commit.parents[:1], commit.sha):
                 yield commit
 
@@ -129,11 +131,10 @@ class _Check:
             made = [its.message for its in self._change.made_for(pull) if self._change.is_group]
             own = made or [commit.message for commit in self._commits]
             promoted = [group for text in own for group in read_promoted(text)]
-            for text in filter(says_promotion, (pull.message, *made)):
-                groups = read_promoted(text) or promoted  # the title of a backport has none
-                if not self._is_merged(groups, self._change.base, self._change.head):
-                    yield pull
-                    break
+            # the title of a backport has no trailers
+            said = [read_promoted(its) or promoted for its in (pull.message, *made) if says_promotion(its)]
+            if not all(self._is_merged(its, self._change.base, self._change.head) for its in said):
+                yield pull
 
     def _is_merged(self, groups: Sequence[Mapping[str, str]], *ends: str) -> bool:
         """Whether promotions are merged and not brought again between two commits, as by a backport.
@@ -201,7 +202,7 @@ class _Check:
             yield f"it has {len(promoting)} promotions in its commits; a promotion's pull request has one"
             return
         for commit in promoting:
-            old = commit.parents[0] if commit.parents else self._start
+            old = (*commit.parents, self._start)[0]
             proof = Proof(self._repository, commit, old, commit.sha, settings, self._project)
             yield from proof.refuse() if self._change.is_group else self._refuse_whole(proof)
 

@@ -21,6 +21,7 @@ def queue(project: Project, github: GithubStandIn, make: Any = event, number: in
     made = pull_request(project, make("enqueued", number=number, draft=False))
     show(github, made["pull_request"])
     head = project.git("rev-parse", "HEAD")
+    github.messages[head] = project.git("log", "-1", "--format=%B", head)
     project.git("switch", "--quiet", "--detach", made["pull_request"]["base"]["sha"])
     subject = f"Merge pull request #{number} from octo/{made['pull_request']['head']['ref']}"
     project.git("merge", "--quiet", "--no-ff", "-m", subject, head)
@@ -53,7 +54,7 @@ def test_queued_promotion_needs_an_approval(merged: Project, guarded: Guarded, g
     assert result.green, result.log  # the job has decided; what is required is the status
     assert states(github, group) == ["pending", "failure"]
     (sha,) = github.statuses
-    assert github.statuses[sha][-1]["description"].startswith("#7 is queued, but no human who neither")
+    assert github.statuses[sha][-1]["description"].startswith("#7 waits for the approval of a human")
     approve(github)
     assert guarded(group, "merge_group").green
     assert states(github, group)[2:] == ["pending", "success"]
@@ -69,7 +70,7 @@ def test_label_and_auto_merge_of_a_queued_promotion_are_taken_back(
     approve(github)
     result = guarded(group, "merge_group")
     assert result.green, result.log
-    assert "done: remove label automerge, #7\ndone: disable auto merge, #7" in result.log
+    assert "took off the label automerge of #7\ntook off auto-merge of #7" in result.log
     assert (queued.labels, queued.auto_merge) == (["coreloop"], False)
     assert states(github, group) == ["pending", "success"]
 
@@ -136,7 +137,7 @@ def test_auto_merge_is_turned_off_and_is_then_no_reason(
     payload = pull_request(merged, event("auto_merge_enabled", number=1, auto_merge=True))
     result = guarded(payload)
     assert result.green, result.log
-    assert "done: disable auto merge, #1" in result.log
+    assert "took off auto-merge of #1" in result.log
     assert opened.auto_merge is False
     assert states(github, payload) == ["pending", "pending"]
 
@@ -147,7 +148,7 @@ def test_draft_that_a_machine_made_ready_waits_for_a_human(
     payload = pull_request(merged, event("ready_for_review", BOT, number=1, draft=False))
     result = guarded(payload)
     assert result.green, result.log
-    assert "#1 waits for approval" in result.log
+    assert "#1 waits for the approval" in result.log
     assert states(github, payload) == ["pending", "pending"]
 
 
@@ -160,7 +161,7 @@ def test_without_a_first_answer_act_decides_from_the_event(
     result = guarded(payload)
     assert result.green, result.log
     assert "cannot read #1" in result.log
-    assert "done: remove label automerge, #1" in result.log
+    assert "took off the label automerge of #1" in result.log
     assert opened.labels == ["coreloop"]
     assert states(github, payload) == ["pending", "pending"]
 
@@ -174,7 +175,7 @@ def test_without_the_reviews_act_decides_from_the_live_pull_request_and_nothing_
     github.fail(REFUSED, verb="GET", path="/commits", times=2)
     result = guarded(payload)
     assert not result.green
-    assert "done: remove label automerge, #1\ndone: disable auto merge, #1" in result.log
+    assert "took off the label automerge of #1\ntook off auto-merge of #1" in result.log
     assert (opened.labels, opened.auto_merge) == (["coreloop"], False)
     assert CHECK not in result.ran()
     assert states(github, payload) == ["pending"]
@@ -188,5 +189,5 @@ def test_label_that_the_token_cannot_take_off_is_red_and_the_job_goes_on(
     github.fail(REFUSED, verb="DELETE", path="/labels/")
     result = guarded(payload)
     assert result.green, result.log
-    assert "not done: remove label automerge, #1" in result.log
+    assert "not taken off: the label automerge of #1" in result.log
     assert states(github, payload) == ["pending", "failure"]

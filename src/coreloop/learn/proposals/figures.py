@@ -1,14 +1,13 @@
-"""The figures of proposed lines in a commit's trailers: for promotion, and for the guard."""
+"""The figures of proposed lines in a commit's trailers."""
 
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.learn.proposals.sequence_lines import CaveatEvidence, Fails, GuideEvidence
+from coreloop.learn.proposals.sequence_lines import GuideEvidence
 
 Unit = Literal["calls", "requests"]
 _COUNT: Final = r"[0-9]{1,10}"
-_GUIDE: Final = re.compile(rf"({_COUNT}) of ({_COUNT}) requests, lower bound [01]\.[0-9]{{2}}")
 _STATEMENT: Final = re.compile(
     rf"({_COUNT}) of ({_COUNT}) (calls|requests)(?:, otherwise ({_COUNT}) of ({_COUNT}))?"
 )
@@ -38,16 +37,6 @@ def guide_figures(evidence: GuideEvidence) -> dict[str, str]:
     }
 
 
-def caveat_figures(fails: Fails, evidence: CaveatEvidence) -> dict[str, str]:
-    """Evidence, Observed and Unique-Questions of a caveat."""
-    share = f"{fails.counts.failed} of {fails.counts.of} {fails.counts.unit}"
-    return {
-        "Evidence": f"{share} failed, lower bound {evidence.low}",
-        "Observed": str(fails.counts.of),
-        "Unique-Questions": "not-applicable",
-    }
-
-
 def statement_figures(evidence: StatementEvidence, questions: int) -> dict[str, str]:
     """Evidence, Observed and Unique-Questions of a statement."""
     return {
@@ -55,15 +44,6 @@ def statement_figures(evidence: StatementEvidence, questions: int) -> dict[str, 
         "Observed": str(evidence.n + evidence.other_n),
         "Unique-Questions": str(questions),
     }
-
-
-def read_guide_evidence(written: str) -> tuple[int, int] | None:
-    """Parse a Guide's Evidence trailer to successes and requests; None if it does not parse."""
-    match = _GUIDE.fullmatch(written)
-    if match is None:
-        return None
-    succeeded, requests = int(match[1]), int(match[2])
-    return (succeeded, requests) if succeeded <= requests else None
 
 
 def read_statement_evidence(written: str) -> StatementEvidence | None:
