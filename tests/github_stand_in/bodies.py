@@ -135,6 +135,17 @@ def user(api: str, login: str) -> Json:
     }
 
 
+# fmt: off
+_REPOSITORY_LISTS = (
+    "archive", "assignees", "blobs", "branches", "collaborators", "comments", "commits", "compare",
+    "contents", "contributors", "deployments", "downloads", "events", "forks", "git_commits",
+    "git_refs", "git_tags", "hooks", "issue_comment", "issue_events", "issues", "keys", "labels",
+    "languages", "merges", "milestones", "notifications", "pulls", "releases", "stargazers",
+    "statuses", "subscribers", "subscription", "tags", "teams", "trees",
+)
+# fmt: on
+
+
 def repository(api: str, full_name: str) -> Json:
     owner, name = full_name.split("/")
     here = f"{api}/repos/{full_name}"
