@@ -28,6 +28,7 @@ MODULES = (
     "base.records",
     "base.validation",
     "base.text",
+    "base.github.connect",
     "base.github.github_api",
     "base.github.github_errors",
     "base.github.urllib_transport",
