@@ -2,9 +2,10 @@
 
     uv run python scripts/mutate_guard.py
 
-A rule is a statement that refuses (a ``yield`` or ``raise`` of a reason), or a part of a condition. Where conditions decide what counts (`CONDITIONS`), it is also a filter of a loop,
-an early return, and a member of a set. The tests are collected once; each mutant is a fork of this process in
-which the functions of a module have different code. No file changes. Exits 1 if no test fails without a rule.
+A rule is a statement that refuses (a ``yield`` or ``raise`` of a reason), or a part of a condition. Where
+conditions decide what counts (`CONDITIONS`), it is also a filter of a loop, an early return, and a member of
+a set. The tests are collected once; each mutant is a fork of this process in which the functions of a module
+have different code. No file changes. Exits 1 if no test fails without a rule.
 
 A table, tests/unit/guard/noticed.json, says which test noticed each rule. Where it has no test for a rule, or
 its test passes, all tests run once to see which of them call the rule's function: those run, quickest first.

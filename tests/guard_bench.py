@@ -172,9 +172,10 @@ class Queue:
         group = {"head_sha": git("rev-parse", "HEAD"), "head_ref": ref, "base_sha": git("rev-parse", "HEAD^")}
         return {"action": "checks_requested", "merge_group": group}
 
-    def decide(self) -> Decision:
+    def decide(self, base: str | None = "main") -> Decision:
         """The decision on the group, with what gather would read."""
-        payload, base = self.payload(), self.bench.git("rev-parse", "main")
+        payload = self.payload()
+        base = self.bench.git("rev-parse", base) if base is not None else None
         self.bench.git("switch", "--quiet", "main")
         pulls, commits = list[dict[str, Any]](), list[dict[str, Any]]()
         for entry in self.entries:

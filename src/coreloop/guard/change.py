@@ -66,16 +66,16 @@ class Made:
     author: Account | None = None
     committer: Account | None = None
     message: str = at("commit.message", "")
-    author_email: str | None = at("commit.author.email", None)
-    committer_email: str | None = at("commit.committer.email", None)
+    author_email: str = at("commit.author.email", "")
+    committer_email: str = at("commit.committer.email", "")
     is_verified: bool = at("commit.verification.verified", default=False)
     pull: int | None = None
 
     @property
-    def accounts(self) -> dict[str | None, Account]:
+    def accounts(self) -> dict[str, Account]:
         """Those that GitHub knows, by their addresses; it shows an empty object for some that it does not."""
         pairs = ((self.committer_email, self.committer), (self.author_email, self.author))
-        return {email and email.casefold(): its for email, its in pairs if its is not None and its.login}
+        return {email.casefold(): its for email, its in pairs if its is not None and its.login}
 
     @property
     def co_authors(self) -> set[str]:
@@ -114,7 +114,7 @@ class Pull:
     @property
     def message(self) -> str:
         """Title and description, as a squash merge lands them."""
-        return f"{self.title or ''}\n\n{self.body or ''}"
+        return f"{self.title}\n\n{self.body}"
 
     @property
     def is_fork(self) -> bool:
@@ -127,8 +127,7 @@ class Pull:
         """
         latest: dict[str, Review] = {}
         for review in reviews:
-            url = review.pull_request_url
-            is_own = not url or url.endswith(f"/pulls/{self.number}")
+            is_own = review.pull_request_url.endswith(f"/pulls/{self.number}")
             if is_own and review.user is not None and review.state.upper() in _DECISIVE:
                 latest[review.user.login.casefold()] = review
         return {

@@ -19,8 +19,11 @@ GHOST = {**review_json(), "user": None}
 NOREPLY = "Co-authored-by: M <1+{}@users.noreply.github.com>"
 
 
-def approved(reviews: list[Any], made: list[Any] | None = None, pushes: list[Any] | None = None) -> set[str]:
-    shown = {**pull(author=APP).as_json(), "activity": [push_json(HEAD)] if pushes is None else pushes}
+def approved(
+    reviews: list[Any], made: list[Any] | None = None, pushes: list[Any] | None = None, **more: Any
+) -> set[str]:
+    activity = [push_json(HEAD)] if pushes is None else pushes
+    shown = {**pull(author=APP).as_json(), "activity": activity, **more}
     one = decode(json.dumps(shown), Pull)
     commits = decode(json.dumps(made or [commit_json()]), tuple[Made, ...])
     return one.approvers(decode(json.dumps(reviews), tuple[Review, ...]), commits)
@@ -74,6 +77,12 @@ MADE: list[tuple[str, list[Any], list[Any]]] = [
 def test_who_has_a_part_in_it_approves_nothing(name: str, made: list[Any], pushes: list[Any]):
     assert approved([review_json()], made, pushes) == set()
     assert approved([review_json(), review_json(KIM)], [commit_json()]) == {"maintainer", "kim"}
+
+
+def test_a_deleted_author_and_pusher_have_no_name():
+    assert approved([review_json()], pushes=[push_json(HEAD, None)], user=None) == {"maintainer"}
+    shown = decode(json.dumps({**commit_json(), "author": {}, "committer": {}}), Made)
+    assert shown.accounts == {}
 
 
 def test_who_only_removed_the_branch_before_has_no_part_in_it():

@@ -132,6 +132,31 @@ def test_the_live_pull_request_decides_and_must_be_the_event_s(
     assert_refused(listed(base="release"), "#7 has another base since this event; re-run the newest run")
 
 
+def test_what_an_event_reports_counts_before_github_shows_it(promoted: Happened, check: Check):
+    def decided(action: str, label: str | None = None) -> str:
+        return check(event(action, **vars_of(promoted), label=label, labels=()))[1].partition(":")[0]
+
+    assert decided("labeled", "automerge") == "stops"
+    assert decided("unlabeled", "automerge") == "waits"
+    assert decided("labeled") == "waits"
+    assert decided("auto_merge_enabled") == "stops"
+    assert decided("auto_merge_disabled") == "waits"
+
+
+def test_a_title_alone_is_a_promotion_s(promoted: Happened, check: Check, bench: Bench):
+    sha = bench.project.commit({"other.py": "x = 1\n"}, "fix: x")
+    words = {**vars_of(promoted), "head_sha": sha, "body": None}
+    assert "it has 0 promotions in its commits" in check(event(**words))[1]
+    assert check(event(**{**words, "title": None}))[0] == 0
+
+
+def test_an_event_of_another_name_is_refused_whatever_it_holds(promoted: Happened, check: Check):
+    payload = Payload(promoted).as_json()
+    group = {"head_sha": promoted.pull.head_sha, "head_ref": "x", "base_sha": promoted.pull.base_sha}
+    for name in ("pull_request_target", "push"):
+        assert_refused(check({**payload, "merge_group": group}, name=name), f"the guard decides on no {name}")
+
+
 @pytest.mark.parametrize("option", slow_after(1, ["reviews", "pulls", "commits"]))
 def test_lists_that_are_none_are_refused(option: str, promoted: Happened, check: Check, tmp_path: Path):
     path = tmp_path / "list.json"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from guard_bench import BODY, BRANCH, GITHUB, MESSAGE, PROMOTED, TITLE, Bench, Queue, message_of, put
+from guard_bench import BODY, BRANCH, GITHUB, MESSAGE, PROMOTED, TITLE, Bench, Queue
 from rows import slow_after
 
 WAYS = ["squash", "merge", "rebase"]
@@ -100,18 +100,9 @@ def test_a_promotion_that_a_suggestion_restored_passes_by_squash_alone(way: str,
     assert queue.decide().state == ("success" if way == "squash" else "failure")
 
 
-@pytest.mark.slow
-def test_two_promotions_in_a_group_are_each_approved(queue: Queue):
-    bench = queue.bench
-    line = "- Call once per request"
-    bench.git("switch", "--quiet", "main")
-    bench.start("second")
-    bench.write(put(line, source=PROMOTED), message_of(line))
-    bench.git("switch", "--quiet", "--detach", "main")
-    add(queue, "squash", approved=True)
-    title, _, body = message_of(line).partition("\n\n")
-    bench.git("cherry-pick", "--strategy-option=theirs", "second")
-    bench.git("commit", "--quiet", "--amend", "-m", f"{title} (#8)\n\n{body}")
-    queue.entries.append(queue.entries[0])
-    del queue.entries[1]
-    assert any("of no known pull request" in reason for reason in queue.decide().reasons)
+def test_a_group_s_own_base_counts_without_another(queue: Queue):
+    add(queue, "squash", approved=False)
+    queue.add(8, "work", "squash")
+    assert queue.decide().coreloop
+    queue.bench.git("switch", "--quiet", "--detach", "HEAD@{1}")
+    assert queue.decide(base=None).coreloop is False  # the queue's entry before it is checked by itself
