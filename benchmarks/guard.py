@@ -3,6 +3,7 @@
 As the command, and (``-m``) as the workflow runs it: ``python -I -m coreloop.guard``.
 
     uv run python benchmarks/guard.py
+    uv run python benchmarks/guard.py OTHER/src    # another version's, in turns, and the ratio
 
 The best of 9 runs in turns, to exclude the machine's other load, and the best processor time (user and
 system, with git's), which a busy machine disturbs less.
@@ -28,6 +29,10 @@ GOAL_MS = 150
 """Above ``python -c pass``."""
 N_COMMITS = 500
 COMMAND = str(Path(sys.executable).with_name("dartlab-coreloop"))
+FROM_SOURCE = (
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "runpy.run_module('coreloop.guard', run_name='__main__', alter_sys=True)"
+)
 # Lets Python cache bytecode, as for an installed package.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
@@ -70,19 +75,28 @@ def processor_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def main() -> None:
+def commands_of(payloads: dict[str, Path], other: str | None) -> dict[str, list[str]]:
+    """The commands to compare, by what they check."""
+    about = ["guard", "check", "--event-name", "pull_request", "--event"]
+    commands = {"python -c pass": [sys.executable, "-c", "pass"]}
+    if other is None:
+        commands |= {what: [COMMAND, *about, str(path)] for what, path in payloads.items()}
+        alone = [sys.executable, "-I", "-m", "coreloop.guard", *about[1:]]
+        return commands | {f"{what}, -m": [*alone, str(path)] for what, path in payloads.items()}
+    for version, source in {"this": str(ROOT / "src"), "other": other}.items():
+        start = [sys.executable, "-I", "-c", FROM_SOURCE, source, *about[1:]]
+        commands |= {f"{what}, {version}": [*start, str(path)] for what, path in payloads.items()}
+    return commands
+
+
+def main(other: str | None = None) -> None:
     for role in ("AUTHOR", "COMMITTER"):
         os.environ |= {f"GIT_{role}_NAME": "A Tester", f"GIT_{role}_EMAIL": "tester@example.org"}
     with tempfile.TemporaryDirectory() as name:
         root, payloads = make_branches(Path(name))
-        check = [COMMAND, "guard", "check", "--event-name", "pull_request", "--event"]
-        commands = {"python -c pass": [sys.executable, "-c", "pass"]}
-        commands |= {what: [*check, str(path)] for what, path in payloads.items()}
-        alone = [sys.executable, "-I", "-m", "coreloop.guard", *check[2:]]
-        commands |= {f"{what}, -m": [*alone, str(path)] for what, path in payloads.items()}
-        done = subprocess.run(
-            [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=False, capture_output=True
-        )
+        commands = commands_of(payloads, other)
+        first = next(command for what, command in commands.items() if what.startswith("a promotion"))
+        done = subprocess.run([*first, "--json"], cwd=root, env=ENVIRONMENT, check=False, capture_output=True)
         assert json.loads(done.stdout)["state"] == "pending"  # nobody has approved it
         best = dict.fromkeys(commands, (float("inf"), float("inf")))
         for _ in range(RUNS):
@@ -93,9 +107,12 @@ def main() -> None:
     print(f"python -c pass                      {empty_ms:7.1f} ms, processor {empty_used_ms:.1f} ms")
     for what, (elapsed_ms, used_ms) in best.items():
         above = f"{elapsed_ms - empty_ms:.0f} above it (goal: {GOAL_MS})"
-        used = f"processor {used_ms - empty_used_ms:.0f} above"
-        print(f"guard check, {what:22} {elapsed_ms:7.1f} ms, {above}, {used}")
+        used = f"processor {used_ms:.0f} ms, {used_ms - empty_used_ms:.0f} above"
+        print(f"guard check, {what:26} {elapsed_ms:7.1f} ms, {above}, {used}")
+    for what in payloads if other is not None else ():
+        ratio = best[f"{what}, this"][1] / best[f"{what}, other"][1]
+        print(f"{what}: {ratio:.2f} times the processor time of {other}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

@@ -125,18 +125,18 @@ class Pull:
 
         Who may write, who pushed last, and who must review are left to GitHub's required reviews.
         """
-        latest: dict[str, Review] = {}
+        latest: dict[str, tuple[Account, Review]] = {}
         for review in reviews:
             is_own = review.pull_request_url.endswith(f"/pulls/{self.number}")
             if is_own and review.user is not None and review.state.upper() in _DECISIVE:
-                latest[review.user.login.casefold()] = review
+                latest[review.user.login.casefold()] = review.user, review
         return {
             login
-            for login, its in latest.items()
+            for login, (account, its) in latest.items()
             if its.state.upper() == "APPROVED"
             and its.commit_id == self.head
             and its.author_association in _KNOWN
-            and (its.user is not None and its.user.is_human)
+            and account.is_human
         } - self._makers(made)
 
     def _makers(self, made: Iterable[Made]) -> set[str]:

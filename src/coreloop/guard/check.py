@@ -212,7 +212,7 @@ class _Check:
         reasons = list(whole.refuse())
         later = [its for its in self._commits if its.sha != proof.commit.sha and len(its.parents) == 1]
         bots = {its.sha for its in self._change.made if not all(by.is_human for by in its.accounts.values())}
-        by_people = later and not any(its.sha in bots or "[bot]" in str(its.people) for its in later)
+        by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in later)
         if not (reasons and by_people and whole.is_rewording_of(proof)):
             yield from reasons
         for pull in self._change.pulls:

@@ -106,6 +106,7 @@ def test_what_is_not_known_of_its_makers_is_told():
     assert str(unknown([commit_json(), commit_json(OTHER)], HEAD)).endswith(f"{OTHER[:12]}; sign it")
     assert str(unknown([LEE])).startswith("its co-author lee@example.org has no known account")
     known = commit_json(OTHER, people=("Lee", "LEE@example.org") * 2, author=KIM, verified=True)
+    assert approved([review_json(), review_json(KIM)], [LEE, known]) == {"maintainer"}
     assert unknown([LEE, known]) is None
     assert unknown([{**SIGNED, "author": {}, "committer": {}}]) is None
 

@@ -56,16 +56,6 @@ def about(project: Project, tmp_path: Path) -> Callable[..., list[str]]:
 DANGEROUS = {"labels": ("coreloop", "Auto-Merge"), "auto_merge": True, "draft": False, "sender": BOT}
 
 
-def test_without_confirm_nothing_is_sent(command: Command, hub: GithubStandIn, about):
-    code, out, _ = command("act", *about("ready_for_review", **DANGEROUS))
-    assert code == 0
-    assert out.splitlines() == [
-        "would take off the label Auto-Merge of #1",
-        "would take off auto-merge of #1",
-    ]
-    assert hub.traffic == []
-
-
 def test_with_confirm_labels_and_auto_merge_go(command: Command, hub: GithubStandIn, about):
     code, out, errors = command("act", "--confirm", *about("ready_for_review", **DANGEROUS))
     assert (code, errors) == (0, "")
@@ -98,13 +88,6 @@ def test_there_is_nothing_to_do_for_others(command: Command, hub: GithubStandIn,
     assert (code, out, hub.traffic) == (0, "nothing to take off\n", [])
 
 
-def test_without_a_token_act_is_an_error(command: Command, monkeypatch: pytest.MonkeyPatch, about):
-    monkeypatch.delenv("GITHUB_TOKEN")
-    code, _, errors = command("act", "--confirm", *about(labels=("Auto-Merge",)))
-    assert code == 2
-    assert "there is no GitHub token" in errors
-
-
 def test_ordinary_work_is_only_looked_up(command: Command, hub: GithubStandIn, about, tmp_path: Path):
     out_dir = tmp_path / "said"
     hub.add_pull(branch="fix", draft=False).head_sha = head_of(about())
@@ -118,19 +101,6 @@ def test_ordinary_work_is_only_looked_up(command: Command, hub: GithubStandIn, a
         "commits.json": 0,
     }
     assert [request.path for request in hub.traffic] == [f"/repos/{hub.repo}/pulls/2"]
-
-
-@pytest.mark.parametrize(
-    "settings", ["tools: 7\n", "tools: [\n", "nonsense: 1\n", "tools: {find: {target: 'gone.py::find'}}\n"]
-)
-def test_settings_that_cannot_be_used_stop_no_question_to_github(
-    command: Command, hub: GithubStandIn, about, tmp_path: Path, project: Project, settings: str
-):
-    project.commit({"coreloop.yaml": settings})
-    hub.pulls[0].head_sha = head_of(about())
-    for ordinary in (True, False):
-        words = about("labeled", ordinary=ordinary)
-        assert command("gather", *words, "--out", str(tmp_path / "said"))[::2] == (0, "")
 
 
 def test_a_promotion_is_asked_who_made_it_and_who_approved_it(
@@ -150,16 +120,6 @@ def test_a_promotion_is_asked_who_made_it_and_who_approved_it(
     (made,) = json.loads((out_dir / "commits.json").read_text())
     assert (made["sha"], made["pull"]) == (hub.pulls[0].head_sha, 1)
     assert json.loads((out_dir / "reviews.json").read_text())[-1]["state"] == "APPROVED"
-
-
-@pytest.mark.parametrize("status", slow_after(1, [404, 403]))
-def test_a_server_without_activity_names_no_pusher(
-    status: int, command: Command, hub: GithubStandIn, about, tmp_path: Path
-):
-    hub.fail(Fault(Reply(status, {"message": "No"})), path="/activity")
-    assert command("gather", *about("opened"), "--out", str(tmp_path / "said"))[0] == 0
-    (shown,) = json.loads((tmp_path / "said/pulls.json").read_text())
-    assert "activity" not in shown
 
 
 def head_of(options: list[str]) -> str:
@@ -287,13 +247,6 @@ def test_a_project_without_the_workflow_does_not_require_it(command: Command, pr
     code, _, errors = command("protect", "--confirm")
     assert code == 1
     assert "no workflow in .github/workflows reports block-coreloop-auto-merge" in errors
-
-
-@pytest.mark.usefixtures("protected")
-def test_runs_that_cannot_be_read_are_an_error(command: Command, hub: GithubStandIn):
-    hub.fail(Fault(Reply(403, {"message": "Resource not accessible"})), path="/actions/", times=9)
-    assert command("protect", "--confirm")[0] == 2
-    assert hub.put == {}
 
 
 def test_protect_without_its_file_is_an_error(command: Command):

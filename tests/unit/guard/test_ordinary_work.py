@@ -17,7 +17,6 @@ SOURCED = PROMOTED.replace(b"- First: show", b"- company: from show().code")
 TEXT = b"Ratios of a company."
 OTHERS = OTHER_SOURCE
 FIXTURE = b'def tool(company):\n    """Shows.\n\n    - company: from show().code\n    """\n'
-STYLE = b"Ratios of a company.\n\n    Args:\n        company: never empty\n\n    - Fast, since cached.\n"
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def by(author: Actor, **words: Any) -> dict[str, Any]:
     return {"author": author, "sender": author, "draft": False, **words}
 
 
-FORTY = (
+WORKS = (
     # a refactoring of what a promoted line is about
     Work("refactor: code becomes ticker", {FILE: SOURCED.replace(b"().code", b"().ticker")}, landed=SOURCED),
     Work(
@@ -77,33 +76,14 @@ FORTY = (
     Work("chore: vendor the tools", {f"vendor/{FILE}": PROMOTED}, landed=PROMOTED),
     Work("build: generated clients", {"gen/client.py": SOURCED, "gen/__init__.py": b""}, landed=SOURCED),
     Work("test: a fixture with a line", {"tests/fixtures/tool.py": FIXTURE}),
-    Work(
-        "test: an expected docstring",
-        {"tests/test_docs.py": b'def test():\n    assert doc == """- First: show"""\n'},
-    ),
-    Work("docs: an example in a page", {"docs/lines.md": b"- First: show\n- company: from show().code\n"}),
-    Work("feat: a notebook", {"demo.ipynb": b'{"cells": [{"source": ["- First: show"]}]}\n'}),
     # a person's own lines
     Work("docs: never empty", docs(b"Ratios of a company.\n\n    - company: never empty\n")),
-    Work("docs: always pass", docs(b"Ratios of a company.\n\n    - Always pass company and axis\n")),
     Work("docs: a list", docs(b"Ratios.\n\n    - One.\n    - Two: of three\n    - axis: one of the axes\n")),
-    Work("docs: google style", docs(STYLE)),
-    Work(
-        "docs: call order",
-        docs(b"Ratios of a company.\n\n    - Call before show (same company)\n"),
-        words=by(MAKER),
-    ),
     Work(
         "feat: a tool with its hint",
         {"tools/scan.py": b'def scan(x):\n    """Scans.\n\n    - First: show\n    """\n'},
     ),
     # branches, titles, labels, messages
-    Work(
-        "docs: one style for docstrings",
-        docs(b"The ratios of a company."),
-        words={"branch": "skill/docstring-style"},
-    ),
-    Work("docs: caveats", docs(b"Ratios of a firm."), words={"branch": "skill/caveat-emptor"}),
     Work("feat: coreloop reads more", {"x.py": b"x = 1\n"}, words={"labels": ("coreloop",)}),
     Work(
         "fix: auto-merge when green",
@@ -115,18 +95,9 @@ FORTY = (
         {"x.md": b"y\n"},
         message="docs: on trailers\n\n> Candidate-Key: 0123456789abcdef\n",
     ),
-    Work(
-        "fix: signed off",
-        {"x.py": b"x = 1\n"},
-        message="fix: x\n\nSigned-off-by: A <a@example.org>\nTarget: main",
-    ),
     Work("docs: from a fork", docs(b"Ratios of companies."), words={"same_repo": False}),
-    Work("WIP: draft", {"x.py": b"x = 1\n"}, words={"draft": True}),
     # syntax that the checker's Python does not know, and other encodings
-    Work("feat: newer syntax", {"new.py": b"def f[T](x: T) -> T:\n    match x:\n        case _: return x\n"}),
     Work("test: a broken file", {"tests/bad.py": b"def (:\n    - a: b\n"}),
-    Work("chore: Python 2", {"old.py": b"print '- a bullet'\n"}),
-    Work("docs: Korean", docs("회사의 비율.\n\n    - 빠르다.\n".encode())),
     Work("chore: CRLF", {FILE: SOURCE.replace(b"\n", b"\r\n")}),
     # bots
     Work(
@@ -134,8 +105,6 @@ FORTY = (
         {"requirements.txt": b"polars==1.2\n"},
         words=by(DEPENDABOT, auto_merge=True, labels=("automerge",)),
     ),
-    Work("chore: update ruff", {"pyproject.toml": b"[tool.ruff]\nline-length = 100\n"}, words=by(RENOVATE)),
-    Work("chore: format", {FILE: SOURCE.replace(b"dict[str, str]", b"dict[ str, str ]")}, words=by(RENOVATE)),
     Work("style: hooks", {FILE: PROMOTED.replace(b"{", b"{ ")}, landed=PROMOTED, words=by(RENOVATE)),
     Work(
         "refactor: moved, and formatted by a bot",
@@ -149,11 +118,10 @@ FORTY = (
         landed=PROMOTED,
         words=by(RENOVATE),
     ),
-    Work("docs: typo", {FILE: SOURCE.replace(b"Which.", b"Which one.")}, words=by(RENOVATE)),
 )
 
 
-@pytest.mark.parametrize("work", slow_after(4, FORTY), ids=[work.title.replace(" ", "-") for work in FORTY])
+@pytest.mark.parametrize("work", slow_after(4, WORKS), ids=[work.title.replace(" ", "-") for work in WORKS])
 def test_ordinary_work_passes(work: Work, bench: Bench):
     if work.landed is not None:
         bench.land(work.landed)

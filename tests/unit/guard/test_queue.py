@@ -106,3 +106,17 @@ def test_a_group_s_own_base_counts_without_another(queue: Queue):
     assert queue.decide().coreloop
     queue.bench.git("switch", "--quiet", "--detach", "HEAD@{1}")
     assert queue.decide(base=None).coreloop is False  # the queue's entry before it is checked by itself
+
+
+def test_two_promotions_in_a_group_are_each_proved_and_approved(queue: Queue):
+    git, line = queue.bench.git, "- Call once per request"
+    add(queue, "squash", approved=True)
+    git("switch", "--quiet", "--create", "second")
+    queue.bench.write(put(line, source=PROMOTED), message_of(line))
+    git("switch", "--quiet", "--detach", "HEAD^")
+    title, _, body = message_of(line).partition("\n\n")
+    queue.add(8, "second", "merge", approved=True, title=title, body=body)
+    assert queue.decide().reasons == ()
+    queue.bench.reviews.pop()
+    git("switch", "--quiet", "--detach", "HEAD@{1}")
+    assert queue.decide().reasons == ("#8 waits for the approval of a human without a part in it",)

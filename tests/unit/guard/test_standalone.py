@@ -1,6 +1,5 @@
 """The guard without anything installed: ``python -S`` with PyYAML and coreloop's sources on the path."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,8 +12,6 @@ import pytest
 import yaml
 
 import coreloop
-from coreloop.cli.guard import command as group
-from coreloop.guard.__main__ import _parser
 from github_stand_in import GithubStandIn
 from guarding import Payload, commit, edit, event, ordinary_event
 from promoting import BRANCH, FILE, Project
@@ -112,12 +109,6 @@ def test_what_promote_wrote_waits_for_a_human(python: Run, about) -> None:
     assert completed.stdout.startswith("waits: coreloop pull request\n")
 
 
-def test_other_work_goes_on(python: Run, about) -> None:
-    completed = python("-m", "coreloop.guard", "check", "--json", *about(ordinary_event))
-    assert (completed.returncode, completed.stderr) == (0, "")
-    assert json.loads(completed.stdout)["coreloop"] is False
-
-
 @pytest.mark.slow
 def test_other_work_does_without_the_proof_and_the_settings(python: Run, about, project: Project) -> None:
     heavy = {"yaml", "coreloop.guard.proof", "coreloop.base.project.settings", "coreloop.descriptions.edit"}
@@ -130,33 +121,6 @@ def test_other_work_does_without_the_proof_and_the_settings(python: Run, about, 
         completed = python("-c", check, "check", *about(ordinary_event, **changes))
         assert (completed.returncode, completed.stderr) == (0, "[]\n")
     assert python("-c", check, "check", *about()).stderr == f"{sorted(heavy)}\n"
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    slow_after(
-        1,
-        [
-            ({"labels": ("coreloop", "automerge")}, "the label automerge"),
-            ({"auto_merge": True}, "auto-merge of"),
-            ({"same_repo": False}, "comes from a fork"),
-        ],
-    ),
-    ids=["label", "auto-merge", "a fork"],
-)
-def test_what_could_merge_without_a_human_stops(python: Run, about, changes, reason: str) -> None:
-    completed = python("-m", "coreloop.guard", "check", *about(**changes))
-    assert (completed.returncode, completed.stderr) == (1, "")
-    assert completed.stdout.startswith("stops: coreloop pull request")
-    assert reason in completed.stdout
-
-
-@pytest.mark.slow
-def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project) -> None:
-    project.git("switch", "--quiet", "--detach", "main")
-    head = project.commit({FILE: edit() + b"x = 1\n"}, commit().message)
-    project.git("switch", "--quiet", "main")
-    assert python("-m", "coreloop.guard", "check", *about(head_sha=head)).returncode == 1
 
 
 @pytest.mark.parametrize("passes", slow_after(1, [True, False]), ids=["pending", "red"])
@@ -192,15 +156,6 @@ def test_github_is_asked_and_told_without_anything_foreign(
     assert completed.stderr == NOTHING_BUT_HTTP
 
 
-def test_what_cannot_be_read_is_one_line(python: Run, tmp_path: Path) -> None:
-    words = ("--event", str(tmp_path / "none.json"), "--event-name", "pull_request")
-    completed = python("-m", "coreloop.guard", "check", *words)
-    assert (completed.returncode, completed.stdout) == (2, "")
-    assert completed.stderr.startswith("coreloop.guard: ")
-    assert completed.stderr.count("\n") == 1
-    assert "cannot be read" in completed.stderr
-
-
 @pytest.mark.parametrize("words", slow_after(1, ["", "check", "nothing", "check --ev x --event-name push"]))
 def test_usage_is_2(python: Run, words: str) -> None:
     assert python("-m", "coreloop.guard", *words.split()).returncode == 2
@@ -220,27 +175,3 @@ def test_each_module_stands_on_the_standard_library(python: Run) -> None:
     completed = python("-c", loaded(f"import {', '.join(f'coreloop.{name}' for name in names)}"))
     assert completed.returncode == 0, completed.stderr
     assert completed.stderr.startswith("loaded []")
-
-
-def test_both_shells_have_the_same_options() -> None:
-    here = _parser()._subparsers._group_actions[0].choices
-    assert set(here) == set(group.commands)
-    for name, parser in here.items():
-        mine = {word for action in parser._actions for word in action.option_strings} - {"-h", "--help"}
-        assert mine == {word for option in group.commands[name].params for word in option.opts}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
-@pytest.mark.parametrize("passes", [True, False], ids=["pending", "red"])
-def test_both_shells_tell_the_same(
-    python: Run, about, entry_point, project: Project, passes: bool, as_json
-) -> None:
-    for command in ("check", "act"):
-        words = [command, *about(auto_merge=not passes, title="[CORELOOP-R] 한국어"), *as_json]
-        completed = python("-m", "coreloop.guard", *words)
-        assert entry_point(project.root, "guard", *words) == (
-            completed.returncode,
-            completed.stdout,
-            completed.stderr,
-        )

@@ -9,7 +9,7 @@ import yaml
 
 from coreloop.guard.check import CONTEXT
 from github_stand_in import Fault, GithubStandIn, Reply
-from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
+from guarding import BOT, Payload, commit, edit, event, pull
 from promoting import FILE, Project
 from workflow_runner import RUN_ID, JobResult, WorkflowRunner
 
@@ -82,16 +82,6 @@ def test_what_the_rules_of_the_base_leave_open_is_said(run: Run, github: GithubS
     assert "\nnote: main: who pushed last can approve it (require_last_push_approval)\n" in result.log
 
 
-def test_rules_of_the_base_that_cannot_be_read_change_nothing_and_the_job_s_log_says_so(
-    run: Run, github: GithubStandIn, head: str
-):
-    github.fail(Fault(Reply(422, {"message": "No"})), path="/rules/", times=99)
-    github.add_review(1, "kim", "APPROVED", head)
-    result, found = run("submitted", draft=False)
-    assert found == ["pending", "success"]
-    assert "note: the rules of main are unknown: " in result.log
-
-
 def test_a_pusher_s_approval_does_not_count_and_the_status_links_to_the_run(
     run: Run, github: GithubStandIn, head: str
 ):
@@ -102,12 +92,6 @@ def test_a_pusher_s_approval_does_not_count_and_the_status_links_to_the_run(
     said = github.statuses[head][-1]
     assert said["description"] == WAITS
     assert said["target_url"] == f"https://github.com/octo/tools/actions/runs/{RUN_ID}"
-
-
-def test_a_merge_label_is_taken_off_and_is_then_no_reason(run: Run, github: GithubStandIn):
-    github.pulls[0].labels.append("automerge")
-    assert run("labeled", labels=("coreloop", "automerge"), label="automerge")[1] == ["pending", "pending"]
-    assert github.pulls[0].labels == ["coreloop"]
 
 
 def test_auto_merge_that_the_token_cannot_turn_off_is_red_on_every_event_until_it_is_off(
@@ -134,21 +118,6 @@ def test_a_run_that_cannot_decide_leaves_no_older_green_and_still_takes_the_labe
     result, states = run("labeled", label="automerge", **changes)
     assert (result.result, states[2:]) == ("failure", ["pending"])
     assert opened.labels == ["coreloop"]
-
-
-def test_ordinary_work_is_green(run: Run, github: GithubStandIn, project: Project, head: str):
-    plain = ordinary_event().pull
-    opened = github.pulls[0]
-    opened.title, opened.branch, opened.body, opened.draft = plain.title, plain.branch, plain.body, False
-    opened.labels[:] = ["automerge"]
-    project.git("switch", "--quiet", "--detach", "main")
-    other = project.commit({"x.py": ""}, "fix: x")
-    project.git("switch", "--quiet", "main")
-    project.git("push", "--quiet", "--force", str(project.remote), f"{other}:refs/pull/1/head")
-    opened.head_sha = other
-    run("labeled", ordinary_event, draft=False)
-    assert [status["state"] for status in github.statuses[other]] == ["success"]
-    assert opened.labels == ["automerge"]
 
 
 def test_a_fork_gets_no_status_and_the_job_decides(run: Run, github: GithubStandIn):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from github_stand_in import Fault, GithubStandIn, Reply
-from guarding import BOT, event, ordinary_event
+from guarding import event, ordinary_event
 from promoting import BRANCH, Project
 from stranger import Guarded, examples, merge_group, needs_examples, promote, pull_request, show, states, work
 
@@ -35,16 +35,6 @@ def approve(github: GithubStandIn, number: int = NUMBER) -> None:
 
 
 # --- the merge queue -------------------------------------------------------------------------------
-
-
-def test_queued_ordinary_work_is_green(merged: Project, guarded: Guarded, github: GithubStandIn):
-    work(merged)
-    group = queue(merged, github, ordinary_event)
-    result = guarded(group, "merge_group")
-    assert result.green, result.log
-    assert CHECK in result.ran()
-    assert FALLBACK not in result.ran()
-    assert states(github, group) == ["pending", "success"]
 
 
 def test_queued_promotion_needs_an_approval(merged: Project, guarded: Guarded, github: GithubStandIn):
@@ -130,28 +120,6 @@ def opened(merged: Project, github: GithubStandIn) -> Any:
     return opened
 
 
-def test_auto_merge_is_turned_off_and_is_then_no_reason(
-    opened: Any, merged: Project, guarded: Guarded, github: GithubStandIn
-):
-    opened.auto_merge = True
-    payload = pull_request(merged, event("auto_merge_enabled", number=1, auto_merge=True))
-    result = guarded(payload)
-    assert result.green, result.log
-    assert "took off auto-merge of #1" in result.log
-    assert opened.auto_merge is False
-    assert states(github, payload) == ["pending", "pending"]
-
-
-def test_draft_that_a_machine_made_ready_waits_for_a_human(
-    opened: Any, merged: Project, guarded: Guarded, github: GithubStandIn
-):
-    payload = pull_request(merged, event("ready_for_review", BOT, number=1, draft=False))
-    result = guarded(payload)
-    assert result.green, result.log
-    assert "#1 waits for the approval" in result.log
-    assert states(github, payload) == ["pending", "pending"]
-
-
 def test_without_a_first_answer_act_decides_from_the_event(
     opened: Any, merged: Project, guarded: Guarded, github: GithubStandIn
 ):
@@ -164,30 +132,3 @@ def test_without_a_first_answer_act_decides_from_the_event(
     assert "took off the label automerge of #1" in result.log
     assert opened.labels == ["coreloop"]
     assert states(github, payload) == ["pending", "pending"]
-
-
-def test_without_the_reviews_act_decides_from_the_live_pull_request_and_nothing_turns_green(
-    opened: Any, merged: Project, guarded: Guarded, github: GithubStandIn
-):
-    opened.labels.append("automerge")
-    opened.auto_merge = True
-    payload = pull_request(merged, event("opened", number=1, draft=False))  # a re-run: nothing of it is there
-    github.fail(REFUSED, verb="GET", path="/commits", times=2)
-    result = guarded(payload)
-    assert not result.green
-    assert "took off the label automerge of #1\ntook off auto-merge of #1" in result.log
-    assert (opened.labels, opened.auto_merge) == (["coreloop"], False)
-    assert CHECK not in result.ran()
-    assert states(github, payload) == ["pending"]
-
-
-def test_label_that_the_token_cannot_take_off_is_red_and_the_job_goes_on(
-    opened: Any, merged: Project, guarded: Guarded, github: GithubStandIn
-):
-    opened.labels.append("automerge")
-    payload = pull_request(merged, event("labeled", number=1, label="automerge"))
-    github.fail(REFUSED, verb="DELETE", path="/labels/")
-    result = guarded(payload)
-    assert result.green, result.log
-    assert "not taken off: the label automerge of #1" in result.log
-    assert states(github, payload) == ["pending", "failure"]
