@@ -164,7 +164,7 @@ class Queue:
             git("commit", "--quiet", "-m", f"{title} (#{number})\n\n{body}", **GITHUB)
         else:
             subject = f"Merge pull request #{number} from octo/{happened.pull.branch}"
-            git("merge", "--quiet", "--no-ff", "-m", f"{subject}\n\n{title}", head, **GITHUB)
+            git("merge", "--quiet", "--no-ff", "-m", f"{subject}\n\n{title}\n\n{body}", head, **GITHUB)
 
     def payload(self) -> dict[str, Any]:
         git, base = self.bench.git, self.bench.git("rev-parse", "main")

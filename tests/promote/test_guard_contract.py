@@ -125,15 +125,6 @@ def test_stricter_rules_and_those_that_the_file_does_not_name_stay(
     assert [request.verb for request in github.traffic if request.verb != "GET"] == ["PUT"]
 
 
-def test_a_check_that_any_app_may_report_is_a_difference(github: GithubStandIn, api: GithubApi) -> None:
-    wanted = read_wanted(ROOT / FILE)
-    weak = protection_body(wanted, read_current(api, "main"))
-    weak["required_status_checks"]["checks"][0]["app_id"] = -1
-    github.put["main"] = weak
-    (found,) = (entry for entry in differences(wanted, read_current(api, "main")) if "check" in entry.rule)
-    assert found.rule == "required check block-coreloop-auto-merge"
-
-
 def test_who_does_not_administer_is_told(github: GithubStandIn, api: GithubApi) -> None:
     github.rights = "app"
     with pytest.raises(ForgeForbiddenError, match="cannot read the protection of branch main"):

@@ -14,7 +14,7 @@ from coreloop.base.validation import ShapeError, at, decode
 
 _MARKED: Final = re.compile(r"\s*\[coreloop-[rf]\] docs\(", re.IGNORECASE)
 QUEUED: Final = re.compile(r"(?:refs/heads/)?gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
-_NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
+_NOREPLY: Final = re.compile(r"(?:0*([1-9][0-9]*\+))?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _DECISIVE: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # A member whose membership is private is shown as CONTRIBUTOR; who may write is GitHub's to know.
 _KNOWN: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
@@ -32,10 +32,16 @@ class Account:
 
     login: str = ""
     type: str = ""
+    id: int = 0
 
     @property
     def is_human(self) -> bool:
         return self.type == "User" and not self.login.endswith("[bot]")
+
+    @property
+    def names(self) -> set[str]:
+        """The login in lower case and, as in a noreply address, the number, which outlives a login."""
+        return {self.login.casefold(), f"{self.id}+"} - {"", "0+"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ class Pull:
 
         Who may write, who pushed last, and who must review are left to GitHub's required reviews.
         """
-        latest: dict[str, tuple[Account, Review]] = {}
+        latest, makers = dict[str, tuple[Account, Review]](), self._makers(made)
         for review in reviews:
             is_own = review.pull_request_url.endswith(f"/pulls/{self.number}")
             if is_own and review.user is not None and review.state.upper() in _DECISIVE:
@@ -137,17 +143,18 @@ class Pull:
             and its.commit_id == self.head
             and its.author_association in _KNOWN
             and account.is_human
-        } - self._makers(made)
+            and makers.isdisjoint(account.names)
+        }
 
     def _makers(self, made: Iterable[Made]) -> set[str]:
-        """Logins of all who opened, wrote, co-wrote, committed or pushed any of it, in lower case."""
+        """All who opened, wrote, co-wrote, committed or pushed any of it, as in `Account.names`."""
         accounts = [self.user, *(push.actor for push in self.activity if push.after.strip("0"))]
-        names = list[str]()
+        names = set[str]()
         for commit in made:
             accounts += commit.accounts.values()
-            names += (match[1] for match in map(_NOREPLY.match, commit.co_authors) if match)
-        names += (account.login for account in accounts if account is not None)
-        return {name.casefold() for name in names}
+            matches = filter(None, map(_NOREPLY.match, commit.co_authors))
+            names.update(name for match in matches for name in match.groups(""))
+        return names.union(*(account.names for account in accounts if account is not None))
 
     def unknown_maker(self, made: Sequence[Made], pushed: Collection[str]) -> str | None:
         """What is not known of who made it: an approval may then be its maker's own.

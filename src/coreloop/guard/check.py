@@ -117,11 +117,10 @@ class _Check:
     # --- what is a promotion ---------------------------------------------------------------------------
 
     def _promoting(self) -> Iterator[Commit]:
-        """The commits that promote, newest first; a merge may repeat the trailers of what it brings."""
-        marked = [commit for commit in self._commits if says_promotion(commit.message)]
-        carried = {promoted_keys(its.message) for its in marked if len(its.parents) == 1}
-        own = [its for its in marked if len(its.parents) == 1 or promoted_keys(its.message) not in carried]
-        for commit in own:
+        """The commits that promote, newest first; not those that a protected branch has already."""
+        for commit in filter(lambda its: says_promotion(its.message), self._commits):
+            if any(commit in log for log in self._logs.values()):
+                continue
             if not self._is_merged(read_promoted(commit.message), *commit.parents[:1], commit.sha):
                 yield commit
 

@@ -16,7 +16,7 @@ from rows import each_row, slow_after
 
 OTHER = "c" * 40
 GHOST = {**review_json(), "user": None}
-NOREPLY = "Co-authored-by: M <1+{}@users.noreply.github.com>"
+NOREPLY = "Co-authored-by: M <01+{}@users.noreply.github.com>"
 
 
 def approved(
@@ -68,6 +68,7 @@ MADE: list[tuple[str, list[Any], list[Any]]] = [
     ("committed one", [{**commit_json(), "committer": REVIEWER.as_json()}], []),
     ("co-wrote one", [commit_json(message=f"x\n\n{NOREPLY.format('maintainer')}")], []),
     ("co-wrote one, indented", [commit_json(message=f"x\n\n  {NOREPLY.format('Maintainer')}")], []),
+    ("co-wrote one under another login", [commit_json(message=f"x\n\n* {NOREPLY.format('old')}")], []),
     ("pushed the head", [commit_json()], [push_json(HEAD, REVIEWER)]),
     ("pushed before another", [commit_json()], [push_json(HEAD, KIM), push_json(OTHER, REVIEWER, HEAD)]),
 ]

@@ -139,7 +139,7 @@ def release(bench: Bench) -> None:
     """The default branch goes into a release branch, with promotions and other work."""
     bench.git("branch", "release", "main")
     bench.land()
-    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.write(b"x = 1\n", f"{MESSAGE.splitlines()[0]}\n\nWithout trailers.", "other.py")
     bench.push()
     bench.base, bench.words = "release", {"title": "Release 2", "body": BODY}
     bench.start("next")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from guard_bench import BODY, BRANCH, GITHUB, MESSAGE, PROMOTED, TITLE, Bench, Queue
+from guard_bench import BODY, BRANCH, GITHUB, MESSAGE, PROMOTED, TITLE, Bench, Queue, message_of, put
 from rows import slow_after
 
 WAYS = ["squash", "merge", "rebase"]

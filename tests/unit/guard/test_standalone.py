@@ -156,11 +156,6 @@ def test_github_is_asked_and_told_without_anything_foreign(
     assert completed.stderr == NOTHING_BUT_HTTP
 
 
-@pytest.mark.parametrize("words", slow_after(1, ["", "check", "nothing", "check --ev x --event-name push"]))
-def test_usage_is_2(python: Run, words: str) -> None:
-    assert python("-m", "coreloop.guard", *words.split()).returncode == 2
-
-
 def own_modules() -> list[str]:
     """Modules that must stand on the standard library and PyYAML."""
     package = SOURCE / "coreloop"

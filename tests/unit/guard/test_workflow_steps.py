@@ -1,6 +1,5 @@
 """The guard's job step by step in a stranger's project: the merge queue, and what act takes back."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from github_stand_in import Fault, GithubStandIn, Reply
 from guarding import event, ordinary_event
 from promoting import BRANCH, Project
-from stranger import Guarded, examples, merge_group, needs_examples, promote, pull_request, show, states, work
+from stranger import Guarded, merge_group, promote, pull_request, show, states, work
 
 pytestmark = pytest.mark.slow
 NUMBER = 7
@@ -88,24 +87,6 @@ def test_group_before_coreloop_is_there_is_decided_by_its_commits(
     assert FALLBACK in result.ran()
     assert result.green is not promotes, result.log
     assert states(github, group) == ["pending", "failure" if promotes else "success"]
-
-
-@needs_examples
-@pytest.mark.parametrize("promotes", [False, True], ids=["ordinary", "promotion"])
-def test_github_s_example_groups_go_through_every_step(
-    promotes: bool, merged: Project, guarded: Guarded, github: GithubStandIn
-):
-    payload = copy.deepcopy(examples("merge_group")[0])
-    number = int(payload["merge_group"]["head_ref"].partition("/pr-")[2].partition("-")[0])
-    promote(merged) if promotes else work(merged)
-    payload["merge_group"] |= queue(merged, github, event if promotes else ordinary_event, number)[
-        "merge_group"
-    ]
-    approve(github, number)
-    result = guarded(payload, "merge_group")
-    assert result.green, result.log
-    assert ("not a coreloop pull request" in result.log) is not promotes
-    assert states(github, payload) == ["pending", "success"]
 
 
 # --- what act takes back ---------------------------------------------------------------------------
