@@ -140,14 +140,14 @@ class _Check:
 
         On the branch that has them, they are brought again where their docstring gains a line.
         """
-        keys, base = {group["Candidate-Key"] for group in groups}, self._change.base
+        ours, base = {_identity(group) for group in groups}, self._change.base
         own, *others = (
-            {key for commit in log for key in promoted_keys(commit.message)}
+            {_identity(group) for commit in log for group in read_promoted(commit.message)}
             for log in (self._logs[base], *self._logs.values())
         )
-        if not keys or not keys <= own.union(*others):
+        if not ours or not ours <= own.union(*others):
             return False
-        return not keys <= own or not any(self._gains(group, *ends) for group in groups)
+        return not ours <= own or not any(self._gains(group, *ends) for group in groups)
 
     def _gains(self, group: Mapping[str, str], *ends: str) -> bool:
         """Whether a docstring gets bullets between two commits that the base does not have."""
@@ -209,9 +209,9 @@ class _Check:
         """Why a pull request is more than its promotion, or than its promotion in a person's words."""
         whole = replace(proof, old=self._start, new=self._change.head)
         reasons = list(whole.refuse())
-        later = [its for its in self._commits if its.sha != proof.commit.sha and len(its.parents) == 1]
+        others = [its for its in self._commits if its.sha != proof.commit.sha and len(its.parents) == 1]
         bots = {its.sha for its in self._change.made if not all(by.is_human for by in its.accounts.values())}
-        by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in later)
+        by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in others)
         if not (reasons and by_people and whole.is_rewording_of(proof)):
             yield from reasons
         for pull in self._change.pulls:
@@ -240,3 +240,8 @@ class _Check:
                 log = self._repository.log(ends[0], exclude=ends[1] or self._start)
                 pushed |= {push.after, *(commit.sha for commit in log)}
         return pushed
+
+
+def _identity(group: Mapping[str, str]) -> tuple[str, str]:
+    """The proposal and the docstring of a promotion."""
+    return group["Candidate-Key"], group.get("Target", "")

@@ -222,6 +222,12 @@ def corrected(bench: Bench) -> None:
     bench.write(PROMOTED.replace(b"First: show", b"First: search"), f"docs: x\n\n{TRAILERS}\n")
 
 
+def other_target(bench: Bench) -> None:
+    """The same, with the name of another docstring in the trailers."""
+    corrected(bench)
+    bench.git("commit", "--quiet", "--amend", "-m", f"docs: x\n\n{TRAILERS.replace('::analysis', '::other')}")
+
+
 def promoted_again(bench: Bench) -> None:
     """A promotion whose line is gone, promoted again with a line more."""
     bench.land()
@@ -255,7 +261,8 @@ def merge_with_trailers(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "build", slow_after(2, [corrected, other_key, promoted_again, not_merged, merge_with_trailers])
+    "build",
+    slow_after(2, [corrected, other_key, other_target, promoted_again, not_merged, merge_with_trailers]),
 )
 def test_the_trailers_of_a_promotion_on_another_change_are_red(build, bench: Bench):
     build(bench)
