@@ -65,6 +65,7 @@ def test_an_approval_that_does_not(name: str, reviews: list[Any]):
 
 MADE: list[tuple[str, list[Any], list[Any]]] = [
     ("wrote a commit", [commit_json(author=REVIEWER)], []),
+    ("wrote one, without a number", [commit_json(author=Actor("Maintainer"))], []),
     ("committed one", [{**commit_json(), "committer": REVIEWER.as_json()}], []),
     ("co-wrote one", [commit_json(message=f"x\n\n{NOREPLY.format('maintainer')}")], []),
     ("co-wrote one, indented", [commit_json(message=f"x\n\n  {NOREPLY.format('Maintainer')}")], []),
@@ -137,8 +138,8 @@ def suggested(bench: Bench) -> None:
 
 
 def edited(bench: Bench) -> None:
-    """The reviewer edits the line on GitHub."""
-    bench.promote(author=APP)
+    """The reviewer edits an app's line on GitHub."""
+    bench.promote(author=APP, GIT_AUTHOR_NAME=APP.login, GIT_COMMITTER_NAME=APP.login)
     bench.write(REWORDED, "Update finance.py", **AS_REVIEWER, **GITHUB)
 
 
@@ -153,6 +154,28 @@ def hidden(bench: Bench) -> None:
     bench.promote(author=APP)
     bench.write(REWORDED, "Update finance.py", **AS_KIM)
     bench.pushes = [push_json(bench.git("rev-parse", "HEAD"), KIM, bench.git("rev-parse", "HEAD^"))]
+
+
+def forced(bench: Bench) -> None:
+    """A push replaced another, whose commit is gone."""
+    head = bench.promote(author=APP)
+    bench.pushes = [push_json(head, APP, "f" * 40), push_json("f" * 40, APP)]
+
+
+def at_once(bench: Bench) -> None:
+    """One push brings the promotion, and an edit of its line."""
+    bench.promote(author=APP)
+    bench.write(REWORDED, "Update finance.py", **AS_KIM)
+    bench.pushes = [push_json(bench.git("rev-parse", "HEAD"), KIM, bench.git("rev-parse", "main"))]
+
+
+def from_somewhere(bench: Bench) -> None:
+    """GitHub does not tell where the branch was before."""
+    bench.pushes = [{"after": bench.promote(author=APP), "actor": APP.as_json()}]
+
+
+def by_nobody(bench: Bench) -> None:
+    bench.pushes = [push_json(bench.promote(author=APP), None)]
 
 
 def by_a_machine(bench: Bench) -> None:
@@ -192,6 +215,10 @@ WAYS: list[tuple[Callable[[Bench], None], str, str]] = [
     (suggested, "pending", "pending"),
     (hidden, "pending", "pending"),
     (updated, "success", "pending"),
+    (forced, "success", "success"),
+    (at_once, "success", "pending"),
+    (from_somewhere, "success", "success"),
+    (by_nobody, "pending", "pending"),
     (restored, "success", "pending"),
     (by_a_machine, "failure", "failure"),
     (by_an_app_with_a_name, "failure", "failure"),
