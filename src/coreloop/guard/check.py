@@ -126,10 +126,9 @@ class _Check:
 
     def _promoting_pulls(self) -> Iterator[Pull]:
         """The pull requests whose words say that they promote; of a group also those whose commits do."""
+        promoted = [group for commit in self._commits for group in read_promoted(commit.message)]
         for pull in self._change.pulls:
             made = [its.message for its in self._change.made_for(pull) if self._change.is_group]
-            own = made or [commit.message for commit in self._commits]
-            promoted = [group for text in own for group in read_promoted(text)]
             # the title of a backport has no trailers
             said = [read_promoted(its) or promoted for its in (pull.message, *made) if says_promotion(its)]
             if not all(self._is_merged(its, self._change.base, self._change.head) for its in said):
@@ -208,12 +207,11 @@ class _Check:
     def _refuse_whole(self, proof: "Proof") -> Iterator[str]:
         """Why a pull request is more than its promotion, or than its promotion in a person's words."""
         whole = replace(proof, old=self._start, new=self._change.head)
-        reasons = list(whole.refuse())
-        others = [its for its in self._commits if its.sha != proof.commit.sha and len(its.parents) == 1]
+        others = [its for its in self._commits if its.sha != proof.commit.sha]
         bots = {its.sha for its in self._change.made if not all(by.is_human for by in its.accounts.values())}
         by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in others)
-        if not (reasons and by_people and whole.is_rewording_of(proof)):
-            yield from reasons
+        if not (by_people and whole.is_rewording_of(proof)):
+            yield from whole.refuse()
         for pull in self._change.pulls:
             if read_promoted(pull.message) != proof.groups:
                 yield "the trailers in its description are not its commit's; restore them"
