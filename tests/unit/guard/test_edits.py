@@ -130,7 +130,7 @@ REFUSED = {
     "an escape": (PLAIN, changed("Sum.", "Sum. \\n\n", NEW)),
     "an escaped letter of a line": (
         WITH_LIST,
-        changed("get_user\n", "get_user\n    - First: sho\\x77\n", WITH_LIST),
+        changed("get_user().name\n", "get_user().name\n    - First: sho\\x77\n", WITH_LIST),
     ),
     "a line before the new section": (PLAIN, changed("More.\n\n", "More.\n\n    x.\n\n", NEW)),
     "another section": (PLAIN, changed("Guide", "Notes", NEW)),
