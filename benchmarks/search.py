@@ -25,11 +25,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.changes import IndexReport
 from coreloop.answer.search.index.index_provider import IndexProvider
-from coreloop.answer.search.index.run import update_index
-from coreloop.answer.search.index.store import writing
+from coreloop.answer.search.index.run import IndexReport, index_paths
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
+from coreloop.base.project.workspace import open_workspace
 
 REPORTED, TUNED = (0,), (3, 5)
 """Of each eleven questions, the one that is reported, and those that the terms were chosen on."""
@@ -44,11 +43,10 @@ def korquad(data: Path) -> tuple[list[str], list[tuple[str, int]]]:
     return [part["context"] for part in found], questions
 
 
-def update(folder: Path, database: Path) -> tuple[IndexReport, float]:
+def update(folder: Path) -> tuple[IndexReport, float]:
     begun = time.perf_counter()
     now = datetime.now(UTC)
-    with writing(database) as connection:
-        report = update_index(connection, [folder], root=folder, data_dir=folder / "data", now=now)
+    report = index_paths(open_workspace(folder), [folder], now=now)
     return report, time.perf_counter() - begun
 
 
@@ -102,12 +100,13 @@ def made_up(paragraphs: list[str], english: list[str], folder: Path, *, megabyte
 def show_speed(
     paragraphs: list[str], questions: list[tuple[str, int]], scratch: Path, *, megabytes: int, file_kb: int
 ) -> bool:
-    folder, database = scratch / "made-up", scratch / "big.db"
+    folder = scratch / "made-up"
+    database = open_workspace(folder).index_file
     folder.mkdir()
     docs = [path.read_text(encoding="utf-8") for path in (Path(__file__).parents[1] / "docs").rglob("*.md")]
     english = [sentence for text in docs for sentence in re.split(r"(?<=\.)\s", text) if len(sentence) > 20]
     files = made_up(paragraphs, english, folder, megabytes=megabytes, file_kb=file_kb)
-    _, elapsed_s = update(folder, database)
+    _, elapsed_s = update(folder)
     size = database.stat().st_size / 1e6
     print(f"{megabytes} MB in {files:,} files: indexed in {elapsed_s:.1f} s, database {size:.0f} MB")
     changed_ms = change_one(folder, folder / "0" / "7.md", database)
@@ -125,11 +124,11 @@ def show_speed(
 def change_one(folder: Path, changed: Path, database: Path) -> float:
     """Change a file five times; returns the median time of an update in milliseconds."""
     time.sleep(2.1)  # a file that changed less than two seconds before it was read is read again
-    update(folder, database)
+    update(folder)
     times_ms = []
     for turn in range(5):
         changed.write_text(f"{changed.read_text(encoding='utf-8')}\n# turn {turn}\n", encoding="utf-8")
-        report, one_s = update(folder, database)
+        report, one_s = update(folder)
         assert report.counts["changed"] == 1, report
         times_ms.append(one_s * 1e3)
     print("one changed file: " + ", ".join(f"{ms:.0f}" for ms in times_ms) + " ms")
@@ -138,7 +137,8 @@ def change_one(folder: Path, changed: Path, database: Path) -> float:
 
 def show_code(scratch: Path, n_files: int) -> bool:
     """Index Python files of the installed packages, with their symbols and imports."""
-    folder, database = scratch / "code", scratch / "code.db"
+    folder = scratch / "code"
+    database = open_workspace(folder).index_file
     installed = sorted(
         Path(pytest.__file__).parents[1].rglob("*.py"), key=lambda path: sha256(bytes(path)).digest()
     )
@@ -146,7 +146,7 @@ def show_code(scratch: Path, n_files: int) -> bool:
         copy = folder / f"{number // 100}" / f"module_{number}.py"
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
-    _, elapsed_s = update(folder, database)
+    _, elapsed_s = update(folder)
     with closing(sqlite3.connect(database)) as connection:
         ((symbols,),) = connection.execute("SELECT count(*) FROM entries")
     print(f"{n_files:,} Python files, {symbols:,} symbols: indexed in {elapsed_s:.1f} s")
@@ -173,9 +173,9 @@ def main() -> int:
         folder.mkdir()
         for number, text in enumerate(paragraphs):
             (folder / f"{number}.txt").write_text(text, encoding="utf-8")
-        _, elapsed_s = update(folder, scratch / "index.db")
+        _, elapsed_s = update(folder)
         print(f"{len(paragraphs):,} paragraphs indexed in {elapsed_s:.1f} s")
-        provider = IndexProvider(scratch / "index.db")
+        provider = IndexProvider(open_workspace(folder).index_file)
         reached = [show_found(provider, asked), show_words(provider, paragraphs)]
         if options.megabytes:
             size = {"megabytes": options.megabytes, "file_kb": options.file_kb}

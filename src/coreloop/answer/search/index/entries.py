@@ -1,4 +1,4 @@
-"""Rows of what files declare, and of what they import."""
+"""Rows of what files declare."""
 
 import sqlite3
 from typing import Final
@@ -15,21 +15,18 @@ _REMOVED: Final = "INSERT INTO entry_words (entry_words, rowid, heading, words) 
 
 
 def add_entries(connection: sqlite3.Connection, document_id: int | None, document: Document) -> None:
-    """Add what a document declares and imports."""
+    """Add what a document declares."""
     for entry in document.entries:
         values = (document_id, entry.kind, entry.name, entry.line, entry.text)
         row = connection.execute(_ENTRY, (*values, entry.is_public, entry.is_documented))
         connection.execute(_WORDS, (row.lastrowid, *_entry_words(entry.name, entry.text)))
-    rows = [(document_id, module) for module in document.imports]
-    connection.executemany("INSERT INTO imports VALUES (?, ?)", rows)
 
 
 def remove_entries(connection: sqlite3.Connection, document_id: int) -> None:
-    """Remove what a document declares and imports."""
+    """Remove what a document declares."""
     rows = connection.execute("SELECT id, name, text FROM entries WHERE document_id = ?", (document_id,))
     connection.executemany(_REMOVED, [(key, *_entry_words(name, text)) for key, name, text in rows])
     connection.execute("DELETE FROM entries WHERE document_id = ?", (document_id,))
-    connection.execute("DELETE FROM imports WHERE document_id = ?", (document_id,))
 
 
 def _entry_words(name: str, text: str) -> tuple[str, str]:

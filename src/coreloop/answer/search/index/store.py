@@ -73,13 +73,6 @@ CREATE VIRTUAL TABLE entry_words USING fts5(
     heading, words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
 );
 
--- Modules that a file imports; relative ones begin with dots.
-CREATE TABLE imports (
-    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-    module TEXT NOT NULL,
-    PRIMARY KEY (document_id, module)
-) WITHOUT ROWID;
-
 -- Files that had no text when they were last read: they are not read again before they change.
 CREATE TABLE unread_files (
     path TEXT PRIMARY KEY,
@@ -212,10 +205,8 @@ def unread_files(connection: sqlite3.Connection) -> dict[str, UnreadFile]:
     return {row[0]: UnreadFile(*row) for row in rows}
 
 
-def put_unread(connection: sqlite3.Connection, file: UnreadFile, *, known_id: int | None) -> None:
-    """Remember a file without text; what was stored of it is removed."""
-    if known_id is not None:
-        remove_document(connection, known_id)
+def put_unread(connection: sqlite3.Connection, file: UnreadFile) -> None:
+    """Remember a file without text."""
     values = (file.path, file.size_bytes, file.mtime_ns, file.reason)
     connection.execute("INSERT OR REPLACE INTO unread_files VALUES (?, ?, ?, ?)", values)
 
