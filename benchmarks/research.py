@@ -24,8 +24,8 @@ from coreloop.answer.models import offline
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import run_research
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Empty, Found, SearchAnswer, SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.stores.store import open_store

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.index.run import IndexReport, index_paths
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 from coreloop.base.project.workspace import open_workspace
 

@@ -88,7 +88,7 @@ def ask(
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.research.answer_outcome import EXIT_CODES
+    from coreloop.answer.research.answer import EXIT_CODES
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research

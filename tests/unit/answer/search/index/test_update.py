@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.search.index import run, tree
-from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.index.store import INDEX
 from coreloop.answer.search.provider import Failed, SearchLimits
 from coreloop.base import sqlite
