@@ -109,7 +109,7 @@ def _together(claim: str, texts: Sequence[str]) -> float:
 
 def _number(text: str) -> str:
     digits = re.sub(r"[^\d.]", "", text).lstrip("0") or "0"
-    return f"{digits}%" if not text.strip()[-1].isdecimal() else digits
+    return f"{digits}%" if text.rstrip().endswith(("%", "percent", "퍼센트", "프로")) else digits
 
 
 def _beginning(name: str) -> str:

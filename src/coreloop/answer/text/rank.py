@@ -47,7 +47,7 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
 _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
     "default": re.compile(r"\bdefaults?\b|기본", re.IGNORECASE),
     "date": re.compile(
-        r"\b[12]\d{3}s?\b|\d+\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
+        r"\b[12]\d{3}s?\b|(?<!\d)\d{1,4}\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
         r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b\d{1,2}(?:st|nd|rd|th) century"
         r"|days?\b|nights?\b|\b(?:after|before|until|once|while)\b",
         re.IGNORECASE,
