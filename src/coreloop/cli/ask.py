@@ -38,7 +38,7 @@ def command(question: str, *, session: str, no_repair: bool, verbose: bool, as_j
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.research.answer_outcome import EXIT_CODES
+    from coreloop.answer.research.answer import EXIT_CODES
     from coreloop.answer.research.run import answer
 
     with project_deps() as deps, model_error_as_json(as_json):

@@ -13,7 +13,7 @@ from coreloop.cli.emit import emit
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 
 if TYPE_CHECKING:
-    from coreloop.answer.search.index.changes import IndexReport
+    from coreloop.answer.search.index.run import IndexReport
 
 _KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
 

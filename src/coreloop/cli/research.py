@@ -88,8 +88,7 @@ def ask(
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
     """
-    from coreloop.answer.research.answer_outcome import EXIT_CODES
-    from coreloop.answer.research.changed_sources import changed_line, changed_sources
+    from coreloop.answer.research.answer import EXIT_CODES
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research
@@ -111,9 +110,6 @@ def ask(
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     emit(response, as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
-    if changed := changed_sources(state, deps.workspace):
-        again = "dartlab-coreloop index reads them again"
-        click.echo(printable(f"{changed_line(changed)}; {again}"), err=True)
     # a pause is no end: the run goes on where it was
     sys.exit(0 if state.status == "paused" else EXIT_CODES[response.end])
 
@@ -143,19 +139,16 @@ def list_(limit: int, as_json: bool) -> None:
 def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
     from coreloop.answer.research.answer import respond
-    from coreloop.answer.research.changed_sources import changed_line, changed_sources
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.memory import retrieve
     from coreloop.answer.research.research_state import knowledge_of
 
-    with project_store() as (workspace, store):
+    with project_store() as (_, store):
         state = read_session(store, run_id)
     if iteration is not None:
         emit(retrieve(knowledge_of(state), iteration), as_json=as_json, text=show_sources)
         return
     emit(respond(state), as_json=as_json, text=partial(show_response, state=state, is_verbose=verbose))
-    if changed := changed_sources(state, workspace):
-        click.echo(printable(changed_line(changed)), err=as_json)
 
 
 @command.command()
@@ -165,13 +158,12 @@ def show(run_id: str | None, iteration: int | None, verbose: bool, as_json: bool
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     """Write the report of a research, also while it runs or after a crash."""
-    from coreloop.answer.research.changed_sources import changed_sources
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.report import write_report
 
-    with project_store() as (workspace, store):
+    with project_store() as (_, store):
         state = read_session(store, run_id)
-    write_report(state, form, out, changed=changed_sources(state, workspace))
+    write_report(state, form, out)
     emit(
         {"file": encodable(os.fsdecode(out))},
         as_json=as_json,

@@ -231,7 +231,7 @@ def report(run_id: str | None, session: str, form: str, out: Path | None, as_jso
     with project_store() as (workspace, store):
         state = read_run(store, _run(workspace, store, run_id, session))
     if out is None:
-        click.echo(REPORTS[form](state, ()))
+        click.echo(REPORTS[form](state))
         return
     write_report(state, form, out)
     emit(

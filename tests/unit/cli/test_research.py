@@ -236,17 +236,6 @@ def test_the_documentation_is_asked(tmp_path: Path, research: Research):
     assert answer == "`pause` takes effect after the current iteration. [1]"
 
 
-@pytest.mark.parametrize("words", [("show",), ("show", "--json")])
-def test_a_cited_file_that_is_gone_is_named(tmp_path: Path, research: Research, words: tuple[str, ...]):
-    project(tmp_path)
-    research(QUESTION)
-    (tmp_path / "docs" / "han.md").unlink()
-    done = research(*words)
-    said = done.stderr if "--json" in words else done.stdout
-    assert said.splitlines()[-1] == "removed since: docs/han.md [1]"
-    assert "removed since: docs/han.md" in export(research, tmp_path, "html")
-
-
 def test_the_sources_of_an_iteration_are_shown_as_they_were_retrieved(tmp_path: Path, research: Research):
     project(tmp_path)
     research(QUESTION)

@@ -65,7 +65,7 @@ def test_what_promote_writes_in_a_section_is_proved(name: str):
 
 def test_what_promote_writes_in_the_first_block_is_proved():
     assert proved(BARE, WITH_LIST) == (list(FIRST), [])
-    longer = changed("get_user\n\n", "get_user\n    - axis: from show().name\n\n", WITH_LIST)
+    longer = changed("get_user().name\n\n", "get_user().name\n    - axis: from show().name\n\n", WITH_LIST)
     assert proved(WITH_LIST, longer) == (["- axis: from show().name"], [])
     better = changed(
         "- user: from get_user().name\n",
@@ -151,8 +151,14 @@ REFUSED = {
     "a second section of the name": (HAS, TWICE),
     "above the text": (BARE, changed("Sum.\n", "Sum.\n\n    - user: from pay().name\n\n    More.\n", BARE)),
     "glued to the text": (BARE, changed("Sum.\n\n", "Sum.\n    - user: from pay().name\n\n", BARE)),
-    "glued to a section": (WITH_LIST, changed("get_user\n\n", "get_user\n    - Call once\n", WITH_LIST)),
-    "nested": (WITH_LIST, changed("get_user\n\n", "get_user\n      - user: from pay().name\n\n", WITH_LIST)),
+    "glued to a section": (
+        WITH_LIST,
+        changed("get_user().name\n\n", "get_user().name\n    - Call once\n", WITH_LIST),
+    ),
+    "nested": (
+        WITH_LIST,
+        changed("get_user().name\n\n", "get_user().name\n      - user: from pay().name\n\n", WITH_LIST),
+    ),
     "parted": (WITH_LIST, changed("orders[]\n", "orders[]\n\n    - user: from pay().name\n", WITH_LIST)),
     "indented further": (BARE, changed("Sum.\n", "Sum.\n\n        - user: from pay().name\n", BARE)),
     "broken elsewhere": (BARE, changed("from get_user", "from\n      get_user", WITH_LIST)),
