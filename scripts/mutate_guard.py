@@ -2,15 +2,15 @@
 
     uv run python scripts/mutate_guard.py
 
-A rule is a statement that refuses (a ``yield`` or ``raise`` of a reason), a function in the policy's tables,
-or a part of a condition. Where conditions decide what counts (`CONDITIONS`), it is also a filter of a loop,
-an early return, and a member of a set. The tests are collected once; each mutant is a fork of this process in
-which the functions of a module have different code. No file changes. Exits 1 if no test fails without a rule.
+A rule is a statement that refuses (a ``yield`` or ``raise`` of a reason), or a part of a condition. Where
+conditions decide what counts (`CONDITIONS`), it is also a filter of a loop, an early return, and a member of
+a set. The tests are collected once; each mutant is a fork of this process in which the functions of a module
+have different code. No file changes. Exits 1 if no test fails without a rule.
 
 A table, tests/unit/guard/noticed.json, says which test noticed each rule. Where it has no test for a rule, or
 its test passes, all tests run once to see which of them call the rule's function: those run, quickest first.
 
-    uv run python scripts/mutate_guard.py guard.facts    # only the rules of one module
+    uv run python scripts/mutate_guard.py guard.proof    # only the rules of one module
     uv run python scripts/mutate_guard.py --all          # all tests, as if there were no table
     uv run python scripts/mutate_guard.py --update       # write the table
 """
@@ -42,19 +42,10 @@ from _pytest.runner import runtestprotocol
 ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--update`` writes it."""
-TESTS = (
-    *("test_policy", "test_approval_policy", "test_queue_policy", "test_insertion", "test_lines"),
-    *("test_statement", "test_labels", "test_added_lines", "test_scenarios", "test_queue_scenarios"),
-    *("test_facts_scenarios", "test_approval_scenarios", "test_disguise_scenarios"),
-    *("test_attackers_scenarios", "test_repeated_scenarios", "test_ordinary_work", "test_measured"),
-    *("test_makers_scenarios", "test_history_scenarios"),
-)
-MODULES = (
-    *("policy", "merge_group", "markers", "promotion", "insertion", "lines", "approval", "claims"),
-    *("labels", "added_lines", "facts", "makers", "learn.proposals.declared"),
-)
+TESTS = ("test_edits", "test_approvals", "test_ordinary_work", "test_queue", "test_check")
+MODULES = ("change", "check", "proof", "learn.proposals.declared")
 """Modules, those of `guard` by their last name."""
-CONDITIONS = frozenset({"approval", "added_lines", "facts", "makers"})
+CONDITIONS = frozenset({"change", "check", "proof"})
 Change = Callable[[Any], None]
 
 
@@ -117,9 +108,6 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
     if isinstance(node, ast.If) and isinstance(node.test, ast.BoolOp) and any(map(_is_refusal, node.body)):
         for at, part in enumerate(node.test.values):
             yield f"{ast.unparse(part)}   (of if {ast.unparse(node.test)})", _drop_condition(at)
-    if isinstance(node, ast.Tuple) and len(node.elts) > 3 and all(map(_is_rule, node.elts)):
-        for at, rule in enumerate(node.elts):
-            yield f"{ast.unparse(rule)}   (of the table)", _drop_element("elts", at)
 
 
 def _conditions(node: ast.AST) -> Iterator[tuple[str, Change]]:
@@ -164,10 +152,6 @@ def _is_refusal(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield | ast.YieldFrom)
 
 
-def _is_rule(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id.startswith("_")
-
-
 def _blank(field: str, at: int) -> Change:
     def change(node: Any) -> None:
         statements = getattr(node, field)
@@ -199,9 +183,6 @@ def install(mutant: Mutant) -> None:
     mutated: dict[str, Any] = {"__name__": module.__name__}
     exec(compile(mutant.tree, mutant.module, "exec"), mutated)
     _replace(vars(module), mutated)
-    for table in ("_RULES", "_RULES_OF_LINES", "_RULES_OF_REPEATED"):
-        if table in mutated:
-            setattr(module, table, tuple(getattr(module, rule.__name__) for rule in mutated[table]))
 
 
 def _replace(names: Mapping[str, Any], mutated: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.guard.change import CheckInputs
 from coreloop.guard.check import Decision, check_event
 from coreloop.learn.proposals.statement_lines import statement_key
@@ -25,7 +26,7 @@ from guarding import (
 )
 from promoting import FILE, SOURCE, Project
 
-LINE = "- First: show"
+LINE = "- company: from show().code"
 BRANCH = "skill/docstring-analysis-general-20260425"
 MESSAGE = commit_message([statement_proposal()], NOT_APPLICABLE, section=None)
 TITLE, _, BODY = MESSAGE.partition("\n\n")
@@ -48,6 +49,7 @@ class Bench:
     pushes: list[dict[str, Any]] | None = None
     accounts: dict[str, Actor] = field(default_factory=dict)
     pusher: Actor = MAKER
+    folder: Path | None = None
 
     def git(self, *words: str, stdin: bytes | None = None, **environ: str) -> str:
         return self.project.git(*words, stdin=stdin, **environ)
@@ -74,11 +76,11 @@ class Bench:
         self.pusher = author
         return self.write(source, message, **environ)
 
-    def update(self, **environ: str) -> None:
+    def update(self, branch: str = BRANCH, **environ: str) -> None:
         """The button "Update branch", after the base moved."""
         self.git("switch", "--quiet", "main")
         self.write(b"x = 1\n", "fix: x", "other.py")
-        self.git("switch", "--quiet", BRANCH)
+        self.git("switch", "--quiet", branch)
         self.git("merge", "--quiet", "--no-edit", "main", **{**environ, **GITHUB})
 
     def land(self, source: bytes = PROMOTED, message: str = MESSAGE) -> str:
@@ -135,7 +137,8 @@ class Bench:
         paths = {kind: folder / f"{kind}.json" for kind in contents}
         for kind, content in contents.items():
             paths[kind].write_text(json.dumps(content), encoding="utf-8")
-        return check_event(CheckInputs(event_name=name, folder=self.project.root, base=base, **paths))
+        project = self.folder or self.project.root
+        return check_event(CheckInputs(event_name=name, folder=project, base=base, **paths))
 
 
 @dataclass
@@ -161,7 +164,7 @@ class Queue:
             git("commit", "--quiet", "-m", f"{title} (#{number})\n\n{body}", **GITHUB)
         else:
             subject = f"Merge pull request #{number} from octo/{happened.pull.branch}"
-            git("merge", "--quiet", "--no-ff", "-m", f"{subject}\n\n{title}", head, **GITHUB)
+            git("merge", "--quiet", "--no-ff", "-m", f"{subject}\n\n{title}\n\n{body}", head, **GITHUB)
 
     def payload(self) -> dict[str, Any]:
         git, base = self.bench.git, self.bench.git("rev-parse", "main")
@@ -169,9 +172,10 @@ class Queue:
         group = {"head_sha": git("rev-parse", "HEAD"), "head_ref": ref, "base_sha": git("rev-parse", "HEAD^")}
         return {"action": "checks_requested", "merge_group": group}
 
-    def decide(self) -> Decision:
+    def decide(self, base: str | None = "main") -> Decision:
         """The decision on the group, with what gather would read."""
-        payload, base = self.payload(), self.bench.git("rev-parse", "main")
+        payload = self.payload()
+        base = self.bench.git("rev-parse", base) if base is not None else None
         self.bench.git("switch", "--quiet", "main")
         pulls, commits = list[dict[str, Any]](), list[dict[str, Any]]()
         for entry in self.entries:
@@ -181,12 +185,14 @@ class Queue:
         return self.bench.check("merge_group", payload, pulls, commits, base)
 
 
-def with_line(line: str, source: bytes = SOURCE) -> tuple[bytes, str]:
-    """The file with a line about an argument, and its commit's message."""
-    proposal = statement_proposal(line=line, kind="source", key=statement_key("analysis", line, "Guide"))
-    return edit(source, proposal=proposal), commit_message([proposal], NOT_APPLICABLE, section=None)
+def put(line: str, *replaced: str, source: bytes = SOURCE) -> bytes:
+    """The file with a line in the first block, as promote writes it there."""
+    edited = put_lines(source, "analysis", [line], is_ours=lambda _: True, replaced=replaced)
+    assert isinstance(edited, Edited)
+    return edited.source
 
 
-def folder_of(bench: Bench) -> Path:
-    """Where a test may write its files."""
-    return bench.project.candidates.parent
+def message_of(line: str) -> str:
+    """The message of a promotion's commit, with the key of a line."""
+    keys = (statement_key("analysis", text, "Guide") for text in (LINE, line))
+    return MESSAGE.replace(*keys)

@@ -35,7 +35,7 @@ class Actor:
         return {"login": self.login, "id": self.number, "type": "User" if self.human else "Bot"}
 
 
-MAKER, REVIEWER, KIM = Actor("promoter"), Actor("maintainer"), Actor("kim")
+MAKER, REVIEWER, KIM = Actor("promoter"), Actor("maintainer", number=1), Actor("kim", number=2)
 BOT, APP = Actor("merger[bot]", human=False), Actor("coreloop-app[bot]", human=False)
 
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.answer.search.index.changes import IndexReport
-from coreloop.answer.search.index.index_provider import IndexProvider
-from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.run import IndexReport, index_paths
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.project.settings import Settings

@@ -12,7 +12,7 @@ from coreloop.answer.models.contracts import LlmResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.models.replies import MalformedReplyError, read_reply
+from coreloop.answer.models.openai_compatible import MalformedReplyError, read_reply
 from coreloop.answer.search.index.run import index_paths
 from coreloop.base.errors import ModelError
 from coreloop.base.project.workspace import Workspace, open_workspace

@@ -14,8 +14,8 @@ from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.models.prompt import read_material
 from coreloop.answer.repair.store import open_repair_store
-from coreloop.answer.search.index.index_provider import IndexProvider
 from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Provider, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings

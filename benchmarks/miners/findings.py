@@ -15,7 +15,8 @@ from typing import Any
 from coreloop.base.error_classes import CLASSES, LABELS
 from coreloop.base.project.settings import Gates
 from coreloop.learn.pattern.find_candidates import distinct_questions
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Step
+from coreloop.learn.proposals.entry import Candidate, Counterexample
+from coreloop.learn.proposals.step import Step
 
 GATE = Gates()
 MIN_FAILURES = 2

@@ -135,12 +135,6 @@ def user(api: str, login: str) -> Json:
     }
 
 
-def collaborator(api: str, login: str) -> Json:
-    """Someone who can push."""
-    rights = {"pull": True, "triage": True, "push": True, "maintain": False, "admin": False}
-    return user(api, login) | {"permissions": rights, "role_name": "write"}
-
-
 # fmt: off
 _REPOSITORY_LISTS = (
     "archive", "assignees", "blobs", "branches", "collaborators", "comments", "commits", "compare",
@@ -285,10 +279,6 @@ def review(api: str, full_name: str, pull: Pull, number: int, *, login: str, sta
     }
 
 
-def permission(api: str, login: str, access: str) -> Json:
-    return {"permission": access, "role_name": access, "user": user(api, login) | {"role_name": access}}
-
-
 def activity(api: str, ref: str, sha: str, login: str) -> Json:
     """A push to a branch."""
     return {
@@ -316,9 +306,10 @@ def status(api: str, full_name: str, sha: str, sent: Json) -> Json:
     }
 
 
-def commit(api: str, full_name: str, sha: str) -> Mapping[str, Any]:
+def commit(api: str, full_name: str, sha: str, message: str = "a commit") -> Json:
     """A commit of the maintainer's."""
-    return _commit(api, full_name, sha)
+    shown = dict(_commit(api, full_name, sha))
+    return {**shown, "commit": {**shown["commit"], "message": message}}
 
 
 def protection_of(api: str, full_name: str, name: str, sent: Json) -> Json:

@@ -73,18 +73,16 @@ class GithubStandIn:
         Who does not administer reads a protection as 404, an app or a fine-grained token as 403.
     put : dict[str, dict]
         Classic protection of branches as it was sent.
-    permissions : dict[str, str]
-        Access of accounts to the repository; the others may write.
     pushed_by : dict[str, str]
         Logins by the commit that they pushed, as the repository's activity names them.
+    messages : dict[str, str]
+        Messages of commits; the others have one that says nothing.
     statuses : dict[str, list[dict]]
         Commit statuses as they were sent, by commit.
     allow_auto_merge : bool
         A setting of the repository.
     green : set[str]
         Files of workflows with a run that succeeded.
-    pushers : list[str]
-        People who can push.
     owners_errors : list[dict] | None
         What GitHub finds wrong with CODEOWNERS; None: there is no such file.
     moved_to : str | None
@@ -122,12 +120,11 @@ class GithubStandIn:
         self.rights: Literal["admin", "write", "app"] = "admin"
         self.moved_to: str | None = None
         self.put: dict[str, bodies.Json] = {}
-        self.permissions: dict[str, str] = {}
         self.pushed_by: dict[str, str] = {}
+        self.messages: dict[str, str] = {}
         self.statuses: dict[str, list[bodies.Json]] = {}
         self.allow_auto_merge = True
         self.green = {"ai-policy.yml"}
-        self.pushers = ["kim", "lee"]
         self.owners_errors: list[bodies.Json] | None = []
         self._planned: list[_Planned] = []
 
@@ -365,11 +362,8 @@ class GithubStandIn:
         pull = self._pull(number)
         if pull is None:
             return NOT_FOUND
-        return self._page(request, [dict(bodies.commit(self.address, self._name, pull.head_sha))])
-
-    def _get_permission(self, request: Request, login: str) -> Reply:
-        permission = self.permissions.get(login, "write")
-        return Reply(200, bodies.permission(self.address, login, permission))
+        message = self.messages.get(pull.head_sha, "a commit")
+        return self._page(request, [bodies.commit(self.address, self._name, pull.head_sha, message)])
 
     def _list_activity(self, request: Request) -> Reply:
         ref = request.query["ref"]
@@ -383,10 +377,6 @@ class GithubStandIn:
             return _invalid([{"resource": "Status", "field": "description", "code": "custom"}])
         self.statuses.setdefault(sha, []).append(request.body)
         return Reply(201, bodies.status(self.address, self._name, sha, request.body))
-
-    def _list_pulls_of_commit(self, request: Request, sha: str) -> Reply:
-        found = [pull for pull in self.pulls if pull.head_sha == sha]
-        return self._page(request, [bodies.pull_simple(self.address, self._name, pull) for pull in found])
 
     def _remove_label(self, request: Request, number: str, name: str) -> Reply:
         pull = self._pull(number)
@@ -472,11 +462,6 @@ class GithubStandIn:
             return NOT_FOUND
         return Reply(200, {"total_count": 1, "workflow_runs": []})
 
-    def _list_collaborators(self, request: Request) -> Reply:
-        if self.rights == "app":
-            return FORBIDDEN
-        return self._page(request, [bodies.collaborator(self.address, login) for login in self.pushers])
-
     def _list_owners_errors(self, request: Request) -> Reply:
         return NOT_FOUND if self.owners_errors is None else Reply(200, {"errors": self.owners_errors})
 
@@ -517,9 +502,7 @@ _OPERATIONS = (
     ("POST", r"/issues/(\d+)/labels", "_add_labels"),
     ("DELETE", r"/issues/(\d+)/labels/([^/]+)", "_remove_label"),
     ("GET", "/commits/([^/]+)", "_get_commit"),
-    ("GET", "/collaborators/([^/]+)/permission", "_get_permission"),
     ("GET", "/activity", "_list_activity"),
-    ("GET", "/commits/([0-9a-f]+)/pulls", "_list_pulls_of_commit"),
     ("POST", "/statuses/([0-9a-f]+)", "_create_status"),
     ("GET", "", "_get_repository"),
     ("PATCH", r"/pulls/(\d+)", "_change_pull"),
@@ -529,7 +512,6 @@ _OPERATIONS = (
     ("PUT", "/branches/([^/]+)/protection", "_put_protection"),
     ("GET", "/rules/branches/([^/]+)", "_get_rules"),
     ("GET", "/actions/workflows/([^/]+)/runs", "_list_runs"),
-    ("GET", "/collaborators", "_list_collaborators"),
     ("GET", "/codeowners/errors", "_list_owners_errors"),
 )
 

@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coreloop.guard.markers import GuardFacts
-from coreloop.guard.promotion import refuse_files, refuse_message, refuse_trailers
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import open_workspace
-from coreloop.guard.change import read_files
-from coreloop.learn.proposals.declared_words import BaseNames
+from coreloop.guard.proof import Proof
 from model_stand_in import Act, ModelStandIn, answers, model_stand_in
 
 pytestmark = pytest.mark.slow
@@ -171,19 +168,11 @@ def promoted(folder: Path) -> str:
 
 
 def refused_by_guard(folder: Path, branch: str) -> list[str]:
-    """What the guard has against the text and the trailers of a branch's commit."""
+    """What the guard has against a branch's commit."""
     settings = open_workspace(folder).settings
     with Repository(folder) as repository:
         commit = next(iter(repository.log(branch)))
-        files = read_files(repository, f"{branch}^", branch)
-        names = BaseNames(repository, "main", settings).among([f"- {KOREAN}"], {file.path for file in files})
-    facts = GuardFacts(files={commit.sha: tuple(files)}, settings=settings, names=names)
-    reasons = (
-        *refuse_trailers(commit, settings),
-        *refuse_message(commit),
-        *refuse_files(files, commit, sha=commit.sha, facts=facts),
-    )
-    return list(map(str, reasons))
+        return list(Proof(repository, commit, f"{branch}^", branch, settings, "").refuse())
 
 
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(

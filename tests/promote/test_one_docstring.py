@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coreloop.guard.decision import GuardDecision
-from coreloop.guard.inputs import CheckInputs
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.guard.check import check_event
+from coreloop.guard.change import CheckInputs
+from coreloop.guard.check import Decision, check_event
+from coreloop.guard.github import gather
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote
@@ -35,7 +35,7 @@ from promoting import (
 
 BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
-FIRST, ONCE, ALWAYS = "- company: from show().code", "- Call once per request", "- Always pass company"
+FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
 
 
@@ -96,14 +96,32 @@ def listed(project: Project, branch: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip().startswith("- ")]
 
 
-def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> GuardDecision:
-    """What the guard says of the pull request of a branch."""
+def inputs_of(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> CheckInputs:
+    """The event about the pull request of a branch."""
     project.git("fetch", "--quiet", "origin")
     head, base = project.heads()[branch], project.heads()["main"]
-    pull = next(entry for entry in hub.pulls if entry.branch == branch)
-    happened = event(title=pull.title, body=pull.body, branch=branch, head_sha=head, base_sha=base)
-    path = Payload(happened).write(folder / "event.json")
-    return check_event(CheckInputs(event=path, event_name="pull_request", folder=project.root))
+    pull = next(entry for entry in hub.pulls if entry.branch == branch and entry.state == "open")
+    words = {"title": pull.title, "body": pull.body, "branch": branch, "number": pull.number}
+    path = Payload(event(head_sha=head, base_sha=base, **words)).write(folder / "event.json")
+    return CheckInputs(event=path, event_name="pull_request", folder=project.root)
+
+
+def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
+    """What the guard says of the pull request of a branch."""
+    return check_event(inputs_of(project, hub, branch, folder))
+
+
+def approved(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
+    """What it says once a human who pushed none of it has approved it, from what GitHub shows."""
+    inputs = inputs_of(project, hub, branch, folder)
+    pull = next(entry for entry in hub.pulls if entry.branch == branch and entry.state == "open")
+    pull.head_sha = project.heads()[branch]
+    hub.pushed_by[pull.head_sha] = "lee"
+    hub.add_review(pull.number, "kim", "APPROVED", pull.head_sha)
+    environ = {"REPOSITORY": hub.repo, "TOKEN": hub.token, "API_URL": hub.url}
+    gather(folder, inputs, {f"GITHUB_{name}": value for name, value in environ.items()})
+    names = ("pulls", "reviews", "commits")
+    return check_event(replace(inputs, **{name: folder / f"{name}.json" for name in names}))
 
 
 def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
@@ -243,6 +261,29 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     assert listed(project, done.branch) == [FIRST, better]
     assert f"Replaces: `{ALWAYS}`" in hub.pulls[-1].body
     assert judged(project, hub, done.branch, tmp_path).state == "pending"
+
+
+def test_three_promotions_fill_a_description_and_a_better_line_replaces_the_weakest(
+    project, workspace, hub, forge, tmp_path
+) -> None:
+    """Each through promote, the guard and a merge; what goes is about another subject than the last line."""
+    project.settle(json.dumps({**BASE, "docstring": {"placement": "first-block", "max_lines": 3}}))
+    full = open_workspace(project.root)
+    worth = {FIRST: 9.0, ONCE: 1.0, ALWAYS: 8.0, SOURCE_LINE: 20.0}
+    entries = [statement_entry(line, n, wasted=its) for n, (line, its) in enumerate(worth.items(), start=1)]
+    folder = project.root / "data/audit"
+    write_candidates(folder / "candidates/2026-04-01-candidates.json", *entries[:2], entries[3])
+    write_counterexamples(folder / "counterexamples/2026-04-01-counterexamples.json", entries[2])
+    for entry in entries:
+        guides = [] if entry["kind"] == "presence" else [entry]
+        write(project, guides, [] if guides else [entry])
+        plan, done = run(project, full, forge)
+        assert plan is not None
+        decision = approved(project, hub, done.branch, tmp_path)
+        assert (decision.coreloop, decision.state) == (True, "success"), decision
+        merge(project, hub, done.branch)
+    assert plan.edited.removed == (ONCE,)
+    assert listed(project, "main") == [FIRST, ALWAYS, SOURCE_LINE]
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_a_merge_label_is_taken_off_and_then_counts_no_more(
     payload = pull_request(merged, labelled)
     result = guarded(payload)
     assert result.green, result.log
-    assert "done: remove label automerge, #1" in result.log
+    assert "took off the label automerge of #1" in result.log
     assert github.pulls[0].labels == ["coreloop"]
     assert states(github, payload) == ["pending", "pending"]
 

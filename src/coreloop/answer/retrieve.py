@@ -1,11 +1,10 @@
-"""The sources of a question: passages, symbols and their imports, declared schemas, and injected evidence."""
+"""The sources of a question: passages, symbols, declared schemas, and injected evidence."""
 
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
 from typing import Final, Literal
 
 import msgspec
@@ -14,8 +13,7 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.evidence import fresh_sources, question_key, reference
 from coreloop.answer.search.index.find_symbols import entry_named, find_fields, find_symbols, is_named
-from coreloop.answer.search.index.imports import indexed_imports
-from coreloop.answer.search.index.pending import stale_files
+from coreloop.answer.search.index.run import stale_files
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError
@@ -24,11 +22,8 @@ from coreloop.runs.events import Outcome
 _TEXTS: Final = 8  # chosen, as the next three: texts answer most questions, names and fields fewer
 _SYMBOLS: Final = 4  # see above
 _FIELDS: Final = 4  # see above
-_NEIGHBOURS: Final = 2  # see above
-_LOOKED_AT: Final = 50
-"""Passages among which those of imported files are looked for."""
 _CODE: Final = frozenset({"symbol", "python"})
-Origin = Literal["injected", "symbol", "text", "import", "schema"]
+Origin = Literal["injected", "symbol", "text", "schema"]
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,9 +103,8 @@ def find_sources(
     started = time.monotonic()
     question = question or query
     is_local = deps.searches_index and deps.workspace.index_file.exists()
-    wide = replace(limits, max_results=_LOOKED_AT) if deps.provider.name == "index" else limits
     with ThreadPoolExecutor(max_workers=3) as threads:
-        text = threads.submit(deps.provider.search, words or query, wide)
+        text = threads.submit(deps.provider.search, words or query, limits)
         declared = _declared(threads, deps, query, limits) if is_local else ([], [])
         injected = list(fresh_sources(deps.workspace.root, deps.tables.evidence_for(question_key(question))))
         answer = text.result()
@@ -120,7 +114,6 @@ def find_sources(
         ("symbol", [symbol for symbol in called if is_named(symbol, query)]),
         ("injected", injected),
         ("text", passages[:_TEXTS]),
-        ("import", _neighbours(deps, called, passages[_TEXTS:])),
         ("symbol", called),
         ("schema", [*fields, *_linked(deps, called)]),
     ]
@@ -201,14 +194,6 @@ def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Orig
             best = symbol or indexed.get((source.location, source.text), source)
             unique.setdefault((best.location, best.text), (origin, best))
     return list(unique.values())
-
-
-def _neighbours(deps: Deps, symbols: Sequence[Source], passages: Sequence[Source]) -> list[Source]:
-    """Return passages that fit the question less, but stand in files that the symbols' files import."""
-    index, root = deps.workspace.index_file, deps.workspace.root.resolve()
-    files = dict.fromkeys(source.location for source in symbols)
-    imported = {name for file in files for name in indexed_imports(index, file, root)}
-    return list(islice((source for source in passages if source.location in imported), _NEIGHBOURS))
 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:

@@ -156,7 +156,7 @@ class Database(ABC):
 
 
 class SqliteDatabase(Database):
-    """A file, see `sqlite_database`."""
+    """A file, see `coreloop.base.postgres.database_at`."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path

@@ -93,6 +93,10 @@ class PostgresDatabase(Database):
         with self.writing():
             self.rows("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
             if self.rows("SELECT to_regclass('coreloop.versions')") == [(None,)]:
+                if self.rows("SELECT to_regclass('coreloop.runs_version')") != [(None,)]:
+                    raise RunStoreError(
+                        "only an earlier coreloop reads the schema coreloop of this Postgres; rename it"
+                    )
                 self.rows("CREATE SCHEMA IF NOT EXISTS coreloop")
                 self.rows(VERSIONS)
             super().create(tables)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coreloop.answer.repair.feedback import Notice
     from coreloop.answer.repair.tables import Feedback
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
-    from coreloop.answer.search.index.changes import IndexReport
+    from coreloop.answer.search.index.run import IndexReport
     from coreloop.answer.search.index.snippet import Snippet
     from coreloop.answer.search.source import Source
     from coreloop.base.project.workspace import Workspace
@@ -46,7 +46,7 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
 
     Example: ask "What does list_orders return?"
     """
-    from coreloop.answer.research.answer_outcome import EXIT_CODES
+    from coreloop.answer.research.answer import EXIT_CODES
     from coreloop.answer.research.run import answer
 
     with project_deps() as deps:

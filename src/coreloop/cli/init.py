@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.admin.checks.diagnosis import Diagnosis
-    from coreloop.admin.init.first_drafts import DraftPreview
     from coreloop.admin.init.new_settings import SettingsProposals
-    from coreloop.admin.init.run import Initialised, InitRequest
+    from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest
 
 
 _MAX_DRAFTS = 5
@@ -61,8 +60,7 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
     Example: init --owner @alex --confirm
     """
     from coreloop.admin.checks.registry import check_setup
-    from coreloop.admin.init.first_drafts import preview_drafts
-    from coreloop.admin.init.run import initialise
+    from coreloop.admin.init.run import initialise, preview_drafts
 
     request = _request(owner, source, max_open, confirm=confirm, may_ask=not is_json())
     root, now = request.repository, datetime.now(UTC)

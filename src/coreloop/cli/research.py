@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from coreloop.answer.models.contracts import Tier
     from coreloop.answer.research.answer import AgentResponse
     from coreloop.answer.research.research_state import ReadSource
-    from coreloop.base.project.workspace import Workspace
     from coreloop.runs.state import State
 
 
@@ -62,7 +61,7 @@ def research(
 
     Example: research "How long is the Han river?" --tier simple
     """
-    from coreloop.answer.research.answer_outcome import EXIT_CODES
+    from coreloop.answer.research.answer import EXIT_CODES
     from coreloop.answer.research.earlier_researches import read_session
     from coreloop.answer.research.research_state import Request
     from coreloop.answer.research.run import begin_research, continue_research
@@ -92,15 +91,7 @@ def research(
     # a pause is no end: the run goes on where it was
     code = 0 if state.status == "paused" else EXIT_CODES[response.end]
     text = partial(show_response, response, state, is_verbose=verbose)
-    return Output(response, text, changed_notes(state, deps.workspace), code)
-
-
-def changed_notes(state: "State", workspace: "Workspace") -> "Iterator[str]":
-    """Yield which cited files changed since the research read them."""
-    from coreloop.answer.research.changed_sources import changed_line, changed_sources
-
-    if changed := changed_sources(state, workspace):
-        yield printable(f"{changed_line(changed)}; dartlab-coreloop index reads them again")
+    return Output(response, text, code=code)
 
 
 def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool = False) -> None:

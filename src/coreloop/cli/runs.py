@@ -112,7 +112,7 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
             return Output(events, partial(_show_sources, state, iteration) if is_research else None)
     if not is_research:
         return Output(state_json(state), state_lines(state))
-    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose), _changed(state))
+    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose))
 
 
 def _show_sources(state: "State", iteration: int) -> None:
@@ -132,13 +132,6 @@ def _show_research(state: "State", *, is_verbose: bool) -> None:
         click.echo(line)
     click.echo()
     show_response(respond(state), state, is_verbose=is_verbose)
-
-
-def _changed(state: "State") -> Sequence[str]:
-    from coreloop.base.project.workspace import open_workspace
-    from coreloop.cli.research import changed_notes
-
-    return list(changed_notes(state, open_workspace(Path.cwd())))
 
 
 @runs.command()

@@ -229,9 +229,7 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 
     Example: runs report --format html --out report.html
     """
-    from coreloop.answer.research.changed_sources import changed_sources
     from coreloop.answer.research.report import REPORTS, write_report
-    from coreloop.answer.research.research_state import KIND as RESEARCH
     from coreloop.runs.manage import export_run, read_run, write_export
 
     with project_store() as (workspace, store):
@@ -242,10 +240,9 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
             write_export(store, meant, out)
             return _wrote(out)
         state = read_run(store, meant)
-    changed = changed_sources(state, workspace) if state.kind == RESEARCH else ()
     if out is None:
-        return Output(REPORTS[form](state, changed).rstrip("\n"))
-    write_report(state, form, out, changed=changed)
+        return Output(REPORTS[form](state).rstrip("\n"))
+    write_report(state, form, out)
     return _wrote(out)
 
 

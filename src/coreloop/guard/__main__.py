@@ -149,7 +149,12 @@ def _protect(options: Options) -> Report:
 OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
     "--event": {"type": Path, "required": True, "help": "The event's payload: $GITHUB_EVENT_PATH."},
     "--event-name": {"required": True, "help": "The event's name: $GITHUB_EVENT_NAME."},
-    "--repo": {"type": Path, "dest": "folder", "default": ".", "help": "A checkout of the base."},
+    "--repo": {
+        "type": Path,
+        "dest": "folder",
+        "default": ".",
+        "help": "A checkout of the base, else this folder.",
+    },
     "--base": {"metavar": "SHA", "help": "Commit of the base, instead of the payload's."},
     "--reviews": {"type": Path, "help": "Reviews as the API lists them."},
     "--pulls": {"type": Path, "help": "Pull requests as the API shows them, as a JSON list."},

@@ -14,7 +14,7 @@ from coreloop.base.validation import ShapeError, at, decode
 
 _MARKED: Final = re.compile(r"\s*\[coreloop-[rf]\] docs\(", re.IGNORECASE)
 QUEUED: Final = re.compile(r"(?:refs/heads/)?gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
-_NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
+_NOREPLY: Final = re.compile(r"(?:0*([1-9][0-9]*\+))?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 _DECISIVE: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # A member whose membership is private is shown as CONTRIBUTOR; who may write is GitHub's to know.
 _KNOWN: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
@@ -32,10 +32,16 @@ class Account:
 
     login: str = ""
     type: str = ""
+    id: int = 0
 
     @property
     def is_human(self) -> bool:
         return self.type == "User" and not self.login.endswith("[bot]")
+
+    @property
+    def names(self) -> set[str]:
+        """The login in lower case and, as in a noreply address, the number, which outlives a login."""
+        return {self.login.casefold(), f"{self.id}+"} - {"", "0+"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +72,16 @@ class Made:
     author: Account | None = None
     committer: Account | None = None
     message: str = at("commit.message", "")
-    author_email: str | None = at("commit.author.email", None)
-    committer_email: str | None = at("commit.committer.email", None)
+    author_email: str = at("commit.author.email", "")
+    committer_email: str = at("commit.committer.email", "")
     is_verified: bool = at("commit.verification.verified", default=False)
     pull: int | None = None
 
     @property
-    def accounts(self) -> dict[str | None, Account]:
+    def accounts(self) -> dict[str, Account]:
         """Those that GitHub knows, by their addresses; it shows an empty object for some that it does not."""
         pairs = ((self.committer_email, self.committer), (self.author_email, self.author))
-        return {email and email.casefold(): its for email, its in pairs if its is not None and its.login}
+        return {email.casefold(): its for email, its in pairs if its is not None and its.login}
 
     @property
     def co_authors(self) -> set[str]:
@@ -114,7 +120,7 @@ class Pull:
     @property
     def message(self) -> str:
         """Title and description, as a squash merge lands them."""
-        return f"{self.title or ''}\n\n{self.body or ''}"
+        return f"{self.title}\n\n{self.body}"
 
     @property
     def is_fork(self) -> bool:
@@ -125,30 +131,30 @@ class Pull:
 
         Who may write, who pushed last, and who must review are left to GitHub's required reviews.
         """
-        latest: dict[str, Review] = {}
+        latest, makers = dict[str, tuple[Account, Review]](), self._makers(made)
         for review in reviews:
-            url = review.pull_request_url
-            is_own = not url or url.endswith(f"/pulls/{self.number}")
+            is_own = review.pull_request_url.endswith(f"/pulls/{self.number}")
             if is_own and review.user is not None and review.state.upper() in _DECISIVE:
-                latest[review.user.login.casefold()] = review
+                latest[review.user.login.casefold()] = review.user, review
         return {
             login
-            for login, its in latest.items()
+            for login, (account, its) in latest.items()
             if its.state.upper() == "APPROVED"
             and its.commit_id == self.head
             and its.author_association in _KNOWN
-            and (its.user is not None and its.user.is_human)
-        } - self._makers(made)
+            and account.is_human
+            and makers.isdisjoint(account.names)
+        }
 
     def _makers(self, made: Iterable[Made]) -> set[str]:
-        """Logins of all who opened, wrote, co-wrote, committed or pushed any of it, in lower case."""
+        """All who opened, wrote, co-wrote, committed or pushed any of it, as in `Account.names`."""
         accounts = [self.user, *(push.actor for push in self.activity if push.after.strip("0"))]
-        names = list[str]()
+        names = set[str]()
         for commit in made:
             accounts += commit.accounts.values()
-            names += (match[1] for match in map(_NOREPLY.match, commit.co_authors) if match)
-        names += (account.login for account in accounts if account is not None)
-        return {name.casefold() for name in names}
+            matches = filter(None, map(_NOREPLY.match, commit.co_authors))
+            names.update(name for match in matches for name in match.groups(""))
+        return names.union(*(account.names for account in accounts if account is not None))
 
     def unknown_maker(self, made: Sequence[Made], pushed: Collection[str]) -> str | None:
         """What is not known of who made it: an approval may then be its maker's own.
@@ -238,7 +244,7 @@ def read_change(inputs: CheckInputs) -> Change:
     if inputs.event_name in {"pull_request", "pull_request_review"} and pull is not None:
         pull = _live(pull, pulls) if inputs.pulls else _with_label(pull, payload)
         return Change(inputs.base or pull.base, pull.head, (pull,), pull.number, reviews=reviews, made=made)
-    raise UsageError(f"the guard does not handle this event: {printable(inputs.event_name)}")
+    raise UsageError(f"the guard decides on no {printable(inputs.event_name)} as in {inputs.event}")
 
 
 def _live(pull: Pull, pulls: Sequence[Pull]) -> Pull:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CONTEXT: Final = "block-coreloop-auto-merge"
 # Words of the labels of merge bots and queues: Kodiak, Mergify, Bors, Homu, Bulldozer, Aviator, Tide, Zuul.
 _ASKS: Final = re.compile(
-    r"merg|queue|kodiak|bors|homu|bulldozer|aviator|tide|zuul|rultor|lgtm|cq1|cqplus|병합|머지|マージ|合并|合併"
+    r"merg|queue|kodiak|bors|homu|bulldozer|aviator|tide|zuul|rultor|marge|lgtm|cq1|cqplus|병합|머지|マージ|合并|合併"
     r"|(?:auto|readyto)(?:land|ship|submit|approve|squash|rebase|deploy)|(?:land|ship|submit)(?:it|me|when|now)"
 )
 # "do not merge" and "merge conflict" do not ask for a merge.
@@ -117,37 +117,36 @@ class _Check:
     # --- what is a promotion ---------------------------------------------------------------------------
 
     def _promoting(self) -> Iterator[Commit]:
-        """The commits that promote: of those with the same keys the oldest, since a merge may repeat it."""
-        marked = {promoted_keys(its.message): its for its in self._commits if says_promotion(its.message)}
-        for commit in marked.values():
+        """The commits that promote, newest first; not those that a protected branch has already."""
+        for commit in filter(lambda its: says_promotion(its.message), self._commits):
+            if any(commit in log for log in self._logs.values()):
+                continue
             if not self._is_merged(read_promoted(commit.message), *commit.parents[:1], commit.sha):
                 yield commit
 
     def _promoting_pulls(self) -> Iterator[Pull]:
         """The pull requests whose words say that they promote; of a group also those whose commits do."""
+        promoted = [group for commit in self._commits for group in read_promoted(commit.message)]
         for pull in self._change.pulls:
             made = [its.message for its in self._change.made_for(pull) if self._change.is_group]
-            own = made or [commit.message for commit in self._commits]
-            promoted = [group for text in own for group in read_promoted(text)]
-            for text in filter(says_promotion, (pull.message, *made)):
-                groups = read_promoted(text) or promoted  # the title of a backport has none
-                if not self._is_merged(groups, self._change.base, self._change.head):
-                    yield pull
-                    break
+            # the title of a backport has no trailers
+            said = [read_promoted(its) or promoted for its in (pull.message, *made) if says_promotion(its)]
+            if not all(self._is_merged(its, self._change.base, self._change.head) for its in said):
+                yield pull
 
     def _is_merged(self, groups: Sequence[Mapping[str, str]], *ends: str) -> bool:
         """Whether promotions are merged and not brought again between two commits, as by a backport.
 
         On the branch that has them, they are brought again where their docstring gains a line.
         """
-        keys, base = {group["Candidate-Key"] for group in groups}, self._change.base
+        ours, base = {_identity(group) for group in groups}, self._change.base
         own, *others = (
-            {key for commit in log for key in promoted_keys(commit.message)}
+            {_identity(group) for commit in log for group in read_promoted(commit.message)}
             for log in (self._logs[base], *self._logs.values())
         )
-        if not keys or not keys <= own.union(*others):
+        if not ours or not ours <= own.union(*others):
             return False
-        return not keys <= own or not any(self._gains(group, *ends) for group in groups)
+        return not ours <= own or not any(self._gains(group, *ends) for group in groups)
 
     def _gains(self, group: Mapping[str, str], *ends: str) -> bool:
         """Whether a docstring gets bullets between two commits that the base does not have."""
@@ -201,19 +200,18 @@ class _Check:
             yield f"it has {len(promoting)} promotions in its commits; a promotion's pull request has one"
             return
         for commit in promoting:
-            old = commit.parents[0] if commit.parents else self._start
+            old = (*commit.parents, self._start)[0]
             proof = Proof(self._repository, commit, old, commit.sha, settings, self._project)
             yield from proof.refuse() if self._change.is_group else self._refuse_whole(proof)
 
     def _refuse_whole(self, proof: "Proof") -> Iterator[str]:
         """Why a pull request is more than its promotion, or than its promotion in a person's words."""
         whole = replace(proof, old=self._start, new=self._change.head)
-        reasons = list(whole.refuse())
-        later = [its for its in self._commits if its.sha != proof.commit.sha and len(its.parents) == 1]
+        others = [its for its in self._commits if its.sha != proof.commit.sha]
         bots = {its.sha for its in self._change.made if not all(by.is_human for by in its.accounts.values())}
-        by_people = later and not any(its.sha in bots or "[bot]" in str(its.people) for its in later)
-        if not (reasons and by_people and whole.is_rewording_of(proof)):
-            yield from reasons
+        by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in others)
+        if not (by_people and whole.is_rewording_of(proof)):
+            yield from whole.refuse()
         for pull in self._change.pulls:
             if read_promoted(pull.message) != proof.groups:
                 yield "the trailers in its description are not its commit's; restore them"
@@ -240,3 +238,8 @@ class _Check:
                 log = self._repository.log(ends[0], exclude=ends[1] or self._start)
                 pushed |= {push.after, *(commit.sha for commit in log)}
         return pushed
+
+
+def _identity(group: Mapping[str, str]) -> tuple[str, str]:
+    """The proposal and the docstring of a promotion."""
+    return group["Candidate-Key"], group.get("Target", "")

@@ -2,40 +2,24 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError, UsageError
+from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.base.files import write_private
-from coreloop.base.git.repository import Repository, github_repo
-from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.git.repository import Repository
+from coreloop.base.github.connect import connect_api
+from coreloop.base.github.github_api import GithubApi
+from coreloop.guard import protection
 from coreloop.guard.change import QUEUED, CheckInputs, read_change
 from coreloop.guard.check import CONTEXT, Decision, check_event
 
 _MERGED: Final = re.compile(r"\AMerge pull request #([0-9]{1,9}) |\A[^\n]*\(#([0-9]{1,9})\)\s*(?:\n|\Z)")
 _LISTED: Final = list[dict[str, Any]]
-
-
-@contextmanager
-def connected(folder: Path, environ: Mapping[str, str]) -> Iterator[GithubApi]:
-    """The API of the repository that the workflow runs in, else of coreloop.yaml, else of git's remote."""
-    repo = environ.get("GITHUB_REPOSITORY")
-    if not repo:
-        with Repository(folder) as repository:
-            repo = open_workspace(folder).settings.forge.repo or github_repo(repository)
-    if not repo:
-        raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
-    from coreloop.base.github.urllib_transport import UrllibTransport  # loads ssl and http only when required
-
-    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
-    transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
-    with GithubApi(repo, transport) as api:
-        yield api
 
 
 def gather(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> list[int]:
@@ -46,7 +30,7 @@ def gather(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> list[i
     """
     required, numbers = _numbers(inputs)
     answers: dict[str, list[dict[str, Any]]] = {"pulls": [], "reviews": [], "commits": []}
-    with connected(inputs.folder, environ) as api:
+    with connect_api(inputs.folder, environ) as api:
         for number in numbers:
             try:
                 answer = api.get(f"/pulls/{number}", doing=f"read #{number}")
@@ -81,8 +65,6 @@ def _numbers(inputs: CheckInputs) -> tuple[int | None, list[int]]:
 def _add_details(
     api: GithubApi, pull: dict[str, Any], answers: Mapping[str, list[dict[str, Any]]], folder: Path
 ) -> None:
-    from coreloop.guard.protection import read_open
-
     path, number, branch = f"/pulls/{pull['number']}", pull["number"], pull["head"]["ref"]
     answers["reviews"] += api.pages(f"{path}/reviews", _LISTED, doing=f"list reviews of #{number}")
     commits = api.pages(f"{path}/commits", _LISTED, doing=f"list commits of #{number}")
@@ -90,7 +72,7 @@ def _add_details(
     with suppress(ForgeNotFoundError, ForgeForbiddenError):  # older servers do not tell
         doing, ref = f"read the activity of {branch}", f"refs/heads/{branch}"
         pull["activity"] = list(api.pages("/activity", _LISTED, doing=doing, ref=ref))
-    pull["notes"] = read_open(api, folder, pull["base"]["ref"])
+    pull["notes"] = protection.read_open(api, folder, pull["base"]["ref"])
 
 
 def _write(out: Path, answers: Mapping[str, list[dict[str, Any]]]) -> None:
@@ -109,7 +91,7 @@ def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> tu
     if not confirm or not decision.undo:
         return [f"{what} of #{number}" for number, what, _ in decision.undo], []
     done, failed = list[str](), list[str]()
-    with connected(inputs.folder, environ) as api:
+    with connect_api(inputs.folder, environ) as api:
         for number, what, label in decision.undo:
             try:
                 _take_off(api, number, label)
@@ -147,6 +129,6 @@ def publish(inputs: CheckInputs, decision: Decision, environ: Mapping[str, str])
     run = [environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
     if all(run):
         body["target_url"] = f"{run[0]}/{run[1]}/actions/runs/{run[2]}"
-    with connected(inputs.folder, environ) as api:
+    with connect_api(inputs.folder, environ) as api:
         api.post(f"/statuses/{change.head}", body, doing=f"write the status of {change.head[:12]}")
     return change.head

@@ -164,10 +164,10 @@ class Proof:
         if len(self.groups) == 1 and len(values) == len(added) == len(set(map(type, values))):
             there = [value for line in standing if (value := parse_line(line)) is not None]
             return self.groups[0]["Candidate-Key"] in _sequence_keys(values, there)
-        own = list[str]()
+        own = list[str]()  # of coreloop's forms alone: any text has a key
         for group in self.groups:
             key, section = group["Candidate-Key"], SECTIONS[group["Phase"]]
-            own += [line for line in added if key in keys_of(tool, line, section)][:1]
+            own += [its for its in added if is_form(its) and key in keys_of(tool, its, section)][:1]
         return sorted(added) == sorted(own)
 
     def _words(self, file: Replaced, lines: Sequence[str]) -> Words:

@@ -12,12 +12,12 @@ import yaml
 from coreloop.base import errors
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
+from coreloop.base.github.connect import connect_api
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.validation import ShapeError, at, shaped
 from coreloop.guard.check import CONTEXT
-from coreloop.guard.github import connected
 
 FILE: Final = Path(".github") / "branch_protection.yml"
 _WORKFLOWS: Final = Path(".github") / "workflows"
@@ -138,7 +138,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     folder : Path
         A folder of the project.
     environ : mapping
-        As for `coreloop.guard.github.connected`.
+        As for `coreloop.base.github.connect.connect_api`.
     confirm : bool
         False for a dry run.
 
@@ -153,7 +153,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     with Repository(project) as repository:
         root = repository.root
     wanted = read_wanted(root / FILE)
-    with connected(project, environ) as api:
+    with connect_api(project, environ) as api:
         before = after = differences(wanted, current := read_current(api, wanted.branch))
         is_new = f"required check {CONTEXT}" in {its.rule for its in before}
         missing = never_green(api, root) if is_new else None

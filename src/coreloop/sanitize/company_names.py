@@ -13,9 +13,9 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
-from coreloop.sanitize.apply_rules import decoded
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.detectors.rule import in_row, is_money
+from coreloop.sanitize.find_in_text import decoded
 from coreloop.sanitize.undisguised import CACHED_CHARS, plain_text, readings
 
 _LISTED: Final = ("kr",)

@@ -27,10 +27,9 @@ from coreloop.observe.reading.error_texts import template
 from coreloop.observe.reading.own_values import named
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import find_in_number
-from coreloop.sanitize.model_names import is_known_provider
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.telling_keys import cut_number_to_hour, cut_to_hour, id_field, is_identifying
-from coreloop.sanitize.vocabulary import KnownWords, is_model, is_version
+from coreloop.sanitize.vocabulary import KnownWords, is_known_provider, is_model, is_version
 from coreloop.sanitize.walk_record import NotFiniteError
 
 # Texts from which `error_class` derives the same class again.

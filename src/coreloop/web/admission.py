@@ -104,7 +104,7 @@ class Spending:
     Parameters
     ----------
     database : Database
-        See `coreloop.web.service_tables.open_tables`.
+        See `coreloop.web.service.open_tables`.
     usd_per_day : float or None
         The limit; None for none, and then nothing is counted.
     """

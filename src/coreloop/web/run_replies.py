@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from coreloop.answer.research.answer import AgentResponse, ending, respond
-from coreloop.answer.research.answer_outcome import HTTP_STATUS
+from coreloop.answer.research.answer import HTTP_STATUS, AgentResponse, ending, respond
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.runs.manage import read_run

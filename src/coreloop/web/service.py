@@ -3,20 +3,25 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from secrets import token_bytes
-from threading import Event
+from threading import Event, Thread
+from time import monotonic
 from typing import Final
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.index.store import require_index
-from coreloop.base.database import Database
+from coreloop.base.database import Database, Tables
+from coreloop.base.errors import RunStoreError
+from coreloop.base.postgres import project_database
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
-from coreloop.runs.active_run import Run
+from coreloop.runs.active_run import Interrupted, Run
+from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.work import Handler, work
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
@@ -24,11 +29,113 @@ from coreloop.web.keys import ApiKey
 from coreloop.web.metrics import Metrics
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
-from coreloop.web.service_log import log
-from coreloop.web.service_tables import open_tables
+from coreloop.web.service_log import log, log_bug
 from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.wait_for_events import RunWatch
-from coreloop.web.workers import Workers
+
+_SCRIPT: Final = """
+-- Requests that had an idempotency key.
+CREATE TABLE claims (
+    owner       TEXT NOT NULL,  -- the name of the API key
+    key         TEXT NOT NULL,
+    request     BLOB NOT NULL,  -- SHA-256 of what was asked
+    run_id      TEXT NOT NULL,
+    created_at  TEXT NOT NULL,  -- UTC
+    PRIMARY KEY (owner, key)
+);
+
+-- Runs under way, if there is a limit of what a caller may spend.
+CREATE TABLE owners (
+    run_id      TEXT PRIMARY KEY,
+    owner       TEXT NOT NULL   -- the name of the API key, or the address
+);
+
+-- What the ended runs of a caller have spent.
+CREATE TABLE spending (
+    owner       TEXT NOT NULL,
+    day         TEXT NOT NULL,  -- UTC
+    microusd    BIGINT NOT NULL,
+    PRIMARY KEY (owner, day)
+);
+"""
+
+
+_SCHEMA: Final = Tables("service", _SCRIPT)
+
+
+@contextmanager
+def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Database]:
+    """Open the tables beside the store of runs, see `coreloop.runs.stores.store.open_store`.
+
+    Raises
+    ------
+    RunStoreError
+        The database cannot be used.
+    """
+    workspace.keep_private(workspace.runs_dir)
+    with project_database(workspace.runs_dir, _SCHEMA, environ) as database:
+        yield database
+
+
+_FRESH_S: Final = 1.0  # chosen: probes are not limited, and anybody may send them
+_IDLE_S: Final = 0.5  # chosen: a job of another process waits so long at most
+
+
+class Workers:
+    """Threads that take jobs until the process ends.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        Other processes may work on it, too.
+    handlers : mapping of str to callable
+        What does a job, by its name.
+    shutdown : threading.Event
+        When it is set, each thread ends at the next step of its run.
+    """
+
+    def __init__(self, queue: JobQueue, handlers: Mapping[str, Handler], shutdown: Event) -> None:
+        self._queue = queue
+        self._handlers = handlers
+        self._shutdown = shutdown
+        self._new = Event()
+        self._threads: list[Thread] = []
+
+    def start(self, count: int) -> None:
+        """Start threads."""
+        self._threads = [Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """Let a worker look for a new job at once."""
+        self._new.set()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the threads to end; returns whether they have. A call under way is finished first."""
+        self._new.set()
+        give_up_at = monotonic() + timeout_s
+        for thread in self._threads:
+            thread.join(max(0.0, give_up_at - monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _work(self) -> None:
+        is_away = False
+        while not self._shutdown.is_set():
+            try:
+                work(self._queue, self._handlers, until_idle=True, stop=self._shutdown)
+                is_away = False
+            except Interrupted:
+                return
+            except RunStoreError as error:  # the database is away for a while
+                if not is_away:
+                    log("error", error=str(error))
+                is_away = True
+            except Exception:  # a thread that ended would be missing until the next start
+                log_bug("")
+            self._new.wait(_IDLE_S)
+            self._new.clear()
+
 
 KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`
 
@@ -105,6 +212,8 @@ class Service:
         Do the jobs.
     shutdown : threading.Event
         Set when the process begins to end.
+    readable_at : list of float
+        When the databases were last read by `require_databases`.
     """
 
     deps: Deps
@@ -119,6 +228,7 @@ class Service:
     watch: RunWatch
     workers: Workers
     shutdown: Event
+    readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
 
     @property
     def store(self) -> Store:
@@ -131,18 +241,21 @@ class Service:
         return self.deps.workspace.settings.service
 
     def require_databases(self) -> None:
-        """Return if the databases and the index can be read.
+        """Return if the databases and the index can be read, or could a second ago.
 
         Raises
         ------
         CoreloopError
             One of them cannot be read.
         """
+        if monotonic() - self.readable_at[0] < _FRESH_S:
+            return
         self.store.runs(limit=1)
         self.deps.queue.metrics()
         workspace = self.deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
             require_index(workspace.index_file)
+        self.readable_at[0] = monotonic()
 
     def begin_shutdown(self) -> None:
         """Refuse what is new, answer those who wait, and let the workers leave their runs."""

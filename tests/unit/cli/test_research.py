@@ -194,11 +194,3 @@ def test_garbage_of_a_model_is_an_error_response(tmp_path: Path, research: Resea
     answer = json.loads(done.stdout)
     assert (answer["end"], answer["error"]["type"]) == ("model_unusable", "model_unusable")
     assert RIVER in answer["final_answer"]  # found without the model
-
-
-def test_a_cited_file_that_is_gone_is_named(tmp_path: Path, research: Research):
-    project(tmp_path)
-    research(QUESTION)
-    (tmp_path / "docs" / "han.md").unlink()
-    assert research("runs", "show").stderr.startswith("removed since: docs/han.md [1]; ")
-    assert "removed since: docs/han.md" in export(research, tmp_path, "html")

@@ -56,11 +56,6 @@ def test_duplicates_of_an_earlier_iteration_are_over():
     assert rule(DROPPED, happened.IterationCommitted(at=AT, iteration=1)) is None
 
 
-def test_the_third_same_action_must_change():
-    assert rule(*[action("web", "recent")] * 2) is None
-    assert rule(*[action("web", "recent")] * 3) == "same_action"
-
-
 @each_row("other", [action("arxiv", "recent"), action("web", "historical"), action("web")])
 def test_another_tool_or_strategy_is_another_action(other: Event):
     same = action("web", "recent")
@@ -73,11 +68,6 @@ def test_the_count_of_actions_starts_again_after_a_turn():
     assert rule(*events) is None
     assert rule(*events, action(), action()) is None
     assert rule(*events, action(), action(), action()) == "same_action"
-
-
-def test_the_fifth_iteration_without_news_must_change():
-    assert rule(*iterations(4, SEARCHED)) is None
-    assert rule(*iterations(5, SEARCHED)) == "no_new_information"
 
 
 def test_the_count_of_iterations_starts_again_after_a_turn():

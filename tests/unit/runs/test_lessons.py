@@ -55,20 +55,3 @@ def test_a_failed_search_and_the_next_that_worked_are_one_lesson(store: Store):
     ]
     step(store, run_id, ("broad",), "s2", queries=(Query("another report", 3, success=True),))
     assert len(failures(store)) == 1
-
-
-def test_another_run_sees_what_failed_in_a_similar_situation_and_is_credited_for_using_it(store: Store):
-    first = open_run(store)
-    for number in range(3):
-        step(store, first, ("recent", "web"), f"s{number}")
-    second = open_run(store)
-    (advice,) = next_step(store, read_run(store, second))["reflexion"]["failures"]
-    assert (advice["situation"], advice["result"]) == (QUESTION, "")
-    step(store, second, tuple(advice["solution"].split(" > ")), "t1")
-    assert [result for _, _, result in failures(store)] == ["progress"]
-    (pattern,) = (
-        pattern
-        for pattern in read_reflexion(store.reflexion("agent")).success_patterns
-        if pattern.strategy == advice["solution"]
-    )
-    assert [(uses.run_id, uses.successes) for uses in pattern.runs] == [(second, 1)]

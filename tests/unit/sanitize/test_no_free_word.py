@@ -16,7 +16,6 @@ from coreloop.base.records import OverrideCall, Record, RecordedJudgment, ToolCa
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import sanitize_record
-from coreloop.sanitize.telling_keys import is_identifying
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, is_model, is_version, learn
 from logs import call, record, write_log
 from rows import each_row
@@ -129,53 +128,6 @@ def test_nothing_planted_survives_in_many_records(original: dict[str, Any], choi
     assert {value for value in planted(original) if value in result} == set()
 
 
-@given(
-    key=st.sampled_from(
-        [
-            "order_id",
-            "birthYear",
-            "birth_year",
-            "lat",
-            "lng",
-            "phone",
-            "zipCode",
-            "생년",
-            "우편번호",
-            "userid",
-            "PIN",
-        ]
-    ),
-    number=st.integers(0, 999_999) | st.floats(0, 999),
-)
-def test_a_short_number_under_an_identifying_key_is_replaced(key: str, number: float) -> None:
-    assert is_identifying(key)
-    words = KnownWords(tools={"show": (key,)})
-    visitor = Pseudonymizer(Pseudonyms(b"k" * 32), words)
-    for args in ({key: number}, {key: [number]}):
-        result = sanitize_record(record(tool_calls=[call("show", args)]), visitor)
-        (value,) = result["tool_calls"][0]["args"].values()
-        assert all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
-
-
-@each_row("number", [0, 5, -5, 0.25, 12.5, 2026, 999_999])
-def test_a_short_number_under_a_known_argument_is_kept(number: float) -> None:
-    for args in ({"years": number}, {"years": [number, number]}):
-        assert hashed(record(tool_calls=[call("analysis", args)]))["tool_calls"][0]["args"] == args
-
-
-@each_row("place", ["unknown", "nested", "judgment", "call"])
-def test_a_short_number_under_an_unknown_key_is_replaced(place: str) -> None:
-    original = {
-        "unknown": record(seat=5),
-        "nested": record(tool_calls=[call("analysis", {"years": {"seat": 5}})]),
-        "judgment": record(judgment={"seat": 5}),
-        "call": record(tool_calls=[call("analysis", {}, seat=5)]),
-    }[place]
-    result = hashed(original)
-    assert "seat" not in json.dumps(result)
-    assert 5 not in list(parts(result))
-
-
 def test_figures_are_whole_and_have_at_most_seven_digits() -> None:
     original = record(
         duration_total_ms=1823.4567, chunk_len=12_345_678, rounds=-1, tool_calls_omitted=9_999_999
@@ -188,11 +140,6 @@ def test_figures_are_whole_and_have_at_most_seven_digits() -> None:
         9_999_999,
     ]
     assert math.isclose(hashed(record(chunk_len=17.0))["chunk_len"], 17)
-
-
-@each_row(("label", "is_kept"), [("FIN-profitability-KR", True), ("UNSPECIFIED", True), ("KIM-minsu", False)])
-def test_only_declared_categories_are_kept(label: str, is_kept: bool) -> None:
-    assert (hashed(record(question="", category_hash=label))["category_hash"] == label) is is_kept
 
 
 MODELS = """

@@ -30,27 +30,9 @@ def test_a_copy_is_named_by_mode_and_time(workspace: Workspace):
     assert result.is_clean
 
 
-def test_a_finding_and_a_rejected_line_are_not_clean(workspace: Workspace):
-    assert not check_records(workspace, ()).is_clean
-    with (workspace.records_dir / "2026-04-25.jsonl").open("ab") as log:
-        log.write(b"{\n")
-    assert not export_records(workspace, ExportRequest(mode="mask", now=NOW)).is_clean
-
-
-def test_a_single_source_gives_a_report_and_several_give_a_list(workspace: Workspace):
-    source = workspace.records_dir
-    assert json.loads(check_records(workspace, (source,)).to_json())["source"] == str(source)
-    assert len(json.loads(check_records(workspace, (source, source)).to_json())) == 2
-
-
 def test_the_report_does_not_name_the_owner_of_the_folder():
     result = SanitizeResult((Path("/home/minsu/logs"),), (Report(None),))
     assert "minsu" not in result.to_json().decode()
-
-
-def test_nothing_is_printed(workspace: Workspace, capsys: pytest.CaptureFixture[str]):
-    export_records(workspace, ExportRequest(mode="hash", now=NOW))
-    assert capsys.readouterr() == ("", "")
 
 
 def test_the_settings_choose_what_is_searched(tmp_path: Path):

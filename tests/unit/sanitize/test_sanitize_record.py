@@ -348,12 +348,3 @@ def test_a_resident_number_in_the_place_of_a_time_is_found(key: str, value: Any,
         for mode in (masked, hashed):
             result = json.dumps(mode(original, keep_times=keep_times), ensure_ascii=False)
             assert str(value)[:6] not in result
-
-
-PRIVATE_KEYS = {
-    "an e-mail address": MAIL,
-    "a token": "ghp_a1B2c3D4e5F6g7H8",
-    "a private key": "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\n-----END PRIVATE KEY-----",
-    "a telephone number": "010-1234-5678",
-    "a person": "김민수 대표",
-}

@@ -108,26 +108,6 @@ def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
         assert (over.status_code, over.json()["error"]["type"]) == (409, "ended")
 
 
-@pytest.mark.slow
-def test_a_run_that_is_stopped_while_it_is_paused_has_its_record(tmp_path: Path):
-    with (
-        held_search() as search,
-        served(tmp_path, settings=search.settings) as service,
-        service.client() as client,
-    ):
-        (run_id,) = begin(client, QUESTIONS[0])
-        until(lambda: search.queries)
-        client.post(f"/runs/{run_id}/pause")
-        search.is_released.set()
-        until(lambda: "iteration" in events_of(service, run_id))
-        assert status_of(client, run_id) == "paused"
-        assert recorded(service, run_id) == 0
-        assert client.post(f"/runs/{run_id}/stop").status_code == 200
-        until(lambda: recorded(service, run_id))
-        assert status_of(client, run_id) == "stopped_by_user"
-    assert recorded(service, run_id) == 1
-
-
 def events_of(service: Served, run_id: str) -> set[str]:
     return {line["event"] for line in service.lines if line.get("run_id") == run_id}
 

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.web.api import ROUTES
 from coreloop.web.openapi import describe
-from serving import QUESTION, Served, asked, until
+from serving import Served, asked, until
 
 DOCS = Path(__file__).parents[3] / "docs"
 DOCUMENT = describe(ROUTES)
@@ -73,7 +73,9 @@ def test_the_served_description_is_the_routes(client: httpx2.Client):
 def ids(client: httpx2.Client) -> dict[str, str]:
     """What stands for the parameters of paths."""
     later = asked(client, **{"async": True}).json()
-    answer_id = client.post("/ask", json={"question": QUESTION}).json()["request_id"]
+    # another question than those of other tests: the service that they share remembers what was rejected
+    other = "Through which city does the river flow?"
+    answer_id = client.post("/ask", json={"question": other}).json()["request_id"]
     client.post("/feedback", json={"id": answer_id, "value": "down"})
     until(lambda: client.get(f"/runs/{later['run_id']}").json()["state"]["status"] == "completed")
     return {**later, "answer_id": answer_id}

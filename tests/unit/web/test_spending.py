@@ -10,8 +10,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.web.admission import Spending
 from coreloop.web.problems import Problem
-from coreloop.web.service import Claims
-from coreloop.web.service_tables import open_tables
+from coreloop.web.service import Claims, open_tables
 from serving import asked, events_in, served, until
 
 NOW = datetime(2026, 4, 25, 23, tzinfo=UTC)

@@ -19,8 +19,7 @@ from coreloop.answer.models.contracts import (
 )
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material
-from coreloop.answer.models.question_parts import question_parts, question_tier
-from coreloop.answer.models.synonyms import with_synonyms
+from coreloop.answer.models.question_parts import question_parts, question_tier, with_synonyms
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank, verdict
 from coreloop.answer.text.sentences import without_footnotes

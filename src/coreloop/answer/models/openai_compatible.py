@@ -1,6 +1,9 @@
 """Asking an OpenAI-compatible endpoint: one HTTP request a call, streamed, limited in time and size."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Annotated, Any, Final, TypeVar
@@ -10,13 +13,69 @@ import orjson
 
 from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.models.replies import MalformedReplyError, read_reply
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
 from coreloop.base.text import printable
 
 T = TypeVar("T", bound=Contract)
+MAX_CHARS: Final = 1_000_000
+MAX_STARTS: Final = 50
+"""Places in a reply at which JSON is looked for."""
+_FENCE: Final = re.compile(r"```[a-zA-Z]*\n(.*?)```", re.DOTALL)  # ```json\n{}\n```
+_scan: Final = json.JSONDecoder().raw_decode
+
+
+class MalformedReplyError(ValueError):
+    """No JSON of the contract in a reply; the text says what is wrong, for the model to mend."""
+
+
+def read_reply(text: str, contract: type[T]) -> T:
+    """Find and check the JSON of a reply.
+
+    Parameters
+    ----------
+    text : str
+        The model's reply: JSON, possibly in a fence or with prose around it.
+    contract : type
+        What the JSON must be.
+
+    Raises
+    ------
+    MalformedReplyError
+        No JSON, or none that fits the contract; names the field.
+    """
+    if len(text) > MAX_CHARS:
+        raise MalformedReplyError(f"the reply has {len(text):,} characters; at most {MAX_CHARS:,} are read")
+    problem = None
+    for candidate in _candidates(text):
+        try:
+            return msgspec.json.decode(candidate, type=contract)
+        except msgspec.ValidationError as error:
+            problem = problem or str(error)  # of the likeliest text
+        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            continue
+    raise MalformedReplyError(problem or "the reply contains no JSON object")
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Yield the texts that may be the JSON, the likeliest first."""
+    yield text.strip().removeprefix("\ufeff")
+    yield from (match[1] for match in _FENCE.finditer(text))
+    for start in _starts(text):
+        with suppress(ValueError, RecursionError):
+            yield text[start : _scan(text, start)[1]]
+
+
+def _starts(text: str) -> Iterator[int]:
+    start = -1
+    for _ in range(MAX_STARTS):
+        start = text.find("{", start + 1)
+        if start < 0:
+            return
+        yield start
+
+
 _FRAMING_TOKENS: Final = 16
 """A message's role and separators, at most."""
 _STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}

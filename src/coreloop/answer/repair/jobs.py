@@ -29,7 +29,7 @@ from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research
 from coreloop.answer.search.index.find_symbols import read_functions
-from coreloop.answer.search.index.pending import Coverage, read_coverage
+from coreloop.answer.search.index.run import Coverage, read_coverage
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven

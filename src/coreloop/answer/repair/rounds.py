@@ -39,8 +39,7 @@ from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledg
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.find_symbols import find_fields
 from coreloop.answer.search.index.imports import read_imports
-from coreloop.answer.search.index.pending import read_coverage
-from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.run import index_paths, read_coverage
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import WorkspaceError

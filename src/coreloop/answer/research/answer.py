@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.answer_outcome import End, EndError, end_error, end_line
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText
 from coreloop.answer.research.research_state import (
     Attempt,
@@ -20,6 +19,50 @@ from coreloop.answer.research.research_state import (
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.runs.state import State
+
+End = Literal["answered", "nothing_said_so", "search_down", "model_unusable"]
+EXIT_CODES: Final[Mapping[End, int]] = {
+    "answered": 0,
+    "nothing_said_so": 1,
+    "search_down": 4,
+    "model_unusable": 5,
+}
+HTTP_STATUS: Final[Mapping[End, int]] = {
+    "answered": 200,
+    "nothing_said_so": 200,
+    "search_down": 503,
+    "model_unusable": 502,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndError:
+    """Why a question has no answer of its own, as every failed call has it."""
+
+    type: str
+    message: str
+    retryable: bool
+
+
+_LINES: Final[Mapping[End, str]] = {
+    "answered": "",
+    "nothing_said_so": "nothing said so; {reason}",
+    "search_down": "the search was down: {reason}",
+    "model_unusable": "the model was unusable: {reason}; what is shown is found without it",
+}
+
+
+def end_error(end: End, reason: str) -> EndError | None:
+    """Return the error of an end, or None if the question was answered or nothing says so."""
+    if end in {"answered", "nothing_said_so"}:
+        return None
+    return EndError(type=end, message=end_line(end, reason), retryable=True)
+
+
+def end_line(end: End, reason: str, *, question: str = "") -> str:
+    """Say in one line how a question ended, in its language; "" if it was answered."""
+    return in_language_of(question)(_LINES[end], reason=" ".join(reason.split()))
+
 
 NOT_ANSWERED: Final = "Not answered yet."
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."

@@ -1,9 +1,10 @@
-"""Which queries come next: the first ones, those of reflection, and those of another angle."""
+"""Which queries come next: the first ones, those of reflection, of another angle, and in other words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, Tier
+from coreloop.answer.models.question_parts import with_synonyms
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, Knowledge, PlanQuery
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.text.terms import search_words
@@ -157,3 +158,30 @@ def _worth(query: str, others: Sequence[str]) -> float:
 def _is_redundant(query: str, others: Sequence[str]) -> bool:
     words = read_query(query)
     return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)
+
+
+FEW: Final = 3
+"""Results; a query with fewer is reworded."""
+
+
+def reword(query: str) -> Iterator[tuple[str, str]]:
+    """Yield other forms of a query and how they were made: ``synonyms``, ``broader``, ``other angle``."""
+    words = query.split()
+    others = with_synonyms(words)
+    if others != words:
+        yield " ".join(others), "synonyms"
+    kept = [word for word in words if read_query(word).words]
+    if len(kept) > 1:
+        yield " ".join(kept[: (len(kept) + 1) // 2]), "broader"
+    yield angled(query, ("first principles",)), "other angle"
+
+
+def own_words(text: str) -> Iterator[str]:
+    """Yield queries of a question's own words and their synonyms alone: all of them, then all but one."""
+    words = list(search_words(text))
+    if not words:
+        return
+    yield " ".join(words)
+    yield " ".join(with_synonyms(words))
+    for place in reversed(range(len(words)) if len(words) > 1 else range(0)):
+        yield " ".join(words[:place] + words[place + 1 :])

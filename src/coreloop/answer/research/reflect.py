@@ -19,7 +19,7 @@ from coreloop.answer.research.memory import (
     compaction_reason,
     remember,
 )
-from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
+from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries, own_words
 from coreloop.answer.research.research_state import (
     COMPACTED,
     PLANNED,
@@ -31,7 +31,6 @@ from coreloop.answer.research.research_state import (
     Unsaid,
     knowledge_of,
 )
-from coreloop.answer.research.rewording import own_words
 from coreloop.answer.research.verify import REJECTED
 from coreloop.runs import events
 from coreloop.runs.active_run import Run

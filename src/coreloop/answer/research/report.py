@@ -1,6 +1,6 @@
 """The report of a research as Markdown, HTML or JSON; a partial one while it runs, or after a crash."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +9,6 @@ import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.answer import citation_marks, cited_sources, contradiction_line, respond
-from coreloop.answer.research.changed_sources import ChangedSource, changed_line
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
@@ -33,24 +32,24 @@ _PAGE: Final = """<!doctype html>
 """
 
 
-def markdown_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
+def markdown_report(state: State) -> str:
     """Return the report as Markdown; texts of sources are escaped, so they cannot add links or HTML."""
     lines = [f"# {escape_markdown(state.question)}", "", f"*{_status(state)}*", ""]
-    for heading, entries in _sections(state, changed):
+    for heading, entries in _sections(state):
         lines += [f"## {heading}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
     return "\n".join(lines)
 
 
-def html_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
+def html_report(state: State) -> str:
     """Return the report as one HTML page without scripts or links to other pages."""
     parts = [f"<p><em>{escape(_status(state))}</em></p>"]
-    for heading, entries in _sections(state, changed):
+    for heading, entries in _sections(state):
         items = "".join(f"<li>{escape(printable(entry))}</li>" for entry in entries)
         parts.append(f"<h2>{escape(heading)}</h2><ul>{items}</ul>")
     return _PAGE.format(title=escape(printable(state.question)), body="\n".join(parts))
 
 
-def json_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
+def json_report(state: State) -> str:
     """Return the response, the findings and the hypotheses as JSON."""
     knowledge = knowledge_of(state)
     report = {
@@ -63,19 +62,18 @@ def json_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
         "reflections": knowledge.thoughts,
         "contradictions": knowledge.contradictions_found,
         "sources": knowledge.sources,
-        "changed_sources": changed,
     }
     return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
-REPORTS: Final[Mapping[str, Callable[[State, Sequence[ChangedSource]], str]]] = {
+REPORTS: Final[Mapping[str, Callable[[State], str]]] = {
     "markdown": markdown_report,
     "html": html_report,
     "json": json_report,
 }
 
 
-def write_report(state: State, form: str, path: Path, *, changed: Sequence[ChangedSource] = ()) -> None:
+def write_report(state: State, form: str, path: Path) -> None:
     """Write a report to a new file of mode 0600.
 
     Parameters
@@ -84,8 +82,6 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
         Of the research.
     form : str
         A key of `REPORTS`.
-    changed : sequence of ChangedSource
-        Cited files that changed since they were read.
 
     Raises
     ------
@@ -94,16 +90,16 @@ def write_report(state: State, form: str, path: Path, *, changed: Sequence[Chang
     """
     if path.exists():
         raise UsageError(f"{path}: exists; name a new file")
-    write_private(path, REPORTS[form](state, changed).encode("utf-8", "replace"))
+    write_private(path, REPORTS[form](state).encode("utf-8", "replace"))
 
 
-def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
+def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     """Headings in the language of the question, and what stands below them."""
     tell = in_language_of(state.question)
-    yield from ((tell(name), entries) for name, entries in _english_sections(state, changed))
+    yield from ((tell(name), entries) for name, entries in _english_sections(state))
 
 
-def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
+def _english_sections(state: State) -> Iterator[tuple[str, list[str]]]:
     response, knowledge = respond(state), knowledge_of(state)
     yield "Answer", response.final_answer.splitlines()
     yield from _filled(
@@ -129,8 +125,7 @@ def _english_sections(state: State, changed: Sequence[ChangedSource]) -> Iterato
     said = [*parts, *knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
     yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
     yield from _filled("Left out", [f"{claim.sentence} ({claim.reason})" for claim in knowledge.dropped])
-    since = [changed_line(changed)] if changed else []
-    yield from _filled("Sources", [*map(_source, cited_sources(state)), *since])
+    yield from _filled("Sources", [*map(_source, cited_sources(state))])
 
 
 def _reflection(knowledge: Knowledge) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.research.next_queries import FEW, reword
 from coreloop.answer.research.origins import origin_of
 from coreloop.answer.research.pages import read_pages, search_limits
 from coreloop.answer.research.research_state import (
@@ -21,7 +22,6 @@ from coreloop.answer.research.research_state import (
     Rewording,
     knowledge_of,
 )
-from coreloop.answer.research.rewording import FEW, reword
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.provider import SearchLimits

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from coreloop.answer.search.failover import Failover
-from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Provider
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import SearchProvider

@@ -10,7 +10,7 @@ from coreloop.answer.text.sentences import gives_orders, split_sentences
 from coreloop.answer.text.terms import is_cjk, key_list, keys, words_of
 
 SAID_AT: Final = 0.28
-"""Overlap from which a sentence is said: chosen on half of AttributionBench (macro-F1 of the other 0.708)."""
+"""Overlap from which a sentence is said: chosen on half of AttributionBench (macro-F1 of the other 0.707)."""
 _AS_GOOD: Final = 0.9
 """Part of the best share from which another sentence says as much."""
 _MONTH: Final = re.compile(
@@ -109,7 +109,7 @@ def _together(claim: str, texts: Sequence[str]) -> float:
 
 def _number(text: str) -> str:
     digits = re.sub(r"[^\d.]", "", text).lstrip("0") or "0"
-    return f"{digits}%" if not text.strip()[-1].isdecimal() else digits
+    return f"{digits}%" if text.rstrip().endswith(("%", "percent", "퍼센트", "프로")) else digits
 
 
 def _beginning(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.claims import numbers
 from coreloop.answer.text.sentences import gives_orders, split, with_example
-from coreloop.answer.text.terms import endings, is_korean, terms, words_of
+from coreloop.answer.text.terms import is_korean, optional, terms, words_of
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 Kind = Literal["default", "date", "number", "name"]
@@ -47,7 +47,7 @@ _ASKS: Final[Mapping[Kind, re.Pattern[str]]] = {
 _SAYS: Final[Mapping[Kind, re.Pattern[str]]] = {
     "default": re.compile(r"\bdefaults?\b|기본", re.IGNORECASE),
     "date": re.compile(
-        r"\b[12]\d{3}s?\b|\d+\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
+        r"\b[12]\d{3}s?\b|(?<!\d)\d{1,4}\s?(?:년|월|일|시|세기)|매[일주달년]|[월화수목금토일]요일"
         r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|\b\d{1,2}(?:st|nd|rd|th) century"
         r"|days?\b|nights?\b|\b(?:after|before|until|once|while)\b",
         re.IGNORECASE,
@@ -75,7 +75,9 @@ _INTERROGATIVE: Final = re.compile(
     r"(?<![가-힣])(?:누구|누가|무엇|무슨|뭐|뭘|어디|언제|왜|어떤|어떻|어느|얼마|몇|며칠)"
 )
 _SAYS_AT, _MAY = 1.43, 0.48  # fitted with the weights of `_value`
+_LEAST_NEAR: Final = 0.6  # chosen: among few passages, the distance to the next says little
 _K1, _B = 1.2, 0.75  # of BM25, as SQLite has them
+_NO_SENTENCES: Final = ("def ", "async def ", "class ", "@", "$ ", ">>> ", "![")
 _OF_HEADING: Final = 2
 """What a word of the heading counts in BM25."""
 
@@ -176,7 +178,7 @@ def verdict(question: str, hits: Sequence[Hit]) -> Verdict:
     value = _value(first, margin)
     if value > _SAYS_AT and first.fits and not first.is_record and not _NO_FACT.search(question):
         return "says so"
-    return "may say so" if value > _MAY else "nothing said so"
+    return "may say so" if value > _MAY and first.near >= _LEAST_NEAR else "nothing said so"
 
 
 def _value(hit: Hit, margin: float) -> float:
@@ -237,7 +239,7 @@ def _asked(question: str, read: Sequence[_Read], counts: tuple[int, Mapping[str,
         question=question,
         wanted=wanted,
         rarity=rarity,
-        free=endings(question),
+        free=optional(question),
         named=frozenset(_named(question)),
         kind=asked_kind(question),
         is_yes_or_no=asks_yes_or_no(question),
@@ -294,12 +296,8 @@ def _hit(
         is_new = asked.is_yes_or_no or not words <= set(asked.wanted)
         new = float(fits) if asked.kind else 0.5 * is_new
         value, before = own + near + 0.25 * new, words
-        is_told = own > 0 and value > best
-        if (
-            is_told
-            and not gives_orders(source.text[first:last])
-            and may_mark(number, source.text[first:last])
-        ):
+        is_told = own > 0 and is_new and value > best
+        if is_told and _may_answer(sentence) and may_mark(number, sentence):
             best, start, end, near_best, fits_best = value, first, last, near, fits
     whole, of_kind = one.words, prior(source)
     titled = _titled(asked, one.last)
@@ -318,8 +316,9 @@ def _hit(
 
 
 def _may_answer(sentence: str) -> bool:
-    """Whether a sentence is no question and no order to its reader."""
-    return not sentence.endswith(("?", "？")) and not gives_orders(sentence)
+    """Whether a sentence is no question, no signature, no command, and no order to its reader."""
+    is_said = not sentence.endswith(("?", "？")) and not sentence.startswith(_NO_SENTENCES)
+    return is_said and not gives_orders(sentence)
 
 
 def _titled(asked: _Asked, heading: frozenset[str]) -> float:

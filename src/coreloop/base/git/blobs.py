@@ -28,7 +28,7 @@ class Blobs:
         Parameters
         ----------
         name : str
-            Its hash, or ``revision:path``, which is read through links that stay inside the tree.
+            Its hash, or ``revision:path``.
         """
         if "\n" in name:
             return None
@@ -40,7 +40,7 @@ class Blobs:
         with suppress(OSError):  # if git has died, the read below is empty
             stdin.write(f"{name}\n".encode())
             stdin.flush()
-        words = stdout.readline().split()  # hash, kind, size; or "dangling" and a size; or "missing"
+        words = stdout.readline().split()  # hash, kind and size, or "missing"
         if not words or not words[-1].isdigit():
             return None
         content = stdout.read(int(words[-1]) + 1)[:-1]  # a newline follows
@@ -54,7 +54,7 @@ class Blobs:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
-            ["git", "cat-file", "--batch", "--follow-symlinks"],
+            ["git", "cat-file", "--batch"],
             cwd=self._root,
             env=dict(self._environ),
             stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """The marks of a promotion: branch, title, label and the trailers of commits and pull requests.
 
-`promote` writes them; `history` and `guard` read them, both with `read_promoted`.
+`promote` writes them; history and the guard read them, both with `read_promoted`.
 """
 
 import re
@@ -24,12 +24,6 @@ LABEL: Final = "coreloop"
 SECTIONS: Final[Mapping[str, str]] = {"R": "Guide", "F": "Caveats"}
 """Docstring section of each phase."""
 
-REPLAYS: Final[Mapping[str, frozenset[str]]] = {
-    "R": frozenset({"reproduced", "inconclusive", "unavailable", "not-applicable"}),
-    "F": frozenset({"not-applicable"}),
-}
-"""Replay verdicts with which a promotion proceeds; a Guide's statement has no calls to replay."""
-
 NAMES: Final = (
     "Phase",
     "Candidate-Id",
@@ -44,10 +38,6 @@ NAMES: Final = (
 MEASURED: Final = "Measured"
 """The trailer that a promotion has only if its lines were measured before."""
 
-MEASURED_VERDICTS: Final = frozenset(
-    {"helps", "hurts", "equivalent", "not known", "nothing to gain", "model too weak", "unavailable"}
-)
-"""Verdicts of a measurement, see `coreloop.promote.measure`; none keeps a promotion from its review."""
 CANDIDATE_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
 CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
 SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")

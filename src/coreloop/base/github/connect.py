@@ -3,10 +3,14 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
+from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Repository, github_repo
+from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.promotion_settings import ForgeSettings
+from coreloop.base.project.workspace import open_workspace
 
 Connect = Callable[[Repository, ForgeSettings, Mapping[str, str]], AbstractContextManager[Forge | None]]
 """`connect_forge`, or what takes its place."""
@@ -47,6 +51,26 @@ def connect_forge(
     connection = Connection(base_url=url, retry=patient() if patiently else None)
     with GithubForge(repo, token=token, connection=connection) as forge:
         yield forge
+
+
+@contextmanager
+def connect_api(folder: Path, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+    """The API of the repository that a workflow runs in, else of coreloop.yaml, else of git's remote.
+
+    Only the standard library and PyYAML are needed.
+    """
+    repo = environ.get("GITHUB_REPOSITORY")
+    if not repo:
+        with Repository(folder) as repository:
+            repo = open_workspace(folder).settings.forge.repo or github_repo(repository)
+    if not repo:
+        raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
+    from coreloop.base.github.urllib_transport import UrllibTransport  # loads ssl and http only when required
+
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
+    transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
+    with GithubApi(repo, transport) as api:
+        yield api
 
 
 def pull_request_repo(repository: Repository, settings: ForgeSettings) -> str | None:

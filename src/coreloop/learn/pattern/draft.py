@@ -10,7 +10,7 @@ from typing import Final
 
 from coreloop.base.records import UNSPECIFIED, is_category
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
-from coreloop.learn.proposals.entry import GUIDE, MAX_Q, Candidate, q_text
+from coreloop.learn.proposals.entry import GUIDE, MAX_Q, Candidate, SuggestedAppend, q_text
 from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
 from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -45,7 +45,7 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     )
     if refused is not None:
         return replace(candidate, refused=refused)
-    return replace(candidate, suggested_append=words.append(candidate.engine, GUIDE, lines))
+    return replace(candidate, suggested_append=SuggestedAppend.of(words, candidate.engine, GUIDE, lines))
 
 
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:

@@ -23,8 +23,9 @@ from coreloop.learn.mine.window import (
     group_by_first_tool,
     moment,
 )
-from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Step, target_step
+from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2

@@ -25,12 +25,13 @@ from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, merge
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.entry import Candidate, Note
+from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.night import NightRecords, NightRequest, NightResult, records_of
 from coreloop.learn.proposals.page import candidates_markdown
 from coreloop.learn.proposals.proposal_files import (
     CANDIDATES,
     CandidatesFile,
+    Note,
     new_keys,
     newest_night,
     write_night,

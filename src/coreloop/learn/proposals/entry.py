@@ -5,19 +5,18 @@ Each says itself in a line (`text`), has `evidence` in words, `said` and `questi
 be `shared`: then all that neither coreloop.yaml nor the source declares is ``[REDACTED n]``, n is the length.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
-
-if TYPE_CHECKING:
-    from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -32,16 +31,8 @@ FROM_RECORDS: Final = 1
 """Evidence rank of the audit log itself, the best rank."""
 FROM_PLAYBOOK: Final = 2
 """Evidence rank of a pattern that passed because the playbook has advice for its questions."""
-FROM_NOTES: Final = 3
-"""Evidence rank of what people wrote by hand."""
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
-_REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
 StatementKind = Literal["presence", "value", "state", "shape", "precondition", "source"]
-
-
-def unless(is_known: bool, text: str) -> str:
-    """The text, or ``[REDACTED n]`` with its length if it is not known; once is enough."""
-    return text if is_known or _REDACTED.fullmatch(text) else f"[REDACTED {len(text)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +44,12 @@ class SuggestedAppend:
     section: str
     body: str
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a pattern, with the argument names of its most common form."""
-
-    name: str
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
-
-    def __str__(self) -> str:
-        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
-        return f"{self.name}({chosen})" if chosen else self.name
-
-
-def target_step(steps: tuple[Step, ...]) -> Step:
-    """The step whose tool a pattern documents: the last with a selector, else the last."""
-    return next((step for step in reversed(steps) if step.selectors), steps[-1])
+    @classmethod
+    def of(cls, words: Vocabulary, tool: str, section: str, lines: Iterable[str]) -> "SuggestedAppend":
+        """The text for a tool's docstring."""
+        target = words.tool(tool)
+        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
+        return cls(file, symbol, section, "\n".join(lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +168,7 @@ class Statement(_WithQuestions):
             f"{self.n_questions} distinct questions, {seen_text(self)}",
         )
 
-    def shared(self, words: "Vocabulary") -> "Statement":
+    def shared(self, words: Vocabulary) -> "Statement":
         """Without the questions, and without the line if a name in it is not declared."""
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
         withheld = not is_ours or not words.knows_line(self.tool, self.line)
@@ -213,7 +193,7 @@ class NearStatement:
     line: str
     reason: str
 
-    def shared(self, words: "Vocabulary") -> "NearStatement":
+    def shared(self, words: Vocabulary) -> "NearStatement":
         """Without the tool and the line that are not declared."""
         line = unless(words.knows_line(self.tool, self.line), self.line)
         return replace(self, tool=unless(words.is_known(self.tool), self.tool), line=line)
@@ -302,7 +282,7 @@ class Candidate(_WithQuestions):
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
 
-    def shared(self, words: "Vocabulary") -> "Candidate":
+    def shared(self, words: Vocabulary) -> "Candidate":
         """Without questions and undeclared texts."""
         withheld = any(
             not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
@@ -324,20 +304,6 @@ class Candidate(_WithQuestions):
             bullets=tuple(unless(False, text) for text in self.bullets),
             providers=words.redacted_providers(self.providers),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """People's notes on a company: what the engine should do better. No text is proposed from them."""
-
-    stock_code: str
-    bullets: tuple[str, ...]
-    evidence_rank: int = FROM_NOTES
-
-    def shared(self) -> "Note":
-        """Redacted: no part of it is from a closed vocabulary."""
-        bullets = tuple(unless(False, text) for text in self.bullets)
-        return replace(self, stock_code=unless(False, self.stock_code), bullets=bullets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,7 +420,7 @@ class Counterexample:
         """Example questions."""
         return tuple(example.question for example in self.examples)
 
-    def shared(self, words: "Vocabulary") -> "Counterexample":
+    def shared(self, words: Vocabulary) -> "Counterexample":
         """Without local details and undeclared texts."""
         withheld = not all(map(words.is_known, {self.tool, *(step.name for step in self.steps)}))
         return replace(

@@ -10,8 +10,9 @@ from typing import Final
 from coreloop.base.project.tools import Unresolved
 from coreloop.base.text import escape_markdown, indented_block, printable
 from coreloop.base.untrusted import untrusted_block
-from coreloop.learn.proposals.entry import FROM_NOTES, WITHHELD, Candidate, Entry
+from coreloop.learn.proposals.entry import WITHHELD, Candidate, Entry
 from coreloop.learn.proposals.proposal_files import (
+    FROM_NOTES,
     MIN_PUBLISHED,
     CandidatesFile,
     CounterexamplesFile,
@@ -61,8 +62,10 @@ def section(entry: Entry, words: Vocabulary) -> str:
     """An entry's section of a draft: its figures, its text or why there is none, and what the records say."""
     shared = entry.shared(words)
     figures = [f"{shared.what}, key `{entry.key}`", *entry.evidence, f"target: {_target(entry, words)}"]
-    bullets = entry.bullets if isinstance(entry, Candidate) else ()
-    relaxed = f"The gate was relaxed by the playbook:\n\n{untrusted_block(bullets)}"
+    relaxed = []
+    if isinstance(entry, Candidate) and entry.bullets:
+        rank = f"The gate was relaxed by the playbook (evidence rank {entry.evidence_rank}):"
+        relaxed.append(f"{rank}\n\n{untrusted_block(entry.bullets)}")
     suggested = shared.suggested_append
     said = [text for text in (*entry.said, *entry.questions) if text]
     if entry.text != shared.text:
@@ -70,7 +73,7 @@ def section(entry: Entry, words: Vocabulary) -> str:
     parts = (
         f"## {entry.id}: {escape_markdown(shared.text)}",
         "\n".join(f"- {figure}" for figure in figures),
-        *([relaxed] if bullets else ()),
+        *relaxed,
         indented_block(suggested.section, suggested.body)
         if suggested is not None
         else f"Refused: {entry.refused or WITHHELD}.",

@@ -14,13 +14,29 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import locked, read_file, write_private_together
 from coreloop.base.messages import number_of
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Note, Statement
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
 SCHEMA_VERSION: Final = 1
+FROM_NOTES: Final = 3
+"""Evidence rank of what people wrote by hand."""
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """People's notes on a company: what the engine should do better. No text is proposed from them."""
+
+    stock_code: str
+    bullets: tuple[str, ...]
+    evidence_rank: int = FROM_NOTES
+
+    def shared(self) -> "Note":
+        """Redacted: no part of it is from a closed vocabulary."""
+        bullets = tuple(unless(False, text) for text in self.bullets)
+        return replace(self, stock_code=unless(False, self.stock_code), bullets=bullets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,10 @@ to a value that writes exactly this line, and the value fits its evidence.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.statements.line_sentences import CALL, NO_CATEGORY, OF_CATEGORY, Language
-
-if TYPE_CHECKING:
-    from coreloop.learn.proposals.entry import Step
 
 ELIDED: Final = "…"
 """Placeholder for arguments that are not named."""
@@ -41,18 +39,18 @@ class AdvisedCall:
         chosen = {name: value.strip('"') for name, value in self.arguments if value and value.startswith('"')}
         return chosen, tuple(chosen)
 
-    def fits(self, step: "Step") -> bool:
+    def fits(self, step: Step) -> bool:
         """Whether it contains only the tool, the arguments and the values of a recorded step."""
         return self.name == step.name and all(_fits(name, value, step) for name, value in self.arguments)
 
 
-def _fits(name: str, value: str | None, step: "Step") -> bool:
+def _fits(name: str, value: str | None, step: Step) -> bool:
     if value is None:
         return name == ELIDED or name in step.arg_keys
     return name in step.selectors and value in {f'"{step.selectors[name]}"', f"<{name}>"}
 
 
-def calls_fit(calls: Sequence[AdvisedCall], steps: "Sequence[Step]") -> bool:
+def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
     """Whether calls match recorded steps, in order."""
     return len(calls) == len(steps) and all(call.fits(step) for call, step in zip(calls, steps, strict=True))
 

@@ -12,9 +12,10 @@ from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.sections import DocLine
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.entry import Statement, Step
+from coreloop.learn.proposals.entry import Statement, SuggestedAppend
 from coreloop.learn.proposals.equal_wordings import keys_of, working
 from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 MAX_EXAMPLES: Final = 5
@@ -95,7 +96,9 @@ def draft_statement(statement: Statement, words: Vocabulary, *, section: str) ->
     refused = refused or statement.refused
     if refused is not None:
         return replace(statement, refused=refused)
-    return replace(statement, suggested_append=words.append(statement.tool, section, (statement.line,)))
+    return replace(
+        statement, suggested_append=SuggestedAppend.of(words, statement.tool, section, (statement.line,))
+    )
 
 
 def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | None:

@@ -7,16 +7,14 @@ counts, classes of errors and kinds of lines. Nothing that a user or a model wro
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.entry import Count, unless
+from coreloop.learn.proposals.entry import Count
 from coreloop.learn.proposals.statement_lines import Advice, in_language
+from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 from coreloop.learn.statements.line_sentences import Language
-
-if TYPE_CHECKING:
-    from coreloop.learn.proposals.vocabulary import Vocabulary
 
 Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
@@ -86,7 +84,7 @@ class ErrorRow:
     nearest: tuple[str, ...] = ()
     task: str = ""
 
-    def shared(self, words: "Vocabulary") -> "ErrorRow":
+    def shared(self, words: Vocabulary) -> "ErrorRow":
         """Without the error's text, what is no line of ours, and a tool that is not declared."""
         return replace(self, tool=unless(words.is_known(self.tool), self.tool), error="", nearest=())
 

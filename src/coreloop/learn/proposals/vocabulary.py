@@ -3,6 +3,7 @@
 Only names that coreloop.yaml or the source declares are written; all others become placeholders.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -11,9 +12,9 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
 from coreloop.learn.proposals.declared_words import Named, named
-from coreloop.learn.proposals.entry import Step, SuggestedAppend, unless
 from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
 from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.proposals.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,6 @@ class Vocabulary:
             return None
         return f'"{value}"' if self.declares(value, step.name) else f"<{name}>"
 
-    def append(self, tool: str, section: str, lines: Iterable[str]) -> SuggestedAppend:
-        """The text for a tool's docstring; without a target if the tool's definition is not known."""
-        target = self.tool(tool)
-        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
-        return SuggestedAppend(file, symbol, section, "\n".join(lines))
-
     def redacted_step(self, step: Step) -> Step:
         """The step with ``[REDACTED n]`` for every text that is not declared."""
         return Step(
@@ -150,6 +145,12 @@ class Vocabulary:
         return "it names a tool that is not defined here; name it under tools: in coreloop.yaml"
 
 
+def unless(is_known: bool, text: str) -> str:
+    """The text, or ``[REDACTED n]`` with its length if it is not known; once is enough."""
+    return text if is_known or _REDACTED.fullmatch(text) else f"[REDACTED {len(text)}]"
+
+
+_REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
 _OURS: Final = frozenset({"key", "seq_hash", "refused"})
 """Fields that a shared file may lack, and that no user writes."""
 _FOREIGN: Final = frozenset(

@@ -13,7 +13,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.run import UNWATCHED, Watch, open_mining
 from coreloop.learn.mine.window import merge
-from coreloop.learn.proposals.entry import CAVEATS, Counterexample, NearStatement, Statement, Step
+from coreloop.learn.proposals.entry import CAVEATS, Counterexample, NearStatement, Statement
 from coreloop.learn.proposals.night import NightRecords, NightRequest, NightResult, records_of
 from coreloop.learn.proposals.page import counterexamples_markdown
 from coreloop.learn.proposals.proposal_files import (
@@ -25,6 +25,7 @@ from coreloop.learn.proposals.proposal_files import (
 )
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples

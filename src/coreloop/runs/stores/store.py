@@ -42,9 +42,8 @@ from coreloop.runs.events import (
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import State
-from coreloop.runs.stores.accounts import RunRow, is_durable, utc_day
+from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
 from coreloop.runs.stores.run_lock import held_file
-from coreloop.runs.stores.schema import CLEARED, RUNS
 from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]

@@ -194,39 +194,6 @@ def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: s
     assert f"\n| {head} | `{kind}` |" in PAGE
 
 
-@each_row(
-    ("n_patterns", "sieved", "todo"),
-    [
-        (
-            24,
-            FELL,
-            "refused by the gates min_repeat 20, min_success_rate 4; "
-            "dartlab-coreloop pattern --help has each gate",
-        ),
-        (24, Sieved(5, FELL.fell), "5 would be proposed: dartlab-coreloop pattern writes them to a file"),
-        (0, Sieved(0, {}), "no record has a successful tool call: check that the tools are observed"),
-    ],
-)
-def test_no_candidate_says_why(n_patterns: int, sieved: Sieved, todo: str) -> None:
-    (alarm,) = find_alarms(replace(log(n_patterns=n_patterns), sieved=sieved))
-    assert alarm.todo == todo
-
-
-def test_the_oldest_draft_is_named_by_its_page_or_else_its_branch() -> None:
-    assert "starting with branch skill/caveat-20:" in find_alarms(waiting(15, 20))[0].todo
-    status = waiting(20)
-    assert status.promotions is not None
-    page = replace(status.promotions.open[0], url="https://github.com/octo/tools/pull/7")
-    (alarm,) = find_alarms(replace(status, promotions=replace(status.promotions, open=(page,))))
-    assert "starting with https://github.com/octo/tools/pull/7:" in alarm.todo
-
-
-def test_old_records_can_be_silent_and_outside_the_window_at_once() -> None:
-    (silent, outside) = find_alarms(log(newest=date(2026, 1, 1), first=date(2025, 12, 1), n_in_window=0))
-    assert (silent.kind, outside.kind) == ("no_record", "outside_window")
-    assert outside.todo.endswith("pattern --since 2025-12-01")
-
-
 @pytest.mark.parametrize(
     ("dropped", "first"),
     [

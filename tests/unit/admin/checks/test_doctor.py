@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -109,15 +108,6 @@ def test_the_age_of_the_newest_record(sound: Path, later: timedelta, level: str,
     assert says in results["newest"].message
 
 
-def test_only_the_ends_of_the_newest_files_are_read(sound: Path, monkeypatch: pytest.MonkeyPatch):
-    for number in range(10, 20):
-        (sound / f"data/audit/ai-ask/2026-04-{number}.jsonl").symlink_to("/dev/zero")  # would never end
-    with (sound / "data/audit/ai-ask/2026-04-24.jsonl").open("wb") as file:
-        file.truncate(3 << 30)  # sparse
-    results = checked(sound)
-    assert results["newest"].level == "ok"
-
-
 def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_not(sound: Path):
     path = log(sound, record(question="x" * 600_000))
     assert checked(sound)["records"].level == "ok"
@@ -140,12 +130,6 @@ def test_a_path_that_others_can_read_is_a_fault(sound: Path, name: str, mode: in
     assert f"chmod -R go-rwx data/audit in {sound}" in diagnosis.todo
 
 
-def test_a_folder_without_data_may_be_open(folder: Path):
-    (folder / "data/audit/ai-ask").mkdir(parents=True, mode=0o755)
-    (folder / "data/audit/ai-ask/.gitkeep").touch()
-    assert checked(folder)["private"].level == "ok"
-
-
 def test_a_log_with_data_that_git_does_not_ignore_is_a_fault(folder: Path):
     run_git(folder, "init", "--quiet")
     assert checked(folder)["ignored"].level == "warning"
@@ -157,21 +141,6 @@ def test_a_log_with_data_that_git_does_not_ignore_is_a_fault(folder: Path):
     )
     (folder / ".gitignore").write_text("data/audit/\n*.db\n")
     assert checked(folder)["ignored"].level == "ok"
-
-
-def test_a_log_that_git_tracks_is_a_fault(sound: Path):
-    run_git(sound, "add", "--force", "data/audit/ai-ask")
-    diagnosis = checked(sound)["ignored"]
-    assert "git tracks 1 file of the log: data/audit/ai-ask/2026-04-25.jsonl" in diagnosis.message
-
-
-def test_a_data_folder_outside_of_the_repository_needs_no_gitignore(folder: Path):
-    (folder / "inner").mkdir()
-    run_git(folder / "inner", "init", "--quiet")
-    log(folder)
-    results = checked(folder / "inner", CORELOOP_DATA_DIR=str(folder / "data"))
-    assert results["ignored"].message == "the data folder is outside of the git repository"
-    assert results["records"].level == "ok"
 
 
 def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_fault(sound: Path):
@@ -193,21 +162,7 @@ def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
     assert results["records"].level == "ok"
 
 
-def test_an_absent_target_keeps_the_other_settings(sound: Path):
-    (sound / "data").rename(sound / "logs")
-    (sound / "coreloop.yaml").write_text('data_dir: logs\ntools: {a: {target: "gone.py::a"}}\n')
-    results = checked(sound)
-    assert (results["settings"].level, results["records"].level) == ("fault", "ok")
-
-
 # --- reach and replay ---------------------------------------------------------------------------------
-
-
-def test_a_framework_among_the_dependencies_is_proposed(folder: Path):
-    (folder / "requirements.txt").write_text("fastmcp\n")
-    diagnosis = checked(folder)["reach"]
-    assert diagnosis.level == "warning"
-    assert 'set reach: {framework: fastmcp, tools: "package.module:TOOLS"}' in diagnosis.todo
 
 
 @pytest.mark.parametrize(
@@ -252,15 +207,6 @@ def test_an_absent_endpoint(folder: Path, port: int, monkeypatch: pytest.MonkeyP
         assert checked(folder)["replay"].message == "replay: url is not an http or https address"
 
 
-def test_a_name_lookup_is_limited_to_two_seconds(folder: Path, monkeypatch):
-    from coreloop.admin.checks import reach_and_replay
-
-    monkeypatch.setattr(reach_and_replay, "_ANSWER_S", 0.05)
-    monkeypatch.setattr(reach_and_replay.socket, "create_connection", lambda *_, **__: Event().wait(1))
-    (folder / "coreloop.yaml").write_text('replay: {url: "http://slow.example/"}\n')
-    assert "cannot be reached: no answer within" in checked(folder)["replay"].message
-
-
 # --- the guard ----------------------------------------------------------------------------------------
 
 
@@ -287,7 +233,7 @@ def test_without_a_token_the_guard_is_not_checked_and_the_message_says_how(hub: 
 def test_a_guard_that_is_not_required_is_a_fault(hub: GithubStandIn, sound: Path):
     results = asked(sound, hub)
     assert results["required"].level == "fault"
-    assert "does not require the guard on main" in results["required"].message
+    assert "a promotion can be merged while the guard is red" in results["required"].message
 
 
 def test_a_guard_that_is_required_is_ok(hub: GithubStandIn, sound: Path, entry_point, monkeypatch):
@@ -298,7 +244,7 @@ def test_a_guard_that_is_required_is_ok(hub: GithubStandIn, sound: Path, entry_p
     assert results["required"].level == "ok"
     hub.allow_auto_merge = True
     results = asked(sound, hub)
-    assert "weaker than wanted: allow_auto_merge" in results["required"].message
+    assert results["required"].message.endswith(": GitHub can be told to merge by itself (allow_auto_merge)")
 
 
 @pytest.mark.parametrize("rights", ["write", "app"])
@@ -313,11 +259,6 @@ def test_a_github_that_does_not_answer_is_asked_once(hub: GithubStandIn, sound: 
     hub.fail(Fault(), times=99)
     results = asked(sound, hub)
     assert (results["required"].level, len(hub.traffic)) == ("warning", 1)
-
-
-def test_a_guard_without_its_requirements_file_is_a_fault(sound: Path):
-    (sound / ".github/coreloop-requirements.txt").unlink()
-    assert checked(sound)["guard"].level == "fault"
 
 
 # --- CODEOWNERS ---------------------------------------------------------------------------------------
@@ -364,19 +305,6 @@ def test_with_a_token_github_s_own_errors_are_told(hub: GithubStandIn, sound: Pa
 # --- whatever comes -----------------------------------------------------------------------------------
 
 
-def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    def broken(_: object) -> Iterator[Diagnosis]:
-        raise ZeroDivisionError("by \x1b[31mzero")
-        yield
-
-    monkeypatch.setattr(doctor, "CHECKS", [SubjectChecks("reach", broken)])
-    diagnosis = checked(folder)["reach"]
-    assert (diagnosis.level, diagnosis.message) == (
-        "warning",
-        "could not be checked: ZeroDivisionError: by \\u{1b}[31mzero",
-    )
-
-
 def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
     def closed(_: object) -> Iterator[Diagnosis]:
         raise PermissionError(13, "Permission denied", "data/audit")
@@ -386,12 +314,6 @@ def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytes
     diagnosis = checked(folder)["private"]
     assert diagnosis.level == "fault"
     assert diagnosis.todo.startswith("give this user access")
-
-
-def test_a_mention_of_the_guard_in_a_comment_is_no_guard(sound: Path):
-    for workflow in (sound / ".github/workflows").iterdir():
-        workflow.write_text("# TODO: write a lifeguard check\n# and run guard check\non: push\n")
-    assert checked(sound)["guard"].level == "warning"
 
 
 def test_names_that_only_records_have_are_counted(sound: Path, entry_point: Command):

@@ -1,16 +1,10 @@
 """The scripted agent: a pure script, and calls that really happen."""
 
-import unicodedata
-
 import pytest
-import yaml
 
 from coreloop.admin.demo.script import (
-    PROJECT,
-    DemoRequest,
     scripted_requests,
 )
-from coreloop.base.categories import Categories
 from scripted import tools_of_the_demo, work
 
 OF_THE_RUN = ("request_id", "duration_total_ms", "case")
@@ -29,17 +23,6 @@ def test_two_runs_of_a_seed_record_the_same(tmp_path):
         for name in ("a", "b")
     )
     assert first == second
-
-
-def test_a_question_belongs_to_one_category_or_none(worked):
-    rules = yaml.safe_load((PROJECT / "coreloop.yaml").read_text(encoding="utf-8"))
-    categories = [Categories([(rule["label"], rule["any"])]) for rule in rules["categories"]]
-    seen = set()
-    for request, _, _ in worked:
-        labels = {rule.label(request.question) for rule in categories} - {"UNSPECIFIED"}
-        assert len(labels) <= 1, request.question
-        seen |= labels or {""}
-    assert seen == {rule["label"] for rule in rules["categories"]} | {""}
 
 
 def test_the_tools_are_really_called(tmp_path):
@@ -74,27 +57,12 @@ def test_a_recorded_outcome_is_what_the_tool_does_again(worked):
             assert (call["result_size_bytes"] > 0) == call["ok"]
 
 
-def test_each_request_is_one_record_with_the_length_of_its_answer(worked):
-    for request, record, given in worked:
-        assert (record["chunk_len"], record["error"]) == (len(given.text), request.outage)
-        assert bool(given.text) == (request.outage is None)
-
-
 def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call(tmp_path):
     def broken(**_):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         work(0, tmp_path, dict.fromkeys(tools_of_the_demo(), broken))
-
-
-def _asking(*plan):
-    return DemoRequest("?", session="s", offset_min=0, plan=plan)
-
-
-def _normalised(question):
-    folded = unicodedata.normalize("NFKC", question).lower()
-    return " ".join("".join(char for char in folded if char.isalnum() or char.isspace()).split())
 
 
 def _without(names, question):

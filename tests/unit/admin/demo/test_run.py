@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from bounded import bounded
@@ -19,8 +18,6 @@ from coreloop.admin.demo.run import (
 )
 from coreloop.base.errors import WorkspaceError
 from coreloop.learn.pattern.run import PatternResult
-from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.proposal_files import CandidatesFile
 from coreloop.learn.refine.run import RefineResult
 from scripted import NOW
 
@@ -74,23 +71,6 @@ def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
 def test_a_demo_takes_less_than_ten_seconds_of_processor_time(tmp_path):
     with bounded(10):
         _demo(tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
-    _, proposals, document, paths = _demo(tmp_path, seed)
-    assert 3 <= len(document.candidates) < proposals.candidate_search.n_groups
-    texts = [entry for entry in document.entries if entry.refused is None]
-    assert texts
-    for entry in texts:
-        assert entry.suggested_append is not None
-        suggested = entry.suggested_append
-        source = (tmp_path / suggested.target_file).read_text(encoding="utf-8")
-        assert f"def {suggested.target_symbol}(" in source
-        assert all(refuse_line(line) is None for line in suggested.body.splitlines())
-        assert "<axis>" not in suggested.body
-    assert msgspec.json.decode(paths[0].read_bytes(), type=CandidatesFile).candidates == document.candidates
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import effects
-from coreloop.admin.init.first_drafts import DraftPreview, preview_drafts
+from coreloop.admin.init.run import DraftPreview, preview_drafts
 from coreloop.base.project.workspace import open_workspace
 from effects import FIRST_DAY, Planted, make_shop, write_days
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.replies import MAX_CHARS, MalformedReplyError, read_reply
+from coreloop.answer.models.openai_compatible import MAX_CHARS, MalformedReplyError, read_reply
 from rows import each_row
 
 PLAN = '{"queries": [{"query": "영업이익 2025", "intent": "figure"}]}'

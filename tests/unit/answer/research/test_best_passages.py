@@ -147,11 +147,6 @@ def test_what_announces_the_steps_is_marked_if_a_question_asks_how():
     assert marks == [f"{steps}\n\n    x"]
 
 
-def test_what_is_not_the_way_does_not_say_how():
-    found, _ = ask("How do I send a body?", source("A `GET` must not send a body."))
-    assert found.verdict == "may say so"
-
-
 @each_row("line", ["", "=================================\n"], ids=["Markdown", "underlined"])
 def test_a_heading_is_never_marked(line: str):
     heading = f"{'' if line else '# '}How tea from Boseong is harvested\n{line}"
@@ -164,7 +159,7 @@ def test_a_symbol_is_shown_once():
     entry = replace(source("def pay(): Pay an order.", kind="symbol"), line=3)
     body = replace(source("def pay():\n    return order.paid()\n", kind="python"), line=3)
     found, _ = ask("What does pay do with an order?", entry, body, source("Tea is green."))
-    assert [one.number for one in found.shown] == [1, 3]
+    assert [one.number for one in found.shown] == [2, 3]
 
 
 def test_one_text_in_two_files_is_shown_once():

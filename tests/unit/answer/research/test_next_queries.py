@@ -9,9 +9,9 @@ from coreloop.answer.research.next_queries import (
     first_queries,
     is_stuck,
     next_queries,
+    reword,
 )
 from coreloop.answer.research.research_state import FailedQuery, Knowledge, PlanQuery
-from coreloop.answer.research.rewording import reword
 from coreloop.runs.duplicates import Search
 from coreloop.runs.limits import Limits
 from coreloop.runs.state import State

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from coreloop.base.git.trailers import (
     NAMES,
-    REPLAYS,
     co_authors,
     promoted_keys,
     read_promoted,
@@ -16,7 +15,6 @@ from coreloop.base.git.trailers import (
     write_title,
     write_trailers,
 )
-from coreloop.promote.replay import ReplayVerdict
 from merging import read_trailers
 from rows import each_row
 
@@ -157,12 +155,6 @@ def test_git_reads_them_too() -> None:
     command = ["git", "interpret-trailers", "--parse"]
     output = subprocess.run(command, input=message, capture_output=True, text=True, check=True).stdout
     assert output.splitlines() == [f"{name}: value of {name}" for name in NAMES]
-
-
-def test_verdicts_that_proceed_are_those_of_a_replay() -> None:
-    stopping = {ReplayVerdict.NOT_REPRODUCED, ReplayVerdict.NOT_ASKED}
-    proceeding = set(ReplayVerdict) - stopping
-    assert set().union(*REPLAYS.values()) == proceeding
 
 
 def _group(key: str, phase: str = "R", **more: str) -> dict[str, str]:

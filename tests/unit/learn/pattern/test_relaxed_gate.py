@@ -18,7 +18,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find_candidates import CandidateSearch, _advice, find_candidates
 from coreloop.learn.pattern.run import propose, write_proposals
-from coreloop.learn.proposals.entry import Note
+from coreloop.learn.proposals.proposal_files import Note
 from logs import call, record, repeated, rest, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -125,7 +125,7 @@ def test_the_draft_names_the_bullet_as_a_line_of_code(tmp_path: Path):
     document, draft = _written(tmp_path, playbook={"profitability": (HOSTILE, "둘째")})
     (candidate,) = document["candidates"]
     assert candidate["bullets"] == [HOSTILE, "둘째"]
-    lines = draft.partition("relaxed by the playbook:\n\n")[2].splitlines()[:4]
+    lines = draft.partition("relaxed by the playbook (evidence rank 2):\n\n")[2].splitlines()[:4]
     assert lines[1].startswith("    # 제목")
     assert lines[1].isprintable()
     assert (lines[0], lines[2:]) == ("```untrusted", ["    둘째", "```"])

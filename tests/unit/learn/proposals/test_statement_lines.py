@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
-from coreloop.learn.proposals.entry import Step
 from coreloop.learn.proposals.equal_wordings import keys_of, wordings_of
 from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, calls_fit, parse_line
 from coreloop.learn.proposals.statement_lines import (
@@ -21,6 +20,7 @@ from coreloop.learn.proposals.statement_lines import (
     parse_advice,
     statement_key,
 )
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.statements.line_sentences import SHAPES, WORDINGS
 from rows import each_row
 

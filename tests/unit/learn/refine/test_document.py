@@ -17,9 +17,10 @@ from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.entry import Counterexample, Step, Without
+from coreloop.learn.proposals.entry import Counterexample, Without
 from coreloop.learn.proposals.page import counterexamples_markdown
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.run import Refined, refine, write_refined
 from logs import call, failed, record, write_log

@@ -20,7 +20,8 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.entry import Counterexample, Step, Without
+from coreloop.learn.proposals.entry import Counterexample, Without
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
 from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log

@@ -191,43 +191,6 @@ def test_next_says_what_an_agent_must_know(store: Store):
     assert (facts["iteration"], facts["report"]["iteration"]) == ({"next": 2, "max": 9}, 2)
 
 
-def test_next_shows_the_same_order_of_drift_until_another_action_follows(store: Store):
-    run_id = open_run(store)
-    same = AgentReport(actions=(ReportedAction("web", ("English",)),))
-    for _ in range(3):
-        state = record_report(store, run_id, same)
-    order = next_step(store, state)["drift"]
-    assert (order["rule"], order["before"]) == ("same_action", ["English"])
-    assert order["after"] != ["English"]
-    assert order["order"] == f"Change your strategy to: {order['after'][0]}."
-    other = record_report(store, run_id, AgentReport(actions=(ReportedAction("web", tuple(order["after"])),)))
-    assert next_step(store, other)["drift"] is None
-
-
-def test_five_iterations_without_news_demand_another_approach_once(store: Store):
-    run_id = open_run(store)
-    for number in range(5):
-        state = record_report(store, run_id, AgentReport(actions=(f"tool {number}",)))
-    assert next_step(store, state)["drift"]["rule"] == "no_new_information"
-    state = record_report(store, run_id, AgentReport(actions=("another",)))
-    assert (state.turns, state.no_new_info_count) == (1, 1)
-
-
-def test_what_helped_an_earlier_run_is_shown_to_the_next(store: Store):
-    asks = ("영업이익이 왜 올랐나?", "매출은 왜 올랐나?")
-    helped = AgentReport(
-        actions=(ReportedAction("web", ("historical",)),),
-        queries=(Query("영업이익 2025", 3, True),),
-        sub_questions=asks,
-        findings=(Learnt("up", ("dart:1",), asks[0]),),
-    )
-    question = "영업이익과 매출은 왜 올랐나?"
-    record_report(store, open_run(store, question), helped)
-    state = record_report(store, open_run(store, question), AgentReport(sub_questions=asks[1:]))
-    (pattern,) = next_step(store, state)["reflexion"]["success_patterns"]
-    assert (pattern["strategy"], pattern["situations"]) == ("historical", [asks[1]])
-
-
 def test_only_a_run_that_drives_itself_belongs_to_a_session(store: Store):
     own, driven = open_run(store), new_run(store)
     for run_id in (own, driven, own):

@@ -5,31 +5,12 @@ from pathlib import Path, PurePosixPath
 
 from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.python import extract_python
-from coreloop.answer.search.index.store import reading
 from coreloop.answer.search.index.tree import MAX_FILE_BYTES
 from coreloop.base.files import open_regular
 
 
-def indexed_imports(path: Path, location: str, root: Path) -> list[str]:
-    """Return the locations of the project's files that an indexed file imports.
-
-    Parameters
-    ----------
-    path : Path
-        The index.
-    location : str
-        Of the file, see `coreloop.answer.search.source.Source`.
-    root : Path
-        The project, absolute and resolved.
-    """
-    statement = "SELECT module FROM imports JOIN documents ON documents.id = document_id WHERE path = ?"
-    with reading(path) as connection:
-        modules = [row[0] for row in connection.execute(statement, (location,))]
-    return list(_locations(modules, location, root))
-
-
 def read_imports(location: str, root: Path) -> list[str]:
-    """Return the same for a file as it is now, indexed or not; an unreadable file imports nothing."""
+    """Return the project's files that a Python file imports; an unreadable one imports none."""
     try:
         with open_regular(root / location) as file:
             document = extract_python(file.read(MAX_FILE_BYTES))

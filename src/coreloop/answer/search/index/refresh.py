@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Final
 
-from coreloop.answer.search.index.pending import read_coverage
-from coreloop.answer.search.index.run import index_paths
+from coreloop.answer.search.index.run import index_paths, read_coverage
 from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source

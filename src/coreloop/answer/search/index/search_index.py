@@ -5,17 +5,18 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.index.store import reading
-from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import is_cjk, terms
-from coreloop.base.errors import SearchTimeoutError
+from coreloop.base.errors import SearchTimeoutError, WorkspaceError
 
 _WEIGHTS: Final = "2.0, 1.0"
 """Of heading and words."""
@@ -121,3 +122,27 @@ def _source(row: sqlite3.Row) -> Source:
         line=row["line"],
         provider="index",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProvider:
+    """Searches the files that ``dartlab-coreloop index`` has read; several threads may share it.
+
+    Parameters
+    ----------
+    path : Path
+        The index, see `coreloop.base.project.workspace.Workspace.index_file`.
+    """
+
+    path: Path
+    name: str = "index"
+
+    def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
+        """Search once; without an index the answer is `Failed` and says how to make one."""
+        try:
+            sources = search_index(self.path, query, limits)
+        except SearchTimeoutError as error:
+            return Failed(str(error))
+        except WorkspaceError as error:
+            return Failed(str(error), is_retryable=False)
+        return Found(tuple(sources)) if sources else Empty()

@@ -12,10 +12,32 @@ from typing import Final
 from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
-from coreloop.answer.search.index.entries import add_entries, remove_entries
 from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+
+_ENTRY: Final = """
+    INSERT INTO entries (document_id, kind, name, line, text, is_public, is_documented)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_ENTRY_WORDS: Final = "INSERT INTO entry_words (rowid, heading, words) VALUES (?, ?, ?)"
+_REMOVED: Final = "INSERT INTO entry_words (entry_words, rowid, heading, words) VALUES ('delete', ?, ?, ?)"
+
+
+def add_entries(connection: sqlite3.Connection, document_id: int | None, document: Document) -> None:
+    """Add what a document declares."""
+    for entry in document.entries:
+        values = (document_id, entry.kind, entry.name, entry.line, entry.text)
+        row = connection.execute(_ENTRY, (*values, entry.is_public, entry.is_documented))
+        connection.execute(_ENTRY_WORDS, (row.lastrowid, *_words(entry.name, entry.text)))
+
+
+def remove_entries(connection: sqlite3.Connection, document_id: int) -> None:
+    """Remove what a document declares."""
+    rows = connection.execute("SELECT id, name, text FROM entries WHERE document_id = ?", (document_id,))
+    connection.executemany(_REMOVED, [(key, *_words(name, text)) for key, name, text in rows])
+    connection.execute("DELETE FROM entries WHERE document_id = ?", (document_id,))
+
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = """
@@ -72,13 +94,6 @@ CREATE INDEX entries_by_name ON entries (name);
 CREATE VIRTUAL TABLE entry_words USING fts5(
     heading, words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
 );
-
--- Modules that a file imports; relative ones begin with dots.
-CREATE TABLE imports (
-    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-    module TEXT NOT NULL,
-    PRIMARY KEY (document_id, module)
-) WITHOUT ROWID;
 
 -- Files that had no text when they were last read: they are not read again before they change.
 CREATE TABLE unread_files (
@@ -212,10 +227,8 @@ def unread_files(connection: sqlite3.Connection) -> dict[str, UnreadFile]:
     return {row[0]: UnreadFile(*row) for row in rows}
 
 
-def put_unread(connection: sqlite3.Connection, file: UnreadFile, *, known_id: int | None) -> None:
-    """Remember a file without text; what was stored of it is removed."""
-    if known_id is not None:
-        remove_document(connection, known_id)
+def put_unread(connection: sqlite3.Connection, file: UnreadFile) -> None:
+    """Remember a file without text."""
     values = (file.path, file.size_bytes, file.mtime_ns, file.reason)
     connection.execute("INSERT OR REPLACE INTO unread_files VALUES (?, ?, ?, ?)", values)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.text.terms import terms
 from indexing import Indexed

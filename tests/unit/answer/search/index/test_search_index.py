@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coreloop.answer.search.index.index_provider import IndexProvider
-from coreloop.answer.search.index.search_index import search_index
+from coreloop.answer.search.index.search_index import IndexProvider, search_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchLimits
 from indexing import Indexed
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index import changes, tree
-from coreloop.answer.search.index.index_provider import IndexProvider
+from coreloop.answer.search.index import run, tree
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.index.store import INDEX
 from coreloop.answer.search.provider import Failed, SearchLimits
 from coreloop.base import sqlite
@@ -95,7 +95,7 @@ def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytes
         if "data" not in path.parts:
             os.utime(path, (time.time() - 60, time.time() - 60))
     assert filled.update().counts == {"unchanged": 3}
-    monkeypatch.setattr(changes, "open_regular", None)
+    monkeypatch.setattr(run, "open_regular", None)
     assert filled.update().counts == {"unchanged": 3}
 
 
