@@ -70,7 +70,7 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
 
 @runs.command("list")
 @click.option("--status", default="", metavar="STATUS", help="Only runs of one status, such as running.")
-@click.option("--kind", default="", help="Only runs of one kind: research, answer, agent, loop.")
+@click.option("--kind", default="", help="Only runs of one kind: research, agent, driven or gate.")
 @click.option(
     "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N runs."
 )
@@ -98,6 +98,7 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
     Example: runs show --iteration 1
     """
     from coreloop.answer.research.research_state import KIND as RESEARCH
+    from coreloop.cli.research import changed_notes
     from coreloop.cli.runs_output import state_lines
     from coreloop.runs.manage import read_iteration, read_run
     from coreloop.runs.state import state_json
@@ -109,9 +110,10 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
         if iteration is not None:
             events = read_iteration(store, meant, iteration)
             return Output(events, partial(_show_sources, state, iteration) if is_research else None)
-    if not is_research:
-        return Output(state_json(state), state_lines(state))
-    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose), _changed(state))
+        if not is_research:
+            return Output(state_json(state), state_lines(state))
+        changed = list(changed_notes(state, workspace))
+    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose), changed)
 
 
 def _show_sources(state: "State", iteration: int) -> None:
@@ -131,13 +133,6 @@ def _show_research(state: "State", *, is_verbose: bool) -> None:
         click.echo(line)
     click.echo()
     show_response(respond(state), state, is_verbose=is_verbose)
-
-
-def _changed(state: "State") -> Sequence[str]:
-    from coreloop.base.project.workspace import open_workspace
-    from coreloop.cli.research import changed_notes
-
-    return list(changed_notes(state, open_workspace(Path.cwd())))
 
 
 @runs.command()
