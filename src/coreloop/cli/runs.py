@@ -71,7 +71,7 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
 
 @runs.command("list")
 @click.option("--status", default="", metavar="STATUS", help="Only runs of one status, such as running.")
-@click.option("--kind", default="", help="Only runs of one kind: research, answer, agent, loop.")
+@click.option("--kind", default="", help="Only runs of one kind: research, agent, driven or gate.")
 @click.option(
     "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N runs."
 )
