@@ -1,4 +1,4 @@
-"""GitHub's own example events, as they are and turned into a promotion's; tests/webhooks/install.sh fetches them."""
+"""GitHub's own example events, as they are and as a promotion's; tests/webhooks/install.sh fetches them."""
 
 import copy
 import json
