@@ -284,7 +284,7 @@ def test_a_line_is_a_proposal_s_in_words_of_the_base(build, reason: str, bench: 
     assert any(reason in text for text in decision.reasons) is bool(reason), decision
 
 
-WHEN, CALL, _ = SEQUENCE
+WHEN, CALL = SEQUENCE
 GUIDES: list[tuple[str, tuple[str, ...], tuple[str, ...], bool]] = [
     # lines that stand there, lines of the promotion, whether they are its candidate's
     ("both lines", (), (WHEN, CALL), True),
