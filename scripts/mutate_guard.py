@@ -42,7 +42,10 @@ from _pytest.runner import runtestprotocol
 ROOT = Path(__file__).parents[1]
 NOTICED = ROOT / "tests" / "unit" / "guard" / "noticed.json"
 """Mutant -> the test that noticed it; ``--update`` writes it."""
-TESTS = ("test_edits", "test_approvals", "test_ordinary_work", "test_queue", "test_check")
+TESTS = (
+    *("learn/proposals/test_declared", "guard/test_edits", "guard/test_approvals", "guard/test_check"),
+    *("guard/test_ordinary_work", "guard/test_queue"),
+)
 MODULES = ("change", "check", "proof", "learn.proposals.declared")
 """Modules, those of `guard` by their last name."""
 CONDITIONS = frozenset({"change", "check", "proof"})
@@ -364,7 +367,7 @@ def main() -> None:
     not_asked = {_full(name) for name in set(MODULES) - set(names)}
     others = {name: test for name, test in table.items() if name.partition(": ")[0] in not_asked}
     loop = Loop(removed, {} if "--all" in options else table)
-    tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in TESTS]
+    tests = [str(ROOT / "tests" / "unit" / f"{name}.py") for name in TESTS]
     ended = pytest.main(
         # the slow tests too; without the summary, which would say that none ran: child processes run them
         ["-n0", "-m", "", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", *tests],

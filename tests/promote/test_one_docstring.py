@@ -35,7 +35,7 @@ from promoting import (
 
 BASE = {"reach": REACH, "categories": CATEGORIES}
 SOURCE_LINE = "- company: from search().hits[].company"
-FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass company"
+FIRST, ONCE, ALWAYS = "- company: from show().code", "- axis: from show().name", "- Always pass company"
 ASK = PromoteRequest(tool="analysis")
 
 
@@ -269,11 +269,12 @@ def test_three_promotions_fill_a_description_and_a_better_line_replaces_the_weak
     """Each through promote, the guard and a merge; what goes is about another subject than the last line."""
     project.settle(json.dumps({**BASE, "docstring": {"placement": "first-block", "max_lines": 3}}))
     full = open_workspace(project.root)
-    worth = {FIRST: 9.0, ONCE: 1.0, ALWAYS: 8.0, SOURCE_LINE: 20.0}
+    better = "- Leave out axis"
+    worth = {FIRST: 9.0, ONCE: 1.0, ALWAYS: 8.0, better: 20.0}
     entries = [statement_entry(line, n, wasted=its) for n, (line, its) in enumerate(worth.items(), start=1)]
     folder = project.root / "data/audit"
-    write_candidates(folder / "candidates/2026-04-01-candidates.json", *entries[:2], entries[3])
-    write_counterexamples(folder / "counterexamples/2026-04-01-counterexamples.json", entries[2])
+    write_candidates(folder / "candidates/2026-04-01-candidates.json", *entries[:2])
+    write_counterexamples(folder / "counterexamples/2026-04-01-counterexamples.json", *entries[2:])
     for entry in entries:
         guides = [] if entry["kind"] == "presence" else [entry]
         write(project, guides, [] if guides else [entry])
@@ -283,7 +284,7 @@ def test_three_promotions_fill_a_description_and_a_better_line_replaces_the_weak
         assert (decision.coreloop, decision.state) == (True, "success"), decision
         merge(project, hub, done.branch)
     assert plan.edited.removed == (ONCE,)
-    assert listed(project, "main") == [FIRST, ALWAYS, SOURCE_LINE]
+    assert listed(project, "main") == [FIRST, ALWAYS, better]
 
 
 @pytest.mark.slow

@@ -8,21 +8,19 @@ from promoting import Project, statement, write_candidates
 
 LINES = (
     "- company: from search().hits[].company",
-    "- axis: from show().axis",
-    "- company: from show().code",
-    "- axis: from search().hits[].company",
+    "- axis: from show().name",
 )
 
 
 @pytest.fixture
 def tool(project: Project) -> tuple[str, ...]:
-    """The options that promote four lines of a tool."""
+    """The options that promote two lines of a tool."""
     entries = [statement(line=line, id=f"cand-2026-04-25-00{n}") for n, line in enumerate(LINES, 1)]
     write_candidates(project.candidates, *entries)
     return ("--candidate", str(project.candidates), "--tool", "analysis", "--allow-unreached")
 
 
-def test_a_dry_run_of_four_lines_has_diff_and_evidence_in_forty_lines(
+def test_a_dry_run_of_two_lines_has_diff_and_evidence_in_forty_lines(
     project: Project, tool: tuple[str, ...], entry_point: Any
 ) -> None:
     code, out, _ = entry_point(project.root, "promote", *tool)

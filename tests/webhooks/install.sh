@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches GitHub's example events and their schemas for the tests of the guard, into tests/.webhooks/.
+# Fetches GitHub's example events for the tests of the guard, into tests/.webhooks/.
 # Needs npm. Does nothing when they are there already. Then: pytest tests/unit/guard tests/unit/test_workflow_steps.py
 set -eu
 

@@ -105,22 +105,19 @@ class Proof:
 
     def refuse(self) -> Iterator[str]:
         """Why the change is not exactly what `promote` writes for its proposals."""
-        file, _, symbol = self.target.partition("::")
+        symbol = self.target.partition("::")[2]
         if not SYMBOL.fullmatch(symbol) or len({its.get("Target") for its in self.groups}) > 1:
             yield f"the trailers of commit {self.commit.sha[:12]} do not name one docstring"
             return
-        replaced = self._replaced()
-        if replaced is None:
-            yield f"it changes more than the text of {printable(file)}; put the rest in another pull request"
-            return
         try:
+            replaced = self._replaced()
             added, removed = self._changed(replaced)
             words = self._words(replaced, added)
         except UnprovenError as reason:
-            yield f"{printable(replaced.path)}: {reason}"
+            yield str(reason)
             return
         where = {"path": replaced.path, "target": self.target}
-        ours = removed and promoted_lines(self.repository, self.old, **where, is_form=is_form)
+        ours = promoted_lines(self.repository, self.old, **where, is_form=is_form) if removed else ()
         for line in (line for line in removed if line not in ours):
             yield f"{printable(line)} is removed, but no promotion added it; put it back"
         if not self._is_named(added, docstring_bullets(replaced.after, self.target), words.tool):
@@ -131,22 +128,21 @@ class Proof:
 
     def is_rewording_of(self, own: "Proof") -> bool:
         """Whether a proved promotion's lines, and nothing else, have other words, as by a suggestion."""
-        whole, alone = self._replaced(), own._replaced()
-        if whole is None or alone is None or any(own.refuse()):
+        if any(own.refuse()):
             return False
         try:
-            added, removed = self._changed(whole)
-            written, replaced = own._changed(alone)
+            (added, removed), (written, replaced) = (its._changed(its._replaced()) for its in (self, own))
         except UnprovenError:
             return False
         return len(added) == len(written) and sorted(removed) == sorted(replaced)
 
-    def _replaced(self) -> Replaced | None:
-        """The target's file, if it is the only one that changes, and only its text does."""
+    def _replaced(self) -> Replaced:
+        """The target's file; `UnprovenError` unless it alone changes, and of it only the text."""
         file = self.target.partition("::")[0]
         replaced = self.repository.replaced_file(self.old, self.new)
-        is_target = replaced is not None and replaced.path == self.project + file and file.endswith(".py")
-        return replaced if is_target else None
+        if replaced is None or replaced.path != self.project + file or not file.endswith(".py"):
+            raise UnprovenError(f"it changes more than the text of {printable(file)}; put the rest elsewhere")
+        return replaced
 
     def _changed(self, file: Replaced) -> tuple[list[str], list[str]]:
         return changed_lines(

@@ -15,8 +15,7 @@ from coreloop.base.files import read_file
 from coreloop.base.records import encodable
 from coreloop.sanitize.detectors.detection import Detection
 from coreloop.sanitize.detectors.rule import in_row, is_money
-from coreloop.sanitize.find_in_text import decoded
-from coreloop.sanitize.undisguised import CACHED_CHARS, plain_text, readings
+from coreloop.sanitize.undisguised import CACHED_CHARS, decoded, plain_text, readings
 
 _LISTED: Final = ("kr",)
 """Countries with a public listing in ``listings/``."""

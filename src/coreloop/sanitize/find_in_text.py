@@ -10,6 +10,8 @@ from coreloop.sanitize.undisguised import (
     CACHED_CHARS,
     SHORT_LABEL,
     View,
+    decoded,
+    may_be_encoded,
     readings,
     short_labels,
     with_short_labels,
@@ -17,21 +19,14 @@ from coreloop.sanitize.undisguised import (
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
-import base64
-import binascii
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 
 from coreloop.sanitize.detectors import rules_for
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
 from coreloop.sanitize.detectors.signs import signs_of
 
 Span = tuple[str, int, int]
-_ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{11,}={0,2}")
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{11,}")
-_IDENTIFIER: Final = re.compile(r"[0-9a-fA-F-]+|[a-z0-9_/-]+|[A-Z_/-]+")
 _DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9]{5}\n[0-9]{2,}")
-_LINE_ENDS: Final = str.maketrans("\n\r\t", "   ")
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
@@ -61,12 +56,6 @@ def _around_digits(text: str) -> tuple[int, int]:
     return (max(0, runs[0][0] - MARGIN), runs[-1][1] + MARGIN) if runs else (0, 0)
 
 
-def may_be_encoded(compact: str) -> bool:
-    """Whether a text without white space can contain base64: a long run that is not an identifier."""
-    runs = _RUN.findall(compact)
-    return bool(runs) and not all(map(_IDENTIFIER.fullmatch, runs))
-
-
 def encoded(text: str) -> Iterator[Span]:
     """Yield base64 text, encoded once or twice, whose content matches a rule.
 
@@ -79,26 +68,6 @@ def encoded(text: str) -> Iterator[Span]:
             yield kind, start, end
 
 
-def decoded(text: str) -> Iterable[tuple[int, int, str]]:
-    """Return the start, the end and the content of base64 text, and the content of that content."""
-    return _cached_contents(text) if len(text) <= CACHED_CHARS else _contents(text)
-
-
-@lru_cache(maxsize=16)
-def _cached_contents(text: str) -> tuple[tuple[int, int, str], ...]:
-    return tuple(_contents(text))
-
-
-def _contents(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in _ENCODED.finditer(text):
-        inner = _decoded(match[0])
-        if inner is not None:
-            yield match.start(), match.end(), inner
-            again = _decoded(inner.strip()) if _ENCODED.fullmatch(inner.strip()) else None
-            if again is not None:
-                yield match.start(), match.end(), again
-
-
 def _cut(match: re.Match[str]) -> tuple[int, int]:
     """Return the span to cut: without trailing punctuation, but a quoted value as is."""
     if "quoted" in match.re.groupindex and match.start("quoted") >= 0:
@@ -107,20 +76,6 @@ def _cut(match: re.Match[str]) -> tuple[int, int]:
     if start < 0:
         return match.span()
     return start, start + len(match.string[start:end].rstrip(_TRAILING)) or end
-
-
-def _decoded(token: str) -> str | None:
-    bare = token.rstrip("=")
-    if len(bare) % 4 == 1 or (bare == token and _IDENTIFIER.fullmatch(bare)):
-        return None
-    try:
-        data = base64.b64decode(
-            bare.replace("-", "+").replace("_", "/") + "=" * (-len(bare) % 4), validate=True
-        )
-        text = data.decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    return text if text.translate(_LINE_ENDS).isprintable() else None
 
 
 _CACHE_SIZE: Final = 20_000

@@ -4,6 +4,8 @@ Rules match on views; cuts are made in the original. Of 10,530 planted values (2
 more leak without the readings (24 %).
 """
 
+import base64
+import binascii
 import html
 import re
 import unicodedata
@@ -205,3 +207,49 @@ def _fold_char(char: str) -> str:
         base = unicodedata.normalize("NFD", char)[0]
         return base if base.isascii() else char
     return char
+
+
+_ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{11,}={0,2}")
+_IDENTIFIER: Final = re.compile(r"[0-9a-fA-F-]+|[a-z0-9_/-]+|[A-Z_/-]+")
+_LINE_ENDS: Final = str.maketrans("\n\r\t", "   ")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{11,}")
+
+
+def may_be_encoded(compact: str) -> bool:
+    """Whether a text without white space can contain base64: a long run that is not an identifier."""
+    runs = _RUN.findall(compact)
+    return bool(runs) and not all(map(_IDENTIFIER.fullmatch, runs))
+
+
+def decoded(text: str) -> Iterable[tuple[int, int, str]]:
+    """Return the start, the end and the content of base64 text, and the content of that content."""
+    return _cached_contents(text) if len(text) <= CACHED_CHARS else _contents(text)
+
+
+@lru_cache(maxsize=16)
+def _cached_contents(text: str) -> tuple[tuple[int, int, str], ...]:
+    return tuple(_contents(text))
+
+
+def _contents(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in _ENCODED.finditer(text):
+        inner = _from_base64(match[0])
+        if inner is not None:
+            yield match.start(), match.end(), inner
+            again = _from_base64(inner.strip()) if _ENCODED.fullmatch(inner.strip()) else None
+            if again is not None:
+                yield match.start(), match.end(), again
+
+
+def _from_base64(token: str) -> str | None:
+    bare = token.rstrip("=")
+    if len(bare) % 4 == 1 or (bare == token and _IDENTIFIER.fullmatch(bare)):
+        return None
+    try:
+        data = base64.b64decode(
+            bare.replace("-", "+").replace("_", "/") + "=" * (-len(bare) % 4), validate=True
+        )
+        text = data.decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return text if text.translate(_LINE_ENDS).isprintable() else None

@@ -10,7 +10,7 @@ import pytest
 from coreloop.base.validation import decode
 from coreloop.guard.change import Made, Pull, Review
 from coreloop.guard.check import asks_to_merge
-from guard_bench import BRANCH, GITHUB, PROMOTED, Bench
+from guard_bench import BRANCH, GITHUB, LINE, PROMOTED, Bench, message_of, put
 from guarding import APP, BOT, HEAD, KIM, REVIEWER, Actor, commit_json, pull, push_json, review_json
 from rows import each_row, slow_after
 
@@ -145,6 +145,14 @@ def edited(bench: Bench) -> None:
     bench.write(REWORDED, "Update finance.py", **AS_REVIEWER, **GITHUB)
 
 
+def edited_in_a_list(bench: Bench) -> None:
+    """An edit of a line that continues a list of promoted lines."""
+    first, line = put(LINE), "- axis: from show().name"
+    bench.land(first)
+    bench.promote(put(line, source=first), message_of(line), author=APP)
+    bench.write(put("- Call it once", source=first), "Update finance.py", **AS_KIM, **GITHUB)
+
+
 def restored(bench: Bench) -> None:
     """A suggestion restores the promoted line."""
     bench.promote(PROMOTED.replace(b"company:", b"company :"), author=APP)
@@ -200,6 +208,15 @@ def with_a_line_more(bench: Bench) -> None:
     bench.write(MORE, "Update finance.py", **AS_KIM, **GITHUB)
 
 
+def with_a_line_less(bench: Bench) -> None:
+    """The edit also takes out a line that stood there before."""
+    first, line = put(LINE), "- axis: from show().name"
+    bench.land(first)
+    bench.promote(put(line, source=first), message_of(line), author=APP)
+    reworded = put("- Call it once", source=first).replace(b"    - company: from show().code\n", b"")
+    bench.write(reworded, "Update finance.py", **AS_KIM, **GITHUB)
+
+
 def with_other_code(bench: Bench) -> None:
     bench.promote(author=APP)
     bench.write(REWORDED.replace(b"return", b"return 1 or"), "Update finance.py", **AS_KIM, **GITHUB)
@@ -217,6 +234,7 @@ WAYS: list[tuple[Callable[[Bench], None], str, str]] = [
     (suggested, "pending", "pending"),
     (hidden, "pending", "pending"),
     (updated, "success", "pending"),
+    (edited_in_a_list, "success", "pending"),
     (forced, "success", "success"),
     (at_once, "success", "pending"),
     (from_somewhere, "success", "success"),
@@ -225,6 +243,7 @@ WAYS: list[tuple[Callable[[Bench], None], str, str]] = [
     (by_a_machine, "failure", "failure"),
     (by_an_app_with_a_name, "failure", "failure"),
     (with_a_line_more, "failure", "failure"),
+    (with_a_line_less, "failure", "failure"),
     (with_other_code, "failure", "failure"),
     (other_trailers, "failure", "failure"),
 ]

@@ -230,9 +230,3 @@ def test_a_check_that_was_never_green_is_not_required(command: Command, hub: Git
     assert command("protect", "--confirm")[0] == 0
     hub.green.clear()  # it is required already
     assert command("protect", "--confirm")[:2] == (0, "main has the wanted rules\n")
-
-
-def test_protect_without_its_file_is_an_error(command: Command):
-    code, out, errors = command("protect")
-    assert (code, out) == (2, "")
-    assert "branch_protection.yml: cannot be read" in errors

@@ -7,7 +7,7 @@ import pytest
 
 from guard_bench import BODY, GITHUB, MESSAGE, PROMOTED, TRAILERS, Bench, message_of
 from guarding import MAKER, Actor
-from promoting import FILE, OTHER_FILE, OTHER_SOURCE, SOURCE
+from promoting import FILE, OTHER_SOURCE, SOURCE
 from rows import slow_after
 
 RENOVATE = Actor("renovate[bot]", human=False)
@@ -49,38 +49,14 @@ WORKS = (
         {FILE: PROMOTED.replace(b": show", b": search")},
         landed=PROMOTED,
     ),
-    Work(
-        "docs: the promoted line, in other words",
-        {FILE: PROMOTED.replace(b"company: from show().code", b"Call show")},
-        landed=PROMOTED,
-    ),
     Work("docs: without the promoted line", {FILE: SOURCE}, landed=PROMOTED),
     Work(
         "refactor: the tool is renamed",
         {FILE: PROMOTED.replace(b"def analysis", b"def ratios")},
         landed=PROMOTED,
     ),
-    Work(
-        "refactor: the code below a promoted line",
-        {FILE: PROMOTED.replace(b"return {", b"return 1 and {")},
-        landed=PROMOTED,
-    ),
-    Work(
-        "style: wider lines",
-        {FILE: PROMOTED.replace(b"- company: from show().code", b"-   company: from show().code")},
-        landed=PROMOTED,
-    ),
-    Work(
-        "feat: a second tool with the same hint",
-        {
-            OTHER_FILE: OTHERS.replace(
-                b"Shows a company.", b"Shows.\n\n    - axis: from search().hits[].company\n    "
-            )
-        },
-    ),
     # copies
     Work("chore: vendor the tools", {f"vendor/{FILE}": PROMOTED}, landed=PROMOTED),
-    Work("build: generated clients", {"gen/client.py": SOURCED, "gen/__init__.py": b""}, landed=SOURCED),
     Work("test: a fixture with a line", {"tests/fixtures/tool.py": FIXTURE}),
     # a person's own lines
     Work("docs: never empty", docs(b"Ratios of a company.\n\n    - company: never empty\n")),
@@ -90,7 +66,6 @@ WORKS = (
         {"tools/scan.py": b'def scan(x):\n    """Scans.\n\n    - company: from show().code\n    """\n'},
     ),
     # branches, titles, labels, messages
-    Work("feat: coreloop reads more", {"x.py": b"x = 1\n"}, words={"labels": ("coreloop",)}),
     Work(
         "fix: auto-merge when green",
         {"x.py": b"x = 1\n"},
@@ -111,18 +86,11 @@ WORKS = (
         {"requirements.txt": b"polars==1.2\n"},
         words=by(DEPENDABOT, auto_merge=True, labels=("automerge",)),
     ),
-    Work("style: hooks", {FILE: PROMOTED.replace(b"{", b"{ ")}, landed=PROMOTED, words=by(RENOVATE)),
     Work(
         "refactor: moved, and formatted by a bot",
         {"tools/new.py": PROMOTED, FILE: SOURCE},
         landed=PROMOTED,
         environ=PRE_COMMIT,
-    ),
-    Work(
-        "chore: synchronised copies",
-        {f"vendor/{FILE}": PROMOTED},
-        landed=PROMOTED,
-        words=by(RENOVATE),
     ),
 )
 

@@ -16,7 +16,6 @@ from github_stand_in import GithubStandIn
 from guarding import Payload, commit, edit, event, ordinary_event
 from promoting import BRANCH, FILE, Project
 from promoting import SOURCE as SOURCE_OF_TOOLS
-from rows import slow_after
 
 SOURCE = Path(coreloop.__file__).parents[1]
 PACKAGES = ("descriptions", "base/git", "guard", "base/project")
@@ -121,13 +120,6 @@ def test_other_work_does_without_the_proof_and_the_settings(python: Run, about, 
         completed = python("-c", check, "check", *about(ordinary_event, **changes))
         assert (completed.returncode, completed.stderr) == (0, "[]\n")
     assert python("-c", check, "check", *about()).stderr == f"{sorted(heavy)}\n"
-
-
-@pytest.mark.parametrize("passes", slow_after(1, [True, False]), ids=["pending", "red"])
-def test_a_check_loads_nothing_foreign(python: Run, about, passes: bool) -> None:
-    completed = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
-    assert (completed.returncode, completed.stderr) == (1, NOTHING)
-    assert completed.stdout.startswith("waits: " if passes else "stops: ")
 
 
 @pytest.mark.slow

@@ -94,17 +94,6 @@ def test_a_pusher_s_approval_does_not_count_and_the_status_links_to_the_run(
     assert said["target_url"] == f"https://github.com/octo/tools/actions/runs/{RUN_ID}"
 
 
-def test_auto_merge_that_the_token_cannot_turn_off_is_red_on_every_event_until_it_is_off(
-    run: Run, github: GithubStandIn, head: str
-):
-    github.rights = "write"
-    github.pulls[0].auto_merge = True
-    assert run("opened")[1] == ["pending", "failure"]  # a re-run: its payload knows nothing of it
-    assert github.statuses[head][-1]["description"] == "auto-merge of #1 lets a machine merge; take it off"
-    github.pulls[0].auto_merge = False
-    assert run("auto_merge_disabled", auto_merge=True)[1][2:] == ["pending", "pending"]
-
-
 def test_a_run_that_cannot_decide_leaves_no_older_green_and_still_takes_the_label_off(
     run: Run, github: GithubStandIn, head: str
 ):

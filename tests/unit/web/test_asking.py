@@ -41,7 +41,7 @@ def test_verify_replays_a_candidate_here_and_leaves_no_record(
     client: httpx2.Client, service: Served, entry_point, tmp_path: Path
 ):
     (tmp_path / "coreloop.yaml").write_text(f"replay: {{url: {service.url}/api/ask}}\n")
-    body = "\n".join((LINES[0], "- Call: retrieve(query).", LINES[2]))
+    body = "\n".join((LINES[0], "- Call: retrieve(query)."))
     proposal = candidate(
         engine="retrieve",
         axis=None,
