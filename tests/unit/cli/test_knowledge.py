@@ -314,7 +314,7 @@ def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, da
     run("pattern")
     (draft,) = (log.parents[1] / "candidates").glob("*-draft.md")
     assert (
-        "The gate was relaxed by the playbook:\n\n```untrusted\n    좋은\\u{1b} 조언\n```\n"
+        "The gate was relaxed by the playbook (evidence rank 2):\n\n```untrusted\n    좋은\\u{1b} 조언\n```\n"
         in draft.read_text("utf-8")
     )
 
