@@ -154,7 +154,7 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
     Findings are checked against what is stored. A text that you give counts as your word, unless coreloop can
     read the place itself. A NUMBER shows a stored source again.
 
-    Example: runs read docs/rivers.md --query "length of the Han"
+    Example: runs read notes/rivers.md --query "length of the Han"
     """
     from coreloop.answer.agent.read import Excerpt, read_source
     from coreloop.answer.search.page.reader import PageReader
