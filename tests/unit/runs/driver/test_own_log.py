@@ -13,6 +13,7 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
 from driving import begin, state_at
 from rows import slow_after
+from terminals import typed
 
 RUNS = [sys.executable, "-m", "coreloop", "runs"]
 
@@ -67,8 +68,10 @@ def test_resume_makes_no_limit_wider(tmp_path: Path):
 
 def test_options_are_for_driven_runs(tmp_path: Path, command):
     command(tmp_path, "runs", "open", "why?")
-    done = command(tmp_path, "runs", "resume", "--max-iterations", "5")
-    assert "is not one of runs start; leave out the options" in done.stderr
+    done = typed(tmp_path, "runs", "resume", "--max-iterations", "5")
+    assert "is not one of runs start; leave out the options" in " ".join(
+        f"{done.stdout}{done.stderr}".split()
+    )
 
 
 @pytest.mark.parametrize(
