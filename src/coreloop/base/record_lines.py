@@ -3,7 +3,7 @@
 Imports only the standard library, orjson and `records`, because the collector runs in users' servers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, cast
@@ -32,6 +32,7 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
 # orjson kills the process if a field of a dataclass with slots is not set.
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+MaskError = Callable[[str, Mapping[str, Any]], str]
 QUESTION: Final = "question"
 """Source in ``args_from`` of a value from the user's question."""
 _PREVIEW_CHARS = 120
@@ -191,7 +192,12 @@ def text_of(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = None) -> bytes:
+def encode_line(
+    record: Record,
+    selectors: Mapping[str, Iterable[str]] | None = None,
+    *,
+    mask_error: MaskError | None = None,
+) -> bytes:
     r"""Write a record as one line of at most 4,096 bytes, newline included.
 
     A record that does not fit is reduced in this order: long argument strings, null or empty fields of calls,
@@ -207,6 +213,8 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
         ``args`` may be an ``orjson.Fragment`` of JSON. Every string must be encodable.
     selectors : mapping of tool to argument names, optional
         The selectors of tools whose selectors differ from the default.
+    mask_error : callable, optional
+        Takes the words of a call's arguments out of its error, if arguments are reduced.
 
     Returns
     -------
@@ -214,11 +222,15 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
         Valid JSON and ``\n``.
     """
     line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    return line if len(line) <= MAX_LINE_BYTES else _fit(record, selectors or {})
+    return line if len(line) <= MAX_LINE_BYTES else _fit(record, selectors or {}, mask_error)
 
 
-def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
+def _fit(record: Record, selectors: Mapping[str, Iterable[str]], mask_error: MaskError | None) -> bytes:
     calls = [{**call, "args": _expanded(call["args"])} for call in record["tool_calls"]]
+    if mask_error is not None:
+        for call in calls:
+            if call["error"] and isinstance(call["args"], dict):
+                call["error"] = mask_error(call["error"], call["args"])
     shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
     chosen = [selectors.get(call["name"], DEFAULT_SELECTORS) for call in calls]
     brief = [_brief(call, names) for call, names in zip(calls, chosen, strict=True)]

@@ -25,6 +25,7 @@ from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_di
 from coreloop.observe.record_parts import (
     RecordedCall,
     error_text,
+    error_without_values,
     number,
     open_record,
     short_text,
@@ -332,7 +333,7 @@ class AuditCollector:
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
             self._complete(record, chunk_len, error, rounds, skill_used)
-            line = encode_line(record, self._settings.selectors)
+            line = encode_line(record, self._settings.selectors, mask_error=error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
                 keep_conversation(self._settings.contexts.append, record, self._conversation)

@@ -117,6 +117,8 @@ def tool_call(
     if ok is None and error is None:
         error = failure_of(result, failed_results)
     error_message = error_text(error)
+    if error_message and recorded != plain:
+        error_message = error_without_values(error_message, plain)
     succeeded = error_message is None if ok is None else bool(ok)
     is_unknown = unknown is not None and ok is None and error_message is None
     has_step = succeeded and not is_unknown
@@ -135,6 +137,13 @@ def tool_call(
     if unknown is not None and is_unknown:
         call["unknown"] = unknown
     return RecordedCall(call, new_step, plain)
+
+
+def error_without_values(error: str, args: Mapping[str, Any]) -> str:
+    """See `coreloop.observe.reading.own_values`, which is imported when it is needed."""
+    from coreloop.observe.reading.own_values import error_without_values
+
+    return error_without_values(error, args)
 
 
 def stored_text(value: object, limit: int | None = None) -> str:

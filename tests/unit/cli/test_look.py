@@ -206,6 +206,22 @@ def test_no_name_in_an_error_is_on_the_screen(run: Run, tmp_path: Path) -> None:
     assert not [name for name in people if name in shown + run(traces, "--json").output]
 
 
+@pytest.mark.parametrize(
+    "args", [{"names": ["Jane Roe"], "more": "x " * 4_000}, {"text": f"{'word ' * 120}Jane Roe"}]
+)
+def test_a_name_in_an_argument_that_the_record_cuts_is_taken_out(
+    args: dict[str, Any], run: Run, tmp_path: Path
+) -> None:
+    calls = call("invite", args, "Error: cannot invite Jane Roe", "1")
+    for number in range(2, 20):
+        calls += call(
+            "search", {"query": f"a query of some forty or more characters {number}"}, "ok", f"{number}"
+        )
+    chat = {"messages": [{"role": "user", "content": "?"}, *calls]}
+    shown = run(write_lines(tmp_path / "chats.jsonl", [chat])).output
+    assert f"invite: cannot invite <{next(iter(args))}>" in shown
+
+
 def test_a_name_in_a_text_of_json_and_a_given_name_are_taken_out(run: Run, tmp_path: Path) -> None:
     escaped = call("post", {"body": json.dumps({"who": "김민수"})}, "Error: 김민수 고객 없음", "1")
     given = call("find", {"name": "김민수"}, "Error: 민수씨는 없습니다", "2")

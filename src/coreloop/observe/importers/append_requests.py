@@ -27,6 +27,7 @@ from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, T
 from coreloop.observe.journal import Journal
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
+from coreloop.observe.record_parts import error_without_values
 from coreloop.observe.session_sources import SessionSources
 from coreloop.observe.source_comparisons import reader_for
 
@@ -128,7 +129,7 @@ def land(
                 sessions.skip(part)
                 continue
             record = record_in_project(part, sources=sessions.sources_of(part))
-            line = encode_line(record, selectors)
+            line = encode_line(record, selectors, mask_error=error_without_values)
             with file_errors(unwritten, folder):
                 journal.append(line, record["ts"][:10], int(time.monotonic()))
                 if keeps:

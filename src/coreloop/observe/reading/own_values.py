@@ -5,12 +5,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coreloop.base.error_classes import CLASS_WORDS, MAX_ERROR_CHARS
 from coreloop.base.records import digest64
+
+if TYPE_CHECKING:
+    import msgspec
 
 QUOTES: Final = tuple("'\"`“‘「『«")
 # An unclosed quote runs to the end, since logs cut texts anywhere; an apostrophe within a word, or after a
@@ -87,6 +88,12 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     return error.masked() if error.taken else Masked(text)
 
 
+def error_without_values(error: str, args: Mapping[str, Any]) -> str:
+    """Return an error in which the words of its call's arguments are ``<name>``: before these are cut."""
+    masked = without_own_values(error, args)
+    return named(masked.filled(masked.text))
+
+
 def named(text: str, words: Mapping[str, str] = MappingProxyType({})) -> str:
     """Put one ``<name>`` for the words of a value; those of ``words``, by their hashes, in clear."""
     apart = _OWN_BESIDE.sub(r"\1 ", text)
@@ -100,7 +107,7 @@ def folded(text: str) -> str:
 
 def _may_share(text: str, args: Mapping[str, Any]) -> bool:
     """Whether arguments may have a word in common with an error: without decoding, for most of them."""
-    raws = [value for value in args.values() if isinstance(value, msgspec.Raw)]
+    raws = [value for value in args.values() if _is_raw(value)]
     if len(raws) < len(args) or text.endswith(("...", "…")):
         return bool(args)
     joined = b" ".join(raws)
@@ -115,7 +122,7 @@ def _may_share(text: str, args: Mapping[str, Any]) -> bool:
 def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Each text in the arguments, with the name of its argument."""
     for name, value in args.items():
-        if not isinstance(value, msgspec.Raw):
+        if not _is_raw(value):
             yield from ((name, text) for text in _texts_in(value))
         elif b'"' in bytes(value):
             yield from ((name, text) for text in _texts_in(_decoded(value)))
@@ -137,7 +144,14 @@ def _texts_in(value: Any) -> Iterator[str]:
             rest += part
 
 
-def _decoded(raw: msgspec.Raw) -> Any:
+def _is_raw(value: Any) -> bool:
+    """Whether a value is a `msgspec.Raw`, which a collector's server does not have."""
+    return type(value).__name__ == "Raw"
+
+
+def _decoded(raw: "msgspec.Raw") -> Any:
+    import msgspec
+
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
