@@ -16,6 +16,8 @@ from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.step import Step
 
+MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -51,7 +53,7 @@ class Vocabulary:
         return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
 
     def knows_line(self, tool: str, line: str) -> bool:
-        """Whether every name in a line is declared, fields of results aside."""
+        """Whether every name in a line is declared; a field of a result, a short ASCII name."""
         return (
             parse_advice(line) is not None
             and self.is_known(tool)
@@ -66,6 +68,8 @@ class Vocabulary:
                 return self.declares(one.name, tool)
             case "tool":
                 return self.is_known(one.name)
+            case "field":
+                return one.name.isascii() and len(one.name) <= MAX_FIELD_CHARS
         return True
 
     def values_by_hash(self, tool: str) -> dict[int, str]:
