@@ -99,8 +99,11 @@ def _without_hashes(template: str) -> str:
 
 
 def _always(alike: Iterable[Sequence[str]]) -> set[str]:
-    """The hashes of words that stand at one place in all of some templates."""
-    return {numbers[0] for numbers in zip(*alike, strict=True) if len(set(numbers)) == 1}
+    """The hashes of words that stand at one place in all of some templates.
+
+    An error that was masked as it was recorded has fewer: its places have no hash.
+    """
+    return {numbers[0] for numbers in zip(*alike, strict=False) if len(set(numbers)) == 1}
 
 
 def _restored(
