@@ -198,7 +198,7 @@ SHORT = [
         1,
         [
             pytest.param({}, "unmeasured, so it is unknown", id="unmeasured"),
-            pytest.param({"command": SHORT}, "3 new lines not in the description", id="left out"),
+            pytest.param({"command": SHORT}, "2 new lines not in the description", id="left out"),
         ],
     ),
 )

@@ -18,7 +18,7 @@ _START, _END = "\ue000", "\ue001"
 """Private characters around the cited sentence while it is parsed; `escape` shows the source's own."""
 _CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
 _BLOCK: Final = re.compile(r"(?:[ \t]*(?:[-*+>]|\d{1,9}[.)]|#{1,6})[ \t]+)*")  # "- ", "> 1. ", "## "
-_TAG: Final = re.compile(r"(<[^>]+>)")
+_TAG: Final = re.compile(r"(<[^<>]+>)")
 
 
 def is_markdown(location: str) -> bool:
