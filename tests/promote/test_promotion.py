@@ -410,7 +410,7 @@ def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, for
 
 @pytest.mark.slow
 def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge) -> None:
-    other = statement(id="cand-2026-04-25-002", line="- Call once per request")
+    other = statement(id="cand-2026-04-25-002", line="- axis: from show().name")
     write_candidates(project.candidates, statement(), other)
     first = promote(project, forge).branch
     project.git("fetch", "--quiet", "origin")
@@ -551,16 +551,12 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
         [
             ({"line": "- password: from show().x"}, "password is not an argument of analysis"),
             (
-                {"line": '- axis="growth" fails (auth)', "kind": "value"},
+                {"line": '- axis="growth" fails', "kind": "value"},
                 "growth is not a value that coreloop.yaml or the source declares",
             ),
             (
-                {"line": "- First: login"},
+                {"line": "- company: from login().code"},
                 "login is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
-            ),
-            (
-                {"line": "- company empty fails (auth): show(password=true)", "kind": "value"},
-                "password is not an argument of show",
             ),
         ],
     ),
@@ -579,7 +575,7 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
 @pytest.mark.slow
 def test_value_that_the_base_branch_declares_is_promoted(project, hub, forge) -> None:
     settle(project, axis_slugs={"growth": "growth"})
-    line = '- company from no earlier result and axis="growth" fails (auth): show'
-    write_counterexamples(project.candidates, statement(kind="presence", line=line))
+    line = '- axis="growth" fails'
+    write_counterexamples(project.candidates, statement(kind="value", line=line))
     promote(project, forge, wanted="ce-2026-04-25-001")
     assert read_trailers(hub.pulls[0].body)["Phase"] == "F"
