@@ -47,6 +47,7 @@ def reasons(line: str, symbol: str = "analysis") -> list[str]:
         "- Use for: roe, 마진",
         "- When: questions of category FIN-x.",
         "- Call: analysis(company, …) -> show(company).",
+        "- Call: analysis(company, axis=<axis>).",
         "- Fails: called without axis: 5 of 9 calls failed (auth); with it 1 of 9.",
     ],
 )
