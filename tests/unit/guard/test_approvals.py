@@ -184,6 +184,11 @@ def from_somewhere(bench: Bench) -> None:
     bench.pushes = [{"after": bench.git("rev-parse", "HEAD"), "actor": APP.as_json()}]
 
 
+def alone(bench: Bench) -> None:
+    """The same, of one commit."""
+    bench.pushes = [{"after": bench.promote(author=APP), "actor": APP.as_json()}]
+
+
 def by_nobody(bench: Bench) -> None:
     bench.pushes = [push_json(bench.promote(author=APP), None)]
 
@@ -237,6 +242,7 @@ WAYS: list[tuple[Callable[[Bench], None], str, str]] = [
     (edited_in_a_list, "success", "pending"),
     (forced, "success", "success"),
     (at_once, "success", "pending"),
+    (alone, "success", "success"),
     (from_somewhere, "pending", "pending"),
     (by_nobody, "pending", "pending"),
     (restored, "success", "pending"),
