@@ -16,7 +16,6 @@ PRE_COMMIT = {"GIT_AUTHOR_NAME": "pre-commit-ci[bot]", "GIT_AUTHOR_EMAIL": "6685
 SOURCED = PROMOTED.replace(b"- First: show", b"- company: from show().code")
 TEXT = b"Ratios of a company."
 OTHERS = OTHER_SOURCE
-FIXTURE = b'def tool(company):\n    """Shows.\n\n    - company: from show().code\n    """\n'
 
 
 @dataclass(frozen=True)
