@@ -139,12 +139,8 @@ class _Check:
 
         On the branch that has them, they are brought again where their docstring gains a line.
         """
-        ours, base = {_identity(group) for group in groups}, self._change.base
-        own, *others = (
-            {_identity(group) for commit in log for group in read_promoted(commit.message)}
-            for log in (self._logs[base], *self._logs.values())
-        )
-        if not ours or not ours <= own.union(*others):
+        ours, (own, known) = {_identity(group) for group in groups}, self._merged
+        if not ours or not ours <= known:
             return False
         return not ours <= own or not any(self._gains(group, *ends) for group in groups)
 
@@ -157,6 +153,15 @@ class _Check:
         shas = (self._change.base, self._change.head, *ends)
         base, head, *sides = (docstring_bullets(self._repository.read(sha, path), target) for sha in shas)
         return bool((head & sides[-1]) - sum(sides[:-1], base))
+
+    @cached_property
+    def _merged(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+        """The promotions that the base has, and all that it or a protected branch has."""
+        merged = {
+            tip: {_identity(group) for commit in log for group in read_promoted(commit.message)}
+            for tip, log in self._logs.items()
+        }
+        return merged[self._change.base], set[tuple[str, str]]().union(*merged.values())
 
     @cached_property
     def _logs(self) -> dict[str, list[Commit]]:
@@ -210,8 +215,9 @@ class _Check:
         others = [its for its in self._commits if its.sha != proof.commit.sha]
         bots = {its.sha for its in self._change.made if not all(by.is_human for by in its.accounts.values())}
         by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in others)
-        if not (by_people and whole.is_rewording_of(proof)):
-            yield from whole.refuse()
+        for reason in whole.refuse():
+            if not (by_people and whole.is_rewording_of(proof)):
+                yield reason
         for pull in self._change.pulls:
             if read_promoted(pull.message) != proof.groups:
                 yield "the trailers in its description are not its commit's; restore them"

@@ -59,14 +59,14 @@ def changed_lines(
     alone = sections if len(sections) == 1 else ()  # lines of two phases stand in the first block
     places = dict.fromkeys([(None, style), *product(alone, (style, *_STYLES))])
     for (section, kind), columns in product(places, dict.fromkeys((width, None))):
-        edited = added and put_lines(
+        edited = put_lines(
             old,
             qualname,
             added,
             section=section,
             style=kind,
             width=columns,
-            is_ours=lambda bullet: is_form(bullet) or bullet in added,
+            is_ours=is_form,
             replaced=removed,
             line=int(line) if line else None,
         )

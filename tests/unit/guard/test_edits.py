@@ -14,8 +14,8 @@ from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.sequence_lines import When
 from coreloop.learn.proposals.statement_lines import statement_key
 from guard_bench import PROMOTED, Bench, message_of, put
-from guarding import commit
-from promoting import FILE, OTHER_FILE, SOURCE
+from guarding import commit, edit
+from promoting import FILE, KEY, OTHER_FILE, SOURCE
 from promoting import LINES as SEQUENCE
 from rows import each_row, slow_after
 
@@ -230,6 +230,19 @@ def two_docstrings(bench: Bench) -> None:
     bench.promote(put(FIELD), f"{message}\n{second}")
 
 
+def no_python(bench: Bench) -> None:
+    bench.write(SOURCE, "docs: a text", "tools/finance.txt")
+    message = message_of(FIELD).replace("finance.py::", "finance.txt::")
+    bench.promote(SOURCE, message)
+    bench.git("reset", "--quiet", "--soft", "main")
+    bench.write(put(FIELD), message, "tools/finance.txt")
+
+
+def sequence_of_two(bench: Bench) -> None:
+    second = commit().message.partition("Phase:")[2].replace(KEY, "0" * 16)
+    bench.promote(edit(), f"{commit().message}\nPhase:{second}")
+
+
 def persons_line_gone(bench: Bench) -> None:
     text = put("- company: from show().code")
     bench.write(text, "docs: by hand")
@@ -268,6 +281,8 @@ LINES_OF: list[tuple[str, Callable[[Bench], None], str]] = [
     ("another line", other_line, NOT_NAMED),
     ("a line more", two_lines, NOT_NAMED),
     ("the other phase", other_phase, NOT_NAMED),
+    ("of a text", no_python, "it changes more than the text of tools/finance.txt"),
+    ("a sequence of two proposals", sequence_of_two, NOT_NAMED),
     ("of a whole file", whole_file, "do not name one docstring"),
     ("of two docstrings", two_docstrings, "do not name one docstring"),
     ("a person's line gives way", persons_line_gone, "is removed, but no promotion added it"),
@@ -285,16 +300,18 @@ def test_a_line_is_a_proposal_s_in_words_of_the_base(build, reason: str, bench: 
 
 
 WHEN, CALL = SEQUENCE
+OTHER_CALL = CALL.replace("show(company)", "search(query)")
 GUIDES: list[tuple[str, tuple[str, ...], tuple[str, ...], bool]] = [
     # lines that stand there, lines of the promotion, whether they are its candidate's
     ("both lines", (), (WHEN, CALL), True),
     ("beside the questions of another", (WHEN,), (CALL,), True),
     ("beside the calls of another", (CALL,), (WHEN,), True),
     ("beside the questions of another category", (str(When("")),), (WHEN, CALL), True),
+    ("with other calls beside its own", (CALL,), (WHEN, OTHER_CALL), False),
     ("without its calls", (), (WHEN,), False),
     ("for two kinds of questions", (), (WHEN, str(When("")), CALL), False),
     ("for other questions", (WHEN, CALL), (str(When("")),), False),
-    ("with other calls", (), (WHEN, CALL.replace("show(company)", "search(query)")), False),
+    ("with other calls", (), (WHEN, OTHER_CALL), False),
 ]
 
 
@@ -312,18 +329,26 @@ def test_the_lines_of_a_sequence_are_its_candidate_s(
     assert bench.decide(bench.event()).reasons == (() if is_own else (f"{NOT_NAMED}; promote it again",))
 
 
-def test_a_tool_may_have_another_name_than_its_function(bench: Bench):
-    tools = {name: {"target": target} for name, target in TARGETS.items()}
-    bench.project.commit({"coreloop.yaml": json.dumps({"tools": tools})}, "chore: tools")
-    bench.push()
-    keys = (statement_key(tool, FIELD, "Guide") for tool in ("analysis", "shop.ratios"))
-    message = message_of(FIELD).replace(*keys).replace("docs(analysis)", "docs(shop.ratios)")
-    bench.promote(put(FIELD), message)
+def test_a_sequence_may_have_no_category(bench: Bench):
+    key = statement_key("UNSPECIFIED", "analysis(axis=수익성)>show()", "Guide")
+    edited = put_lines(SOURCE, "analysis", [str(When("")), CALL], is_ours=is_form)
+    assert isinstance(edited, Edited)
+    bench.promote(edited.source, commit().message.replace(KEY, key))
     assert bench.decide(bench.event()).reasons == ()
 
 
 OWN = f"{FILE}::analysis"
 TARGETS = {"shop.show": f"{OTHER_FILE}::show", "shop.all": OWN, "shop.ratios": OWN}
+
+
+@pytest.mark.parametrize(("tool", "n"), slow_after(1, [("shop.ratios", 3), ("analysis", 1)]))
+def test_a_tool_may_have_another_name_than_its_function(tool: str, n: int, bench: Bench):
+    tools = {name: {"target": target} for name, target in list(TARGETS.items())[:n]}
+    bench.project.commit({"coreloop.yaml": json.dumps({"tools": tools})}, "chore: tools")
+    bench.push()
+    keys = (statement_key(name, FIELD, "Guide") for name in ("analysis", tool))
+    bench.promote(put(FIELD), message_of(FIELD).replace(*keys).replace("docs(analysis)", f"docs({tool})"))
+    assert bench.decide(bench.event()).reasons == ()
 
 
 FILES: list[tuple[str, dict[str, bytes | None]]] = [

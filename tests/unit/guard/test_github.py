@@ -163,11 +163,6 @@ def test_rules_that_cannot_be_read_change_no_decision_and_are_told(
     )
 
 
-def test_a_project_without_a_file_of_rules_is_told(command: Command, hub: GithubStandIn, about, tmp_path):
-    (note,) = notes_of(command, about, tmp_path)
-    assert "branch_protection.yml: cannot be read" in note
-
-
 def test_a_group_is_asked_about_by_its_branch_and_its_commits(
     command: Command, project: Project, hub: GithubStandIn, tmp_path: Path
 ):

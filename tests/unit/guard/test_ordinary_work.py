@@ -16,7 +16,6 @@ PRE_COMMIT = {"GIT_AUTHOR_NAME": "pre-commit-ci[bot]", "GIT_AUTHOR_EMAIL": "6685
 SOURCED = PROMOTED.replace(b"- company: from show().code", b"- axis: from show().name")
 TEXT = b"Ratios of a company."
 OTHERS = OTHER_SOURCE
-FIXTURE = b'def tool(company):\n    """Shows.\n\n    - company: from show().code\n    """\n'
 
 
 @dataclass(frozen=True)
@@ -57,29 +56,17 @@ WORKS = (
     ),
     # copies
     Work("chore: vendor the tools", {f"vendor/{FILE}": PROMOTED}, landed=PROMOTED),
-    Work("test: a fixture with a line", {"tests/fixtures/tool.py": FIXTURE}),
     # a person's own lines
     Work("docs: never empty", docs(b"Ratios of a company.\n\n    - company: never empty\n")),
-    Work("docs: a list", docs(b"Ratios.\n\n    - One.\n    - Two: of three\n    - axis: one of the axes\n")),
-    Work(
-        "feat: a tool with its hint",
-        {"tools/scan.py": b'def scan(x):\n    """Scans.\n\n    - company: from show().code\n    """\n'},
-    ),
     # branches, titles, labels, messages
     Work(
         "fix: auto-merge when green",
         {"x.py": b"x = 1\n"},
         words=by(MAKER, labels=("automerge",), auto_merge=True),
     ),
-    Work(
-        "docs: on trailers",
-        {"x.md": b"y\n"},
-        message="docs: on trailers\n\n> Candidate-Key: 0123456789abcdef\n",
-    ),
     Work("docs: from a fork", docs(b"Ratios of companies."), words={"same_repo": False}),
     # syntax that the checker's Python does not know, and other encodings
     Work("test: a broken file", {"tests/bad.py": b"def (:\n    - a: b\n"}),
-    Work("chore: CRLF", {FILE: SOURCE.replace(b"\n", b"\r\n")}),
     # bots
     Work(
         "build: bump polars",

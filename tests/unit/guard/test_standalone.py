@@ -102,12 +102,6 @@ NOTHING, NOTHING_BUT_HTTP = "loaded [] False\n", "loaded [] True\n"
 CHECK = "from coreloop.guard.__main__ import main; sys.exit(main(sys.argv[1:]))"
 
 
-def test_what_promote_wrote_waits_for_a_human(python: Run, about) -> None:
-    completed = python("-m", "coreloop.guard", "check", *about())
-    assert (completed.returncode, completed.stderr) == (1, "")
-    assert completed.stdout.startswith("waits: coreloop pull request\n")
-
-
 @pytest.mark.slow
 def test_other_work_does_without_the_proof_and_the_settings(python: Run, about, project: Project) -> None:
     heavy = {"yaml", "coreloop.guard.proof", "coreloop.base.project.settings", "coreloop.descriptions.edit"}
