@@ -108,7 +108,7 @@ def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -
         else:
             assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
         assert arguments.keys() >= set(named.tools)
-        assert (named.values, named.given) == ((), ())
+        assert named.values == ()
 
 
 def test_real_sequences_that_do_no_better_than_the_rest_have_no_text(shop: Shop) -> None:
