@@ -174,7 +174,6 @@ def _lives(pid: int) -> bool:
 @pytest.mark.parametrize(
     "words",
     [
-        "mine --in-dir in --no-cache",
         "sanitize --mode mask --in in --out out --jobs 2",
         "sanitize --check in --jobs 2",
     ],
@@ -204,7 +203,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path, words: s
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".coreloop")] == []
     for following in (
         "sanitize --mode drop --in one --out second",
-        "mine --no-cache --in-dir second",
+        "pattern --no-cache --in-dir second",
     ):
         subprocess.run([*command[:3], *following.split()], cwd=tmp_path, env=environ, check=True)
     assert list(temporary.iterdir()) == []

@@ -427,8 +427,6 @@ def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
 ):
     limited = ["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND]
     done = spawn("pattern", "--out", "out", command=limited)
-    first, _, done.stderr = done.stderr.partition("\n")
-    assert first.startswith("aggregates are not cached: ")
     _assert_refused(done, "cannot be written", "draft.md")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
 

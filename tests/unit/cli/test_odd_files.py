@@ -149,7 +149,6 @@ def test_every_option_that_takes_a_path_is_tested():
     ("name", "code"),
     [
         ("data/audit/candidates/2026-01-01-candidates.json", 0),  # the other proposals are still judged
-        pytest.param("data/audit/replays.txt", 2, marks=pytest.mark.slow),
     ],
 )
 def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path, name: str, code: int):

@@ -75,8 +75,14 @@ def read_folder(
         folders = {
             path: _cached(path, settings, cache) for path in sizes if cache and sizes[path] > _SMALL_BYTES
         }
-        files = {file.path: file for file in _in_memory(sizes.keys() - folders.keys(), sizes, settings)}
-        done, total = sum(sizes[path] for path in files), sum(sizes.values())
+        files, done, total = dict[Path, FileFacts](), 0, sum(sizes.values())
+        if progress is not None and len(folders) < len(sizes):
+            progress(done, total)
+        for file in _in_memory(sizes.keys() - folders.keys(), sizes, settings):
+            files[file.path] = file
+            done += sizes[file.path]
+            if progress is not None:
+                progress(done, total)
         missing = {path: kept for path, kept in folders.items() if not (kept / "facts.json").is_file()}
         for read in _read_missing(missing, sizes, settings, executor):
             done += read
