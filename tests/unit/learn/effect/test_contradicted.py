@@ -36,7 +36,7 @@ def test_hurts_is_not_said_where_other_tools_failed_more_too(
     write_days(shop, [planted, *others], range(DAY + 1 + n_days), is_shared=True)
     effect = _effect(shop, DAY + 1 + n_days)
     assert effect.verdict is EffectVerdict.UNKNOWN
-    assert (effect.todo, effect.why_retire, effect.news) == ("", "", "")
+    assert (effect.todo, effect.why_retire) == ("", "")
     shown = _shown(effect, capsys)
     assert "  cannot be told: the failures of other tools rose" in shown
     assert "also worse: failed calls of send_letter" in shown

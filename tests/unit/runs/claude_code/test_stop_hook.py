@@ -234,7 +234,7 @@ def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: s
     state = tmp_path / ".research" / "sessions" / run_id / "state.json"
     assert json.loads(state.read_text())["status"] == status
     if verb == "pause":
-        runs("resume", run_id)
+        assert typed(tmp_path, "runs", "resume", run_id).returncode == 0
         assert run_id in installed(tmp_path, session)
 
 
