@@ -20,6 +20,7 @@ def main() -> None:
         facts = {"title": "", "date": "", "text": ""}
     else:
         facts = {name: getattr(document, name) or "" for name in ("title", "date", "text")}
+        facts["text"] = facts["text"].replace("\n", "\n\n")  # each line is a block
     sys.stdout.write(json.dumps(facts))
 
 
