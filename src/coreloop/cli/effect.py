@@ -2,11 +2,9 @@
 
 import os
 import shlex
-import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +14,10 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import printable, wrapped
+from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, verbose_option
-from coreloop.cli.output import Command, Output, show
+from coreloop.cli.output import Command, Output, for_people, show, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -89,13 +87,12 @@ def measure(
                 outcome = measure_and_keep(
                     workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
                 )
-        show(Output(outcome.measured, partial(show_measured, outcome.measured)))
-        _show_fall(outcome)
+        show(Output(outcome.measured, _measured_lines(outcome.measured), _fall_lines(outcome)))
         is_harm |= outcome.is_harm
     click.get_current_context().exit(int(is_harm))
 
 
-_STYLES = {"helps": "green", "hurts": "red"}
+_STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
 def show_estimate(prepared: "Prepared") -> None:
@@ -112,23 +109,19 @@ def show_estimate(prepared: "Prepared") -> None:
         click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
-def _show_fall(outcome: "MeasureOutcome") -> None:
-    """Print on standard error how much less the lines do than before."""
+def _fall_lines(outcome: "MeasureOutcome") -> Iterator[str]:
+    """Yield how much less the lines do than before."""
     if outcome.fallen is not None:
-        click.echo(f"{printable(outcome.measured.tool)}: {outcome.fallen}", err=True)
+        yield f"{printable(outcome.measured.tool)}: {outcome.fallen}"
         nothing = "nothing that coreloop knows; the endpoint may serve another model under this name"
-        for change in outcome.changes or [nothing]:
-            click.echo(printable(f"changed in between: {change}"), err=True)
+        yield from (printable(f"changed in between: {one}") for one in outcome.changes or [nothing])
 
 
-def show_measured(measured: "Measurement") -> None:
-    """Print a measurement."""
-    for line in measured.lines:
-        click.echo(printable(line))
+def _measured_lines(measured: "Measurement") -> Iterator[str]:
+    yield from map(printable, measured.lines)
     verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
-    click.echo(f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}")
-    for sentence in measured.sentences():
-        click.echo(sentence)
+    yield f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}"
+    yield from measured.sentences()
 
 
 @click.command(cls=Command)
@@ -151,49 +144,44 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
     changes = [effect_facts(effect) for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
-    return Output(facts, lambda: show_effects(effects, is_verbose=is_verbose))
+    shown = effects_lines(effects, is_verbose=is_verbose)
+    return Output(facts, shown, for_people(unknown_lines(effects, is_verbose=is_verbose)))
 
 
 _MAX_SHOWN = 3
 """Newest changes, of at most eight lines each; besides, every one that hurts."""
 _MAX_NAMED = 3
-_EFFECT_STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
-def show_effects(effects: "Effects", *, is_verbose: bool = False) -> None:
-    """Print the changes with their verdicts, by default the newest, and all that hurt."""
+def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[str]:
+    """Yield the changes with their verdicts, by default the newest, and all that hurt."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
-    listed = [effect for effect in older if is_verbose or effect.verdict == "hurts"]
-    listed += newest
+    listed = [*(effect for effect in older if is_verbose or effect.verdict == "hurts"), *newest]
     with_notes = is_verbose or len(listed) == 1
     ordered = sorted(listed, key=lambda effect: (effect.change.tool, -effect.change.place))
     for tool, changes in groupby(ordered, key=lambda effect: effect.change.tool):
-        click.secho(printable(tool), bold=True)
+        yield click.style(printable(tool), bold=True)
         for effect in changes:
-            for line in _effect_lines(effect, with_notes=with_notes):
-                click.echo(line)
-    if not effects.effects:
-        click.echo("no description of a tool has changed in the base branch yet")
-        click.echo("  merge a promotion, and the days after it are compared; status lists what is open")
+            yield from _effect_lines(effect, with_notes=with_notes)
+    if not listed:
+        yield "no description of a tool has changed in the base branch yet"
+        yield "  merge a promotion, and the days after it are compared; status lists what is open"
     left_out = ["what else is known"] if any(one.notes for one in listed) and not with_notes else []
-    if len(listed) < len(effects.effects):
-        left_out.append(number_of(len(effects.effects) - len(listed), "older change"))
+    if n_older := len(effects.effects) - len(listed):
+        left_out.append(number_of(n_older, "older change"))
     if left_out:
-        click.echo(f"-v shows {', '.join(left_out)}")
-    _show_unknown(effects.unknown, is_verbose=is_verbose)
+        yield f"-v shows {', '.join(left_out)}"
 
 
-def _show_unknown(unknown: Mapping[str, str], *, is_verbose: bool) -> None:
-    """Print on stderr which tools are left out and why; by default a line for each reason."""
+def unknown_lines(effects: "Effects", *, is_verbose: bool) -> Iterator[str]:
+    """Yield which tools are left out and why; by default a line for each reason."""
     by_reason: dict[str, list[str]] = {}
-    for name, reason in sorted(unknown.items()):
+    for name, reason in sorted(effects.unknown.items()):
         by_reason.setdefault(reason, []).append(name)
-    columns = shutil.get_terminal_size().columns
     for reason, names in by_reason.items():
-        listed = names if is_verbose else names[:_MAX_NAMED]
-        more = f" and {len(names) - len(listed)} more (-v lists them)" if names != listed else ""
-        text = f"left out: {', '.join(listed)}{more}: {reason}"
-        click.echo(wrapped(printable(text), columns), err=True)
+        n_more = 0 if is_verbose else max(0, len(names) - _MAX_NAMED)
+        more = f" and {n_more} more (-v lists them)" if n_more else ""
+        yield wrap(f"left out: {', '.join(names[: len(names) - n_more])}{more}: {reason}")
 
 
 def effect_chart(look: "Look", *, columns: int = 30) -> str:
@@ -218,7 +206,7 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
 
 def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     change = effect.change
-    verdict = click.style(effect.title, fg=_EFFECT_STYLES.get(effect.verdict), bold=True)
+    verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
     since = f", since {effect.decided_on}" if effect.decided_on else ""
     yield f"  {verdict}{since}"
     whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")

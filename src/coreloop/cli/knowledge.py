@@ -1,7 +1,5 @@
 """``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
-import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -13,11 +11,11 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
-from coreloop.base.text import padded, printable, wrapped
+from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
-from coreloop.cli.output import Command, Group, Output, spelled_path
+from coreloop.cli.output import Command, Group, Output, spelled_path, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.blog import Backfill, Post
@@ -55,8 +53,8 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
     else:
         insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
         facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
-        lines = [line for insight in insights for line in _insight_lines(insight)]
-    return Output(facts, map(_fit, lines), [] if lines else ["nothing on record"])
+        lines = [wrap(line) for insight in insights for line in _insight_lines(insight)]
+    return Output(facts, lines, [] if lines else ["nothing on record"])
 
 
 @knowledge.command()
@@ -75,7 +73,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")
     notes = [f"removed: {len(weak):,}", *_readers(database)] if confirm else [NOT_CONFIRMED]
-    return Output(facts, [_fit(_bullet_line(bullet)) for bullet in weak], notes)
+    return Output(facts, map(_bullet_line, weak), notes)
 
 
 @knowledge.command()
@@ -154,15 +152,7 @@ def _insight_lines(insight: "Insight") -> Iterator[str]:
 def _bullet_line(bullet: "Bullet") -> str:
     counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
     sector = f"[{bullet.sector}] " if bullet.sector else ""
-    return f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"
-
-
-def _fit(line: str) -> str:
-    """Wrap a line at its own indent on a terminal."""
-    line = printable(line)
-    indent = " " * (len(line) - len(line.lstrip()))
-    columns = shutil.get_terminal_size().columns
-    return wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line
+    return printable(f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}")
 
 
 def _effects(outcome: "Cleaned | PlannedCleanup", removed: str, changed: str) -> Iterator[str]:
@@ -198,50 +188,34 @@ def _readers(database: Path) -> list[str]:
 
 
 def _blog_lines(backfill: "Backfill") -> Iterator[str]:
-    """Yield a table of posts: new, edited, skipped with the reason, or gone."""
+    """Yield a table of posts: new, edited, skipped with the reason, or gone; then how many there are."""
     for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
-        for post in posts:
-            yield printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}")
-    for post in backfill.skipped:
-        yield printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}")
+        yield from (_blog_line(state, _code(post), str(post.path)) for post in posts)
+    yield from (_blog_line("skipped", "", f"{post.path}: {_reason(post)}") for post in backfill.skipped)
     for insight in backfill.gone:
-        remains = f"{insight.evidence_ref}: its insight remains"
-        yield printable(f"{padded('gone', 9)}  {insight.stock_code:<8}  {remains}")
-    yield _summary(backfill)
+        yield _blog_line("gone", insight.stock_code or "", f"{insight.evidence_ref}: its insight remains")
+    counts = {field.name: len(getattr(backfill, field.name)) for field in fields(backfill)}
+    yield ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
+
+
+def _blog_line(state: str, code: str, text: str) -> str:
+    return printable(f"{padded(state, 9)}  {code:<8}  {text}")
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    imported = {"new": backfill.new, "edited": backfill.edited, "same": backfill.same}
-    refused = {"skipped": backfill.skipped, "malformed": backfill.malformed}
-    return {
-        "confirmed": confirm,
-        **{
-            name: [{"path": post.path, "stock_code": _code(post)} for post in posts]
-            for name, posts in imported.items()
-        },
-        **{
-            name: [{"path": post.path, "reason": _reason(post)} for post in posts]
-            for name, posts in refused.items()
-        },
-        "gone": [fields_of(insight, "evidence_ref", "stock_code") for insight in backfill.gone],
-    }
-
-
-def _summary(backfill: "Backfill") -> str:
-    counts = {field.name: len(getattr(backfill, field.name)) for field in fields(backfill)}
-    return ", ".join(f"{count:,} {'unchanged' if name == 'same' else name}" for name, count in counts.items())
+    gone = [fields_of(insight, "evidence_ref", "stock_code") for insight in backfill.gone]
+    facts: dict[str, object] = {"confirmed": confirm}
+    for name in ("new", "edited", "same"):
+        facts[name] = [{"path": post.path, "stock_code": _code(post)} for post in getattr(backfill, name)]
+    for name in ("skipped", "malformed"):
+        facts[name] = [{"path": post.path, "reason": _reason(post)} for post in getattr(backfill, name)]
+    return facts | {"gone": gone}
 
 
 def _code(post: "Post") -> str:
-    from coreloop.learn.knowledge.insights import Insight
-
-    return post.content.stock_code if isinstance(post.content, Insight) else ""
+    return getattr(post.content, "stock_code", "")
 
 
 def _reason(post: "Post") -> str:
-    from coreloop.learn.knowledge.front_matter import Malformed
-    from coreloop.learn.knowledge.insights import Insight
-
-    if isinstance(post.content, Malformed):
-        return f"{spelled_path(post.path)}:{post.content.line}: {post.content.reason}"
-    return "" if isinstance(post.content, Insight) else post.content.reason
+    reason, line = getattr(post.content, "reason", ""), getattr(post.content, "line", None)
+    return reason if line is None else f"{spelled_path(post.path)}:{line}: {reason}"

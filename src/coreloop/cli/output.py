@@ -25,7 +25,7 @@ class Output:
     text : str, iterable of str, callable, or None
         For people: a text, its lines, or what prints it. Without it, everyone gets the JSON.
     notes : iterable of str
-        For people, on stderr afterwards.
+        On stderr afterwards, also beside JSON; see `for_people`.
     code : int
         The exit code.
     """
@@ -40,6 +40,11 @@ def is_json() -> bool:
     """Whether ``--json`` was given."""
     context = click.get_current_context(silent=True)
     return context is not None and context.meta.get(_AS_JSON, False)
+
+
+def for_people(notes: Iterable[str]) -> Iterable[str]:
+    """Return notes that may have text of users, which programs get in JSON alone."""
+    return () if is_json() else notes
 
 
 def show(output: Output) -> None:
@@ -76,6 +81,21 @@ def _spelled(value: object) -> str:
 def spelled_path(path: Path) -> str:
     """Return a path as text; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", "replace")
+
+
+def wrap(line: str) -> str:
+    """Make a line printable, and wrap it to the terminal at its own indent."""
+    from coreloop.base.text import printable, wrapped
+
+    indent = " " * (len(line) - len(line.lstrip()))
+    return wrapped(printable(line), shutil.get_terminal_size().columns, indent=indent)
+
+
+def cut(line: str) -> str:
+    """Make a line printable, and cut it to the terminal."""
+    from coreloop.base.text import fitted, printable
+
+    return fitted(printable(line), shutil.get_terminal_size().columns)
 
 
 def table(empty: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,14 +1,14 @@
 """``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from coreloop.base.text import printable
 from coreloop.base.validation import fields_of
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.open_runs import (
@@ -98,7 +98,9 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
 
     Example: runs show --iteration 1
     """
+    from coreloop.answer.research.answer import respond
     from coreloop.answer.research.research_state import KIND as RESEARCH
+    from coreloop.cli.research import response_output
     from coreloop.cli.runs_output import state_lines
     from coreloop.runs.manage import read_iteration, read_run
     from coreloop.runs.state import state_json
@@ -109,29 +111,21 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
         is_research = state.kind == RESEARCH
         if iteration is not None:
             events = read_iteration(store, meant, iteration)
-            return Output(events, partial(_show_sources, state, iteration) if is_research else None)
+            return Output(events, _read_lines(state, iteration) if is_research else None)
     if not is_research:
         return Output(state_json(state), state_lines(state))
-    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose))
+    lines = (*state_lines(state), "")
+    return response_output(state_json(state), respond(state), state, is_verbose=verbose, before=lines)
 
 
-def _show_sources(state: "State", iteration: int) -> None:
+def _read_lines(state: "State", iteration: int) -> Iterator[str]:
+    """Yield the sources that an iteration read, with their texts."""
     from coreloop.answer.research.memory import retrieve
     from coreloop.answer.research.research_state import knowledge_of
-    from coreloop.cli.research import show_read_sources
 
-    show_read_sources(retrieve(knowledge_of(state), iteration))
-
-
-def _show_research(state: "State", *, is_verbose: bool) -> None:
-    from coreloop.answer.research.answer import respond
-    from coreloop.cli.research import show_response
-    from coreloop.cli.runs_output import state_lines
-
-    for line in state_lines(state):
-        click.echo(line)
-    click.echo()
-    show_response(respond(state), state, is_verbose=is_verbose)
+    for read in retrieve(knowledge_of(state), iteration):
+        yield printable(f"[{read.number}] {read.source.location}  {read.source.title}")
+        yield from (f"    {printable(line)}" for line in read.source.text.splitlines())
 
 
 @runs.command()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.cli.job_summary import main
+from coreloop.cli.nightly import main
 from coreloop.learn.proposals.page import job_summary
 from promoting import (
     ID,
@@ -67,8 +67,8 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes):
 
 
 def test_an_error_is_one_line_and_exit_code_2(tmp_path: Path):
-    command = [sys.executable, "-m", "coreloop.cli.job_summary", str(tmp_path)]
+    command = [sys.executable, "-m", "coreloop.cli.nightly", "summary", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "holds no candidates" in done.stderr
-    assert main([]) == 2
+    assert main([], {}) == 2

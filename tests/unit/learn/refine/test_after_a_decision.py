@@ -4,7 +4,7 @@ from pathlib import Path
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.cli.refine import show_unproposed
+from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.refine.run import Refined, refine
@@ -36,7 +36,7 @@ def _write_log(folder: Path) -> None:
     write_log(folder / "log" / "a.jsonl", on_days(rows))
 
 
-def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path, capsys):
+def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path):
     _write_log(tmp_path)
     before = _refine(tmp_path)
     keys = frozenset(entry.key for entry in before.statements)
@@ -47,7 +47,6 @@ def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path:
         example.refused for example in after.counterexample_search.counterexamples if example.tool == "ship"
     }
     assert reasons == {REASON}
-    show_unproposed(after.unproposed, n_days=9, max_shown=4)
-    printed = capsys.readouterr().out
-    (line,) = [line for line in printed.splitlines() if "(known)" in line]
+    printed = unproposed_lines(after.unproposed, n_days=9, max_shown=4)
+    (line,) = [line for line in printed if "(known)" in line]
     assert "1 statement not proposed" in line
