@@ -13,8 +13,7 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
-from coreloop.sanitize.detectors.detection import Detection
-from coreloop.sanitize.detectors.rule import in_row, is_money
+from coreloop.sanitize.detectors.rule import Detection, in_row, is_money
 from coreloop.sanitize.undisguised import CACHED_CHARS, decoded, plain_text, readings
 
 _LISTED: Final = ("kr",)

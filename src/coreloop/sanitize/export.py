@@ -21,7 +21,7 @@ import orjson
 
 from coreloop.base.tempfiles import end_with_parent, removed_if_killed, temporary_folder
 from coreloop.sanitize.company_names import companies
-from coreloop.sanitize.detectors.detection import Detection, use, using
+from coreloop.sanitize.detectors.rule import Detection, use, using
 from coreloop.sanitize.files import (
     DamagedError,
     PrintableNames,
@@ -31,11 +31,10 @@ from coreloop.sanitize.files import (
     read_line,
     refuse_out,
 )
-from coreloop.sanitize.find_in_record import Finder, FindingPlace, places_of
+from coreloop.sanitize.find_in_record import Finder, places_of
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
-from coreloop.sanitize.sanitize_record import Masker, Mode
+from coreloop.sanitize.sanitize_record import Masker, Mode, RejectedLine, sanitize_line
 from coreloop.sanitize.vocabulary import KnownWords
 
 MAX_LISTED: Final = 1_000
@@ -88,7 +87,7 @@ class Outcome:
     n_in: int = 0
     findings: Counter[str] = field(default_factory=Counter)
     rejected: list[tuple[int, RejectedLine]] = field(default_factory=list)
-    places: list[FindingPlace] = field(default_factory=list)
+    places: list[tuple[int, str, str]] = field(default_factory=list)
     text: bytes = b""
 
 
@@ -143,9 +142,8 @@ class Report:
         for line, rejected in outcome.rejected[: MAX_LISTED - len(self.rejected)]:
             place = {"file": file, "line": before + line}
             self.rejected.append({**place, "reason": rejected.reason, "bytes": rejected.size_bytes})
-        for found in outcome.places[: MAX_LISTED - len(self.places)]:
-            place = {"file": file, "line": before + found.line}
-            self.places.append({**place, "path": found.path, "kind": found.kind})
+        for line, path, kind in outcome.places[: MAX_LISTED - len(self.places)]:
+            self.places.append({"file": file, "line": before + line, "path": path, "kind": kind})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values; it lists at most `MAX_LISTED` rejected lines and places."""
@@ -353,7 +351,7 @@ def _sanitize_block(lines: Sequence[Line], finder: Finder) -> Outcome:
         elif result is not None and not is_check:
             kept.append(result)
         elif finder.found and len(outcome.places) < MAX_LISTED:
-            outcome.places += places_of(orjson.loads(raw), number, finder)  # type: ignore[arg-type]
+            outcome.places += ((number, *place) for place in places_of(orjson.loads(raw), finder))  # type: ignore[arg-type]
         finder.found.clear()
     outcome.findings, outcome.text = finder.counts, b"".join(kept)
     return outcome

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import needs_extra
 from coreloop.base.files import open_regular
+from coreloop.sanitize.find_in_text import Numbering, mask_text
 from coreloop.sanitize.find_in_value import find_in_value
-from coreloop.sanitize.mask_text import Numbering, mask_text
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names

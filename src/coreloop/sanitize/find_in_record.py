@@ -1,18 +1,125 @@
-"""The `Finder`: finds and counts private data in the parts of a record, and caches clean values."""
+"""The traversal of a record, and the `Finder`, which finds and counts private data in its parts."""
 
+import math
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from coreloop.base.text import printable
-from coreloop.sanitize.find_in_text import Hit, find_hits, is_harmless
-from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_telling
-from coreloop.sanitize.mask_text import Numbering, mask_text
-from coreloop.sanitize.walk_record import children, scan
+from coreloop.sanitize.find_in_text import Hit, Numbering, find_hits, is_harmless, mask_text
+from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_sensitive, is_telling
+from coreloop.sanitize.undisguised import short_labels
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
+
+
+_VALUE_KEYS: Final = frozenset(
+    "".join(letters)  # in any case
+    for word in ("value", "val", "data", "content", "text", "preview", "default", "v")
+    for letters in product(*zip(word, word.upper(), strict=True))
+)
+_NAME_CHARS: Final = 64
+_NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "k")
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
+
+
+class Visitor(Protocol):
+    """Rewrites the parts of a tree; ``key`` is the key of a value."""
+
+    n_keys: int
+
+    def text(self, value: str, key: str) -> Any: ...
+
+    def number(self, value: int | float, key: str) -> Any: ...
+
+    def key(self, key: str) -> str: ...
+
+
+class NotFiniteError(ValueError):
+    """A number is infinite or NaN."""
+
+
+def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
+    """Rebuild a tree from the visitor's results, and add its number of keys to ``n_keys``.
+
+    The key of a value next to a name, ``{"name": "api_key", "value": …}``, or of an item after an option,
+    ``["--token", …]``, is that name or option.
+
+    Raises
+    ------
+    NotFiniteError
+        A number is infinite, which JSON cannot hold.
+    RecursionError
+        The tree is deeper than Python's stack.
+    """
+    kind = type(node)
+    if kind is str:
+        return visitor.text(node, key)
+    if kind is dict:
+        return _dict(node, visitor, key)
+    if kind is list:
+        return [rewrite(item, visitor, under) for _, under, item in children(node, key)]
+    if node is None or kind is bool:
+        return node
+    if not math.isfinite(node):
+        raise NotFiniteError
+    return visitor.number(node, key)
+
+
+def children(node: Any, key: str) -> Iterator[tuple[Any, str, Any]]:
+    """Yield the parts of a node: key or index, the key that is given to the visitor, value."""
+    if isinstance(node, dict):
+        name = "" if _VALUE_KEYS.isdisjoint(node) else _name_beside(node) or key
+        for own, value in node.items():
+            yield own, name if name and own in _VALUE_KEYS else own, value
+    else:
+        option = ""
+        for number, item in enumerate(node):
+            yield number, option or key, item
+            option = item if not option and isinstance(item, str) and _is_option(item) else ""
+
+
+def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
+    visitor.n_keys += len(node)
+    result: dict[str, Any] = {}
+    numbers: dict[str, int] = {}
+    for key, under, value in children(node, above):
+        new = visitor.key(key)
+        if new != key or new in result:
+            new = _unused(new, result, node, numbers)
+        result[new] = rewrite(value, visitor, under)
+    return result
+
+
+def _name_beside(node: dict[str, Any]) -> str:
+    lowered = {key.lower(): value for key, value in node.items()}
+    names = (lowered.get(key) for key in _NAME_KEYS)
+    return next((name for name in names if isinstance(name, str) and _length(name) <= _NAME_CHARS), "")
+
+
+def _length(text: str) -> int:
+    """Return the length of a text with its labels in their final, short form."""
+    return len(short_labels(text) if len(text) > _NAME_CHARS else text)
+
+
+@lru_cache(maxsize=4096)
+def _is_option(item: str) -> bool:
+    return len(item) <= 64 and _OPTION.fullmatch(item) is not None and is_sensitive(item)
+
+
+def _unused(key: str, result: dict[str, Any], node: dict[str, Any], numbers: dict[str, int]) -> str:
+    """Return a key that is not taken, since keys can be masked alike; ``numbers`` has the last of each."""
+    new = key
+    while new in result or new in node:
+        numbers[key] = numbers.get(key, 1) + 1
+        new = f"{key}~{numbers[key]}"
+    return new
+
 
 _MAX_CLEAN_KEYS: Final = 10_000
 _MAX_CLEAN_VALUES: Final = 20_000
@@ -71,11 +178,15 @@ class Finder:
         self.count(hits)
         self.found[key, value] = tuple(dict.fromkeys(hit.kind for hit in hits))
 
-    def keys(self, keys: Iterable[str]) -> None:
-        if not self._clean_keys.issuperset(keys):
-            for key in keys:
-                if hits := self.hits_of_key(key):
-                    self._note(None, key, hits)
+    def key(self, key: str) -> str:
+        if key not in self._clean_keys and (hits := self.hits_of_key(key)):
+            self._note(None, key, hits)
+        return key
+
+    def record(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Visit a record; a mode returns another one."""
+        rewrite(record, self)
+        return record
 
     def hits_of_key(self, key: str) -> tuple[Hit, ...]:
         """Find private data in a key; clean keys are cached."""
@@ -96,29 +207,17 @@ MAX_PLACES: Final = 1_000
 _Keys = tuple[str | int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FindingPlace:
-    """A finding's line, its path in the record (``tool_calls[0].args.memo``), and its kind."""
-
-    line: int
-    path: str
-    kind: str
-
-
-def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[FindingPlace]:
-    """List the places of what a finder found in a record, at most `MAX_PLACES`."""
-    try:
-        findings: list[tuple[_Keys, str]] = []
+def places_of(record: dict[str, Any], finder: Finder) -> list[tuple[str, str]]:
+    """List the paths of what a finder found in a record, ``tool_calls[0].args.memo``, and the kinds."""
+    findings: list[tuple[_Keys, str]] = []
+    with suppress(RecursionError):  # the path would be too long to read
         _collect(record, "", (), finder, findings)
-    except RecursionError:  # the path would be too long to read
-        findings = []
     if findings:
         keys: dict[str, str] = {}
-        listed = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
-        return [FindingPlace(line, path, kind) for path, kind in listed]
+        return [(_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES]]
     counter = Finder(like=finder)
-    scan(record, counter)
-    return [FindingPlace(line, "(deeply nested)", kind) for kind in counter.counts]
+    counter.record(record)
+    return [("(deeply nested)", kind) for kind in counter.counts]
 
 
 def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:

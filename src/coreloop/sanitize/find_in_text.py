@@ -1,11 +1,13 @@
-"""Locate private data in a text: apply every rule to every view and map the matches back."""
+"""Locate private data in a text, apply every rule to every view and map the matches back; and mask it."""
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coreloop.sanitize.detectors.detection import Detection, current
-from coreloop.sanitize.detectors.rule import NONE, Sign
+from coreloop.sanitize.detectors import rules_for
+from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, NONE, Detection, Sign, current, value_span
+from coreloop.sanitize.detectors.signs import signs_of
 from coreloop.sanitize.undisguised import (
     CACHED_CHARS,
     SHORT_LABEL,
@@ -19,11 +21,7 @@ from coreloop.sanitize.undisguised import (
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
-from collections.abc import Iterator
 
-from coreloop.sanitize.detectors import rules_for
-from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
-from coreloop.sanitize.detectors.signs import signs_of
 
 Span = tuple[str, int, int]
 _DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9]{5}\n[0-9]{2,}")
@@ -221,3 +219,77 @@ def _merged(hits: list[Hit]) -> list[Hit]:
         named = hit if hit.end - hit.start > last.end - last.start else last
         merged[-1] = Hit(named.kind, last.start, max(last.end, hit.end), named.value)
     return merged
+
+
+Label = Callable[[str, str], str]
+_ROUNDS: Final = 4  # chosen: what still hides data after four rounds is replaced whole
+_NOISE: Final = re.compile(r"[\s\-.·()/]+")
+_EXACT: Final = frozenset({"SECRET", "URL", "PATH"})
+
+
+class Numbering:
+    """Labels such as ``[EMAIL-3]``, numbered per kind in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, dict[str, int]] = {}
+
+    def __call__(self, kind: str, value: str) -> str:
+        numbers = self._numbers.setdefault(kind, {})
+        return f"[{kind}-{numbers.setdefault(value, len(numbers) + 1)}]"
+
+
+def sanitize_text(text: str, *, names: "Names | None" = None) -> str:
+    """Mask the private data of a text.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    names : Names, optional
+        Companies to mask as well, with their stock codes.
+
+    Returns
+    -------
+    str
+        The text with labels such as ``[EMAIL-1]``, numbered within this text.
+    """
+    return mask_text(text, Numbering(), names=names)
+
+
+def mask_text(
+    text: str, label: Label, *, names: "Names | None" = None, hits: tuple[Hit, ...] | None = None
+) -> str:
+    """Mask a text with the labels of the caller.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    label : callable
+        Maps a kind and a value to the label.
+    names : Names, optional
+        Companies to mask as well.
+    hits : tuple of Hit, optional
+        Known findings; by default they are searched.
+    """
+    if hits is None:
+        hits = find_hits(text, names=names)
+    for _ in range(_ROUNDS):
+        if not hits:
+            return text
+        text = _replaced(text, hits, label)
+        hits = find_hits(text, names=names)  # the rest may match other rules without its neighbours
+    return label("TEXT", text) if hits else text
+
+
+def _replaced(text: str, hits: tuple[Hit, ...], label: Label) -> str:
+    pieces, last = [], 0
+    for hit in hits:
+        pieces += [text[last : hit.start], label(hit.kind, canonical(hit))]
+        last = hit.end
+    return "".join(pieces) + text[last:]
+
+
+def canonical(hit: Hit) -> str:
+    """Normalize a value so that its different spellings are equal."""
+    return hit.value if hit.kind in _EXACT else _NOISE.sub("", hit.value).casefold()

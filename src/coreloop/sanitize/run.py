@@ -11,10 +11,10 @@ import orjson
 
 from coreloop.base.errors import GitError, UsageError
 from coreloop.sanitize.company_names import has_companies
-from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
+from coreloop.sanitize.detectors.rule import Detection, OwnPattern, using
 from coreloop.sanitize.export import Choices, Progress, Report, check_dir, no_progress, sanitize_dir
 from coreloop.sanitize.files import find_sources, is_within, refuse_out
-from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.find_in_text import sanitize_text
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords, learn

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.find_in_text import find, sanitize_text
 
 RANDOM = random.Random(11)
 

@@ -6,8 +6,8 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.company_names import Names, companies
-from coreloop.sanitize.detectors.detection import Detection
-from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.detectors.rule import Detection
+from coreloop.sanitize.find_in_text import sanitize_text
 from rows import each_row
 
 NO_LISTING = Detection(countries=())

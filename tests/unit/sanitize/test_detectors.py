@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from coreloop.sanitize.detectors.finance import has_luhn
 from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, has_resident_checksum
-from coreloop.sanitize.find_in_text import PrivateData, find
-from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.find_in_text import PrivateData, find, sanitize_text
 from rows import each_row
 
 # Invented values.

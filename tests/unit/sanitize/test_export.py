@@ -123,7 +123,7 @@ def test_every_broken_file_is_accounted_for(source: Path, tmp_path: Path):
 
 def test_a_line_too_long_for_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("coreloop.sanitize.files.MAX_LINE_BYTES", 5000)
-    monkeypatch.setattr("coreloop.sanitize.sanitize_line.MAX_LINE_BYTES", 5000)
+    monkeypatch.setattr("coreloop.sanitize.sanitize_record.MAX_LINE_BYTES", 5000)
     path = write_log(tmp_path / "a.jsonl", [record(), record(question="x" * 9000), record()])
     report = sanitize_dir(path, tmp_path / "out", MASK)
     assert (report.n_in, report.n_out, report.n_rejected) == (3, 2, 1)

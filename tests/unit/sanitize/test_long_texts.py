@@ -8,7 +8,6 @@ from bounded import bounded
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import MAX_PLACES, Finder, places_of
 from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.walk_record import scan
 from long_texts import ALL_SIGNS, SHAPES
 from rows import each_row
 from weekly import WEEKLY
@@ -55,7 +54,7 @@ def test_blanks_behind_a_name_take_linear_time() -> None:
 def test_the_places_of_a_record_are_limited() -> None:
     record = {"a@b.kr" * 200: ["a@b.kr"] * 3_000}
     finder = Finder()
-    scan(record, finder)
-    places = places_of(record, 1, finder)
+    finder.record(record)
+    places = places_of(record, finder)
     assert len(places) == MAX_PLACES
-    assert {place.kind for place in places} == {"EMAIL"}
+    assert {kind for _, kind in places} == {"EMAIL"}

@@ -15,7 +15,6 @@ from coreloop.base.project.settings import CategoryRule, Settings
 from coreloop.base.records import OverrideCall, Record, RecordedJudgment, ToolCall
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.sanitize_record import sanitize_record
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, is_model, is_version, learn
 from logs import call, record, write_log
 from rows import each_row
@@ -102,7 +101,7 @@ def planted(node: Any) -> set[str]:
 
 
 def hashed(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
-    return sanitize_record(original, Pseudonymizer(Pseudonyms(b"k" * 32), KNOWN, **choices))
+    return Pseudonymizer(Pseudonyms(b"k" * 32), KNOWN, **choices).record(original)
 
 
 @pytest.mark.slow

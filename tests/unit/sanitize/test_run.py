@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.sanitize.detectors.detection import Detection, current
+from coreloop.sanitize.detectors.rule import Detection, current
 from coreloop.sanitize.export import Report
 from coreloop.sanitize.run import ExportRequest, SanitizeResult, check_records, export_records
 from logs import record, write_log

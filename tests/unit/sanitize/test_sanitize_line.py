@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.find_in_text import Numbering
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
-from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
-from coreloop.sanitize.sanitize_record import Masker
+from coreloop.sanitize.sanitize_record import Masker, RejectedLine, sanitize_line
 from coreloop.sanitize.vocabulary import KnownWords
 from logs import line, record
 from rows import each_row

@@ -22,11 +22,10 @@ from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.find_in_record import Finder
-from coreloop.sanitize.find_in_text import find
+from coreloop.sanitize.find_in_text import Numbering, find
 from coreloop.sanitize.hash_and_drop import ERRORS, Pseudonymizer
-from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.sanitize_record import Masker, sanitize_record
+from coreloop.sanitize.sanitize_record import Masker
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
 from logs import call, failed, override, record, write_log
 from rows import each_row, slow_after
@@ -42,11 +41,11 @@ KNOWN = KnownWords(
 
 
 def masked(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
-    return sanitize_record(original, Masker(Pseudonyms(KEY), Numbering(), **choices))
+    return Masker(Pseudonyms(KEY), Numbering(), **choices).record(original)
 
 
 def hashed(original: dict[str, Any], words: KnownWords = KNOWN, **choices: Any) -> dict[str, Any]:
-    return sanitize_record(original, Pseudonymizer(Pseudonyms(KEY), words, **choices))
+    return Pseudonymizer(Pseudonyms(KEY), words, **choices).record(original)
 
 
 PLACES = {
@@ -88,7 +87,7 @@ def test_nothing_private_is_left_in_any_place(mode, place):
     result = mode(private)
     assert MAIL not in json.dumps(result)
     finder = Finder()
-    sanitize_record(result, finder)
+    finder.record(result)
     assert finder.counts.total() == 0
 
 
@@ -186,7 +185,7 @@ def test_ids_get_pseudonyms_by_field_and_times_are_cut_to_the_hour():
         assert [len(text) for text in set(letters)] == [32, 32, 32]
         assert result["judgment"]["judged_by"] != "minsu"
         assert masked(original)["session_hash"] == result["session_hash"]
-    other = sanitize_record(original, Masker(Pseudonyms(b"o" * 32), Numbering()))
+    other = Masker(Pseudonyms(b"o" * 32), Numbering()).record(original)
     assert other["session_hash"] != masked(original)["session_hash"]
     assert hashed(original, keep_times=True)["ts"] == original["ts"]
 

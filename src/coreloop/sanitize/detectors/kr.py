@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import Final
 
-from coreloop.sanitize.detectors import finance, persons, phones
+from coreloop.sanitize.detectors import contact, finance, persons
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
 
 RESIDENT: Final = (
@@ -164,7 +164,7 @@ RULES: Final = (
         near=LICENCE,
     ),
     *finance.ACCOUNTS,
-    *phones.KOREAN,
+    *contact.KOREAN,
     *persons.KOREAN,
     *persons.INTRODUCED,
 )

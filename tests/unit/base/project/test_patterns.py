@@ -3,7 +3,7 @@
 from bounded import bounded
 from coreloop.base.project.settings import SanitizeSettings
 from coreloop.base.project.settings_file import objection
-from coreloop.sanitize.detectors.detection import COUNTRIES
+from coreloop.sanitize.detectors.rule import COUNTRIES
 from rows import each_row
 
 ACCEPTED = [
