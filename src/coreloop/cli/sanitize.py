@@ -61,7 +61,7 @@ def sanitize(
 
     Example: sanitize --mode mask --out shared
     """
-    from coreloop.sanitize.run import ExportRequest, check_records, export_records
+    from coreloop.sanitize.run import check_records, export_records
 
     workspace, jobs = open_workspace(Path.cwd()), jobs or os.cpu_count() or 1
     _require_one_task(paths, check=check, mode=mode, writes=out is not None or key_file is not None)
@@ -70,8 +70,9 @@ def sanitize(
     if check:
         result = check_records(workspace, (*paths, *([source] if source is not None else [])), **shared)
     else:
-        request = ExportRequest(
-            mode=cast("Mode", mode),
+        result = export_records(
+            workspace,
+            cast("Mode", mode),
             now=datetime.now(UTC),
             source=source,
             out=out,
@@ -79,7 +80,6 @@ def sanitize(
             keep_times=keep_times,
             **shared,
         )
-        result = export_records(workspace, request)
     bar.end()
     return _output(result, report_file, mode)
 

@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from coreloop.base.text import printable
 from coreloop.sanitize.find_in_text import Hit, Numbering, find_hits, is_harmless, mask_text
 from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_sensitive, is_telling
 from coreloop.sanitize.undisguised import short_labels
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
-
 
 _VALUE_KEYS: Final = frozenset(
     "".join(letters)  # in any case
@@ -132,10 +128,8 @@ class Finder:
 
     Parameters
     ----------
-    names : Names, optional
-        Companies to find as well.
     like : Finder, optional
-        A finder with the same names, whose cache of clean keys and values is shared.
+        A finder whose cache of clean keys and values is shared.
 
     Attributes
     ----------
@@ -143,8 +137,7 @@ class Finder:
         The kinds in each value with its key, and in each key with None, until the caller clears it.
     """
 
-    def __init__(self, *, names: "Names | None" = None, like: "Finder | None" = None) -> None:
-        self.names: Names | None = names if like is None else like.names
+    def __init__(self, *, like: "Finder | None" = None) -> None:
         self.counts: Counter[str] = Counter()
         self.found: dict[tuple[str, str | int | float | None], tuple[str, ...]] = {}
         self.n_keys = 0
@@ -161,8 +154,8 @@ class Finder:
         place = (key, value)
         if place in self._clean_values:
             return ()
-        harmless = not is_telling(key) and is_harmless(value, names=self.names)
-        hits = () if harmless else find_in_value(value, key, names=self.names)
+        harmless = not is_telling(key) and is_harmless(value)
+        hits = () if harmless else find_in_value(value, key)
         if not hits and len(value) <= (_WORD_CHARS if harmless else _SHORT_CHARS):
             if len(self._clean_values) >= _MAX_CLEAN_VALUES:
                 self._clean_values.clear()
@@ -170,7 +163,7 @@ class Finder:
         return hits
 
     def number(self, value: int | float, key: str) -> Any:
-        if hits := find_in_number(value, key, names=self.names):
+        if hits := find_in_number(value, key):
             self._note(value, key, hits)
         return value
 
@@ -192,7 +185,7 @@ class Finder:
         """Find private data in a key; clean keys are cached."""
         if key in self._clean_keys:
             return ()
-        hits = find_hits(key, names=self.names)
+        hits = find_hits(key)
         if not hits and len(self._clean_keys) < _MAX_CLEAN_KEYS:
             self._clean_keys.add(key)
         return hits
@@ -214,7 +207,7 @@ def places_of(record: dict[str, Any], finder: Finder) -> list[tuple[str, str]]:
         _collect(record, "", (), finder, findings)
     if findings:
         keys: dict[str, str] = {}
-        return [(_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES]]
+        return [(_format_path(path, keys), kind) for path, kind in findings[:MAX_PLACES]]
     counter = Finder(like=finder)
     counter.record(record)
     return [("(deeply nested)", kind) for kind in counter.counts]
@@ -234,7 +227,7 @@ def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tu
             findings += (((*path, part), kind) for kind in found[under, value])
 
 
-def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> str:
+def _format_path(path: _Keys, keys: dict[str, str]) -> str:
     """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
     path_text = ""
     for part in path:
@@ -244,6 +237,6 @@ def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> st
             path_text += f"[{part}]"
         else:
             if part not in keys:
-                keys[part] = printable(mask_text(part, Numbering(), names=names))[:64]
+                keys[part] = printable(mask_text(part, Numbering()))[:64]
             path_text = f"{path_text}.{keys[part]}" if path_text else keys[part]
     return path_text

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from coreloop.sanitize.detectors import rules_for
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, NONE, Detection, Sign, current, value_span
@@ -18,10 +18,6 @@ from coreloop.sanitize.undisguised import (
     short_labels,
     with_short_labels,
 )
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
-
 
 Span = tuple[str, int, int]
 _DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9]{5}\n[0-9]{2,}")
@@ -116,28 +112,26 @@ class Hit(NamedTuple):
     value: str
 
 
-def find(text: str, *, names: "Names | None" = None) -> list[PrivateData]:
+def find(text: str) -> list[PrivateData]:
     """Find private data in a text, even if disguised or encoded.
 
     Parameters
     ----------
     text : str
         Any text.
-    names : Names, optional
-        Companies to find as well.
 
     Returns
     -------
     list of PrivateData
         Sorted by position, without overlaps.
     """
-    return [PrivateData(hit.kind, hit.start, hit.end) for hit in find_hits(text, names=names)]
+    return [PrivateData(hit.kind, hit.start, hit.end) for hit in find_hits(text)]
 
 
-def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
+def find_hits(text: str) -> tuple[Hit, ...]:
     """`find`, with the undisguised values."""
     if (short := short_labels(text)) != text:
-        in_short = find_hits(short, names=names)
+        in_short = find_hits(short)
         view = with_short_labels(text) if in_short else None
         return tuple(_hit(view, *hit) for hit in in_short)
     chosen = current()
@@ -145,23 +139,24 @@ def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
         text
     )
     if hits is None:
-        hits = () if is_harmless(text) else _cached(text, _outside_labels(text, _merged(_scan(text))), chosen)
-    if names is not None:
-        companies = [Hit(name.kind, name.start, name.end, name.code) for name in names.find(text)]
-        hits = tuple(_merged([*hits, *companies])) if companies else hits
+        hits = () if is_harmless(text) else _outside_labels(text, _merged(_scan(text)))
+        if chosen.companies is not None:
+            found = [Hit(name.kind, name.start, name.end, name.code) for name in chosen.companies.find(text)]
+            hits = tuple(_merged([*hits, *found]))
+        hits = _cached(text, hits, chosen)
     if hits and chosen.allow:
         return tuple(hit for hit in hits if text[hit.start : hit.end].strip() not in chosen.allow)
     return hits
 
 
-def is_harmless(text: str, *, names: "Names | None" = None) -> bool:
+def is_harmless(text: str) -> bool:
     """Whether a text has a form that is never private: a hash, a time or a word that names no company."""
     if len(text) > _MAX_HARMLESS_CHARS:
         return False
-    match = _HARMLESS.fullmatch(text)
-    if match is None or current().own:
+    match, chosen = _HARMLESS.fullmatch(text), current()
+    if match is None or chosen.own:
         return False
-    return names is None or match["word"] is None or not names.find(text)
+    return chosen.companies is None or match["word"] is None or not chosen.companies.find(text)
 
 
 def _cached(text: str, hits: tuple[Hit, ...], chosen: Detection) -> tuple[Hit, ...]:
@@ -238,27 +233,23 @@ class Numbering:
         return f"[{kind}-{numbers.setdefault(value, len(numbers) + 1)}]"
 
 
-def sanitize_text(text: str, *, names: "Names | None" = None) -> str:
+def sanitize_text(text: str) -> str:
     """Mask the private data of a text.
 
     Parameters
     ----------
     text : str
         Any text.
-    names : Names, optional
-        Companies to mask as well, with their stock codes.
 
     Returns
     -------
     str
         The text with labels such as ``[EMAIL-1]``, numbered within this text.
     """
-    return mask_text(text, Numbering(), names=names)
+    return mask_text(text, Numbering())
 
 
-def mask_text(
-    text: str, label: Label, *, names: "Names | None" = None, hits: tuple[Hit, ...] | None = None
-) -> str:
+def mask_text(text: str, label: Label, *, hits: tuple[Hit, ...] | None = None) -> str:
     """Mask a text with the labels of the caller.
 
     Parameters
@@ -267,18 +258,16 @@ def mask_text(
         Any text.
     label : callable
         Maps a kind and a value to the label.
-    names : Names, optional
-        Companies to mask as well.
     hits : tuple of Hit, optional
         Known findings; by default they are searched.
     """
     if hits is None:
-        hits = find_hits(text, names=names)
+        hits = find_hits(text)
     for _ in range(_ROUNDS):
         if not hits:
             return text
         text = _replaced(text, hits, label)
-        hits = find_hits(text, names=names)  # the rest may match other rules without its neighbours
+        hits = find_hits(text)  # the rest may match other rules without its neighbours
     return label("TEXT", text) if hits else text
 
 

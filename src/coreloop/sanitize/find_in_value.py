@@ -2,16 +2,12 @@
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coreloop.sanitize.detectors.rule import current
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
 from coreloop.sanitize.find_in_text import Hit, find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
-
 
 _ID: Final = re.compile(
     r"(?:[a-z]+_)*?(?P<subject>request|session|user|trace|span|conversation|thread|device|client|customer|member|visitor|run|message)_?(?:id|key|hash|uuid)|"
@@ -140,7 +136,7 @@ def is_telling(key: str) -> bool:
     return bool(_context(key)[1])
 
 
-def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
+def find_in_value(text: str, key: str) -> tuple[Hit, ...]:
     """Find private data in a string value.
 
     Parameters
@@ -149,12 +145,10 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
         The value.
     key : str
         Its key, or "" if it has none.
-    names : Names, optional
-        Companies to find as well.
     """
     kind, prefix = _context(key) if key else ("", "")
     if not prefix:
-        return find_hits(text, names=names)
+        return find_hits(text)
     bare = text.strip()
     if kind and bare and not is_placeholder(bare):
         is_secret = looks_like_password if kind == "password" else looks_like_credential
@@ -163,7 +157,7 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
         ):
             return (Hit("SECRET", 0, len(text), bare),)
     shift = len(prefix)
-    hits = find_hits(prefix + text, names=names)
+    hits = find_hits(prefix + text)
     if _PERSON_KEY.search(key) and _is_person(bare) and all(hit.kind == "PERSON" for hit in hits):
         return (Hit("PERSON", 0, len(text), bare),)
     return tuple(
@@ -187,7 +181,7 @@ def _is_person(text: str) -> bool:
     )
 
 
-def find_in_number(value: int | float, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
+def find_in_number(value: int | float, key: str) -> tuple[Hit, ...]:
     """Find private data in a number, in its decimal notation and with restored leading zeros."""
     key, telling = _beside_number(key)
     is_short = -_LONG_NUMBER < value < _LONG_NUMBER
@@ -197,11 +191,12 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     text = _digits(value)
     if not text:
         return ()
-    is_code = names is not None and names.has_code(text.zfill(6))
+    companies = current().companies
+    is_code = companies is not None and companies.has_code(text.zfill(6))
     if is_short and not is_code and not _BIRTH_KEY.search(key) and kind != "password":
         return ()
     for wanted, written in (("", text), *_with_zeros(text, key)):
-        hits = find_in_value(written, key, names=names) if prefix else _behind_key(written, key)
+        hits = find_in_value(written, key) if prefix else _behind_key(written, key)
         if hits and wanted in {"", hits[0].kind}:
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
     is_stock = is_code and _STOCK_KEY.search(key) is not None

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -20,10 +20,6 @@ from coreloop.sanitize.find_in_value import (
 )
 from coreloop.sanitize.pseudonyms import Pseudonyms
 
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
-
-
 Mode = Literal["hash", "drop", "mask"]
 MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")
 _MAX_PASSES: Final = 3
@@ -32,10 +28,8 @@ _MAX_PASSES: Final = 3
 class Masker(Finder):
     """Mask mode: labels for private data, pseudonyms for ids, times cut to the hour; the rest stays."""
 
-    def __init__(
-        self, pseudonyms: Pseudonyms, label: Label, *, names: "Names | None" = None, keep_times: bool = False
-    ) -> None:
-        super().__init__(names=names)
+    def __init__(self, pseudonyms: Pseudonyms, label: Label, *, keep_times: bool = False) -> None:
+        super().__init__()
         self._pseudonyms = pseudonyms
         self._label = label
         self._keep_times = keep_times
@@ -78,15 +72,15 @@ class Masker(Finder):
         if not hits:
             return value
         self.count(hits)
-        masked = mask_text(value, self._label, names=self.names, hits=hits)
-        remaining = find_in_value(masked, key, names=self.names)
+        masked = mask_text(value, self._label, hits=hits)
+        remaining = find_in_value(masked, key)
         return self._label("TEXT", value) if remaining else masked
 
     def number(self, value: int | float, key: str) -> Any:
         field = None if self._is_again else id_field(key)
         if field is not None:
             return self._pseudonyms(field, str(value))
-        if hits := find_in_number(value, key, names=self.names):
+        if hits := find_in_number(value, key):
             self.count(hits)
             return self._label(hits[0].kind, canonical(hits[0]))
         hour = cut_number_to_hour(value) if self._cuts(key) else None
@@ -97,7 +91,7 @@ class Masker(Finder):
             return key
         hits = self.hits_of_key(key)
         self.count(hits)
-        return mask_text(key, self._label, names=self.names, hits=hits) if hits else key
+        return mask_text(key, self._label, hits=hits) if hits else key
 
 
 _WHITE_SPACE: Final = b" \t\r\n"

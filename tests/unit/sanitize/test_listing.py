@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.sanitize.company_names import companies
-from coreloop.sanitize.detectors.rule import Detection
+from coreloop.sanitize.company_names import Names, companies
+from coreloop.sanitize.detectors.rule import Detection, using
 from coreloop.sanitize.find_in_text import sanitize_text
 from coreloop.sanitize.find_in_value import find_in_number
 
@@ -34,6 +34,11 @@ COMPANIES = {
 }
 
 
+def masked_with(text: str, names: Names | None) -> str:
+    with using(Detection(companies=names)):
+        return sanitize_text(text)
+
+
 def write_log(folder: Path, question: str) -> Path:
     log = folder / "data/audit/ai-ask/2026-04-23.jsonl"
     log.parent.mkdir(parents=True)
@@ -43,12 +48,12 @@ def write_log(folder: Path, question: str) -> Path:
 
 @pytest.mark.parametrize(("before", "after"), COMPANIES.values(), ids=COMPANIES)
 def test_a_listed_company_is_masked(before: str, after: str):
-    assert sanitize_text(before, names=LISTED) == after
+    assert masked_with(before, LISTED) == after
 
 
 @pytest.mark.parametrize("text", EVERYDAY.values(), ids=EVERYDAY)
 def test_an_everyday_word_stays(text: str):
-    assert sanitize_text(text, names=LISTED) == text
+    assert masked_with(text, LISTED) == text
 
 
 @pytest.mark.parametrize("firm", ["사람인", "메카로", "나무가", "한국제지", "하이브", "카카오"])
@@ -57,7 +62,7 @@ def test_a_name_that_the_project_gives_needs_no_neighbour(firm: str, tmp_path: P
     names.write_text(f"\t{firm}\n", encoding="utf-8")
     given = companies(names, Detection())
     for text in (f"공급사로 {firm}의 언급됨", f"{firm}톡 계정", f"{firm}리드"):
-        assert sanitize_text(text, names=given) == text.replace(firm, "[COMPANY-1]")
+        assert masked_with(text, given) == text.replace(firm, "[COMPANY-1]")
 
 
 def masked_question(folder: Path, command) -> str:
@@ -91,4 +96,5 @@ def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path, c
     ],
 )
 def test_a_number_is_a_stock_code_only_under_a_key_that_says_so(key: str, number: int, kinds: list[str]):
-    assert [hit.kind for hit in find_in_number(number, key, names=LISTED)] == kinds
+    with using(Detection(companies=LISTED)):
+        assert [hit.kind for hit in find_in_number(number, key)] == kinds

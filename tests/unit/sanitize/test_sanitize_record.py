@@ -20,6 +20,7 @@ from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.refine.find_failures import find_counterexamples
 from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
+from coreloop.sanitize.detectors.rule import Detection, using
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import Numbering, find
@@ -255,7 +256,8 @@ def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_
 def test_companies_and_their_codes_share_a_number():
     names = Names([("005930", "삼성전자", ["삼전"]), ("000270", "기아", [])])
     original = record(question="삼성전자(005930)와 삼전의 기아 문제", stockCode_hint="005930")
-    result = masked(original, names=names)
+    with using(Detection(companies=names)):
+        result = masked(original)
     assert result["question"] == "[COMPANY-1]([STOCK-1])와 [COMPANY-1]의 기아 문제"
     assert result["stockCode_hint"] == "[STOCK-1]"
     assert masked(original)["stockCode_hint"] == "005930"

@@ -5,7 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntFlag, auto
-from typing import Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+if TYPE_CHECKING:
+    from coreloop.sanitize.company_names import Names
 
 
 class Sign(IntFlag):
@@ -212,6 +215,8 @@ class Detection:
         Companies to mask, if there is no file of names.
     allow : frozenset of str
         Values that stay: a finding whose whole text is one of them.
+    companies : Names or None
+        Companies that are searched, too.
     cache, long_cache : dict
         Findings in short texts and in long ones, which depend on the choices.
     """
@@ -220,8 +225,9 @@ class Detection:
     own: tuple[OwnPattern, ...] = ()
     names: tuple[str, ...] = ()
     allow: frozenset[str] = frozenset()
-    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    long_cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    companies: "Names | None" = field(default=None, compare=False, repr=False)
+    cache: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    long_cache: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
 
 _current: list[Detection] = [Detection()]
