@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from coreloop.sanitize.detectors import rules_for
 from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, NONE, Detection, Sign, current, value_span
 from coreloop.sanitize.detectors.signs import signs_of
 from coreloop.sanitize.undisguised import (
-    CACHED_CHARS,
     SHORT_LABEL,
     View,
     decoded,
@@ -72,10 +70,7 @@ def _cut(match: re.Match[str]) -> tuple[int, int]:
     return start, start + len(match.string[start:end].rstrip(_TRAILING)) or end
 
 
-_CACHE_SIZE: Final = 20_000
-_LONG_CACHED_CHARS: Final = 1 << 15
-_LONG_CACHE_SIZE: Final = 32
-# Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-", "key-", "pul-"
+_LONG_LONG  # Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-", "key-", "pul-"
 # and "fc-" begin credentials.
 _HARMLESS: Final = re.compile(
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]{1,9})?)?"
@@ -86,25 +81,11 @@ _HARMLESS: Final = re.compile(
 _MAX_HARMLESS_CHARS: Final = 73
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateData:
-    """Private data in a text.
-
-    Attributes
-    ----------
-    kind : str
-        ``EMAIL``, ``PHONE``, ``SECRET`` and so on, as in its label.
-    start, end : int
-        Character offsets in the original text.
-    """
-
-    kind: str
-    start: int
-    end: int
-
-
 class Hit(NamedTuple):
-    """A finding with its undisguised value, so that equal values get equal labels."""
+    """A finding: its kind as in its label (``EMAIL``, ``PHONE``), and its place in the original text.
+
+    ``value`` is the undisguised value, or the code of a company, so that equal values get equal labels.
+    """
 
     kind: str
     start: int
@@ -112,41 +93,29 @@ class Hit(NamedTuple):
     value: str
 
 
-def find(text: str) -> list[PrivateData]:
-    """Find private data in a text, even if disguised or encoded.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of PrivateData
-        Sorted by position, without overlaps.
-    """
-    return [PrivateData(hit.kind, hit.start, hit.end) for hit in find_hits(text)]
-
-
 def find_hits(text: str) -> tuple[Hit, ...]:
-    """`find`, with the undisguised values."""
+    """Find private data in a text, even if disguised or encoded; sorted by position, without overlaps."""
     if (short := short_labels(text)) != text:
         in_short = find_hits(short)
         view = with_short_labels(text) if in_short else None
         return tuple(_hit(view, *hit) for hit in in_short)
     chosen = current()
-    hits: tuple[Hit, ...] | None = (chosen.cache if len(text) <= CACHED_CHARS else chosen.long_cache).get(
-        text
-    )
-    if hits is None:
-        hits = () if is_harmless(text) else _outside_labels(text, _merged(_scan(text)))
-        if chosen.companies is not None:
-            found = [Hit(name.kind, name.start, name.end, name.code) for name in chosen.companies.find(text)]
-            hits = tuple(_merged([*hits, *found]))
-        hits = _cached(text, hits, chosen)
+    search = _search_short if len(text) <= 240 else _search_long if len(text) <= 1 << 15 else _search
+    hits = search(text, chosen)
     if hits and chosen.allow:
         return tuple(hit for hit in hits if text[hit.start : hit.end].strip() not in chosen.allow)
     return hits
+
+
+def _search(text: str, chosen: Detection) -> tuple[Hit, ...]:
+    hits = () if is_harmless(text) else _outside_labels(text, _merged(_scan(text)))
+    if chosen.companies is None:
+        return hits
+    return tuple(_merged([*hits, *chosen.companies.find(text)]))
+
+
+_search_short = lru_cache(maxsize=20_000)(_search)  # short texts repeat
+_search_long = lru_cache(maxsize=32)(_search)  # a mask searches a text up to three times
 
 
 def is_harmless(text: str) -> bool:
@@ -157,20 +126,6 @@ def is_harmless(text: str) -> bool:
     if match is None or chosen.own:
         return False
     return chosen.companies is None or match["word"] is None or not chosen.companies.find(text)
-
-
-def _cached(text: str, hits: tuple[Hit, ...], chosen: Detection) -> tuple[Hit, ...]:
-    """Cache short texts, which repeat, and the last long ones, which a mask searches up to three times."""
-    if len(text) <= CACHED_CHARS:
-        cache, size = chosen.cache, _CACHE_SIZE
-    elif len(text) <= _LONG_CACHED_CHARS:
-        cache, size = chosen.long_cache, _LONG_CACHE_SIZE
-    else:
-        return hits
-    if len(cache) >= size:
-        cache.clear()
-    cache[text] = hits
-    return hits
 
 
 def _scan(text: str) -> list[Hit]:

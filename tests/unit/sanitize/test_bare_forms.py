@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from coreloop.sanitize.find_in_text import find, sanitize_text
+from coreloop.sanitize.find_in_text import find_hits, sanitize_text
 
 RANDOM = random.Random(11)
 
@@ -108,4 +108,4 @@ def test_base64_that_is_no_key_stays():
     digits = "\n".join(str(RANDOM.getrandbits(200)).zfill(60) for _ in range(4))
     for text in (wrapped(prose, 76), image, hashes, "Aa1/" * 60):
         assert sanitize_text(text) == text
-    assert "SECRET" not in {finding.kind for finding in find(digits)}
+    assert "SECRET" not in {finding.kind for finding in find_hits(digits)}

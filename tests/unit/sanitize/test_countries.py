@@ -2,7 +2,7 @@
 
 from coreloop.sanitize.detectors import national
 from coreloop.sanitize.detectors.rule import COUNTRIES, Detection, OwnPattern, using
-from coreloop.sanitize.find_in_text import find, sanitize_text
+from coreloop.sanitize.find_in_text import find_hits, sanitize_text
 from rows import each_row
 
 MASKED = {
@@ -85,7 +85,7 @@ def test_a_country_that_is_not_chosen_is_not_searched() -> None:
     kinds = {"kr": "RRN", "us": "SSN", "uk": "NHS", "eu": "DNI"}
     for country in COUNTRIES:
         with using(Detection(countries=(country,))):
-            assert [finding.kind for finding in find(text)] == [kinds[country]]
+            assert [finding.kind for finding in find_hits(text)] == [kinds[country]]
 
 
 # Examples that the issuers or the cited sources publish.

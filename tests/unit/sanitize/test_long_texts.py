@@ -7,7 +7,7 @@ import pytest
 from bounded import bounded
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import MAX_PLACES, Finder, places_of
-from coreloop.sanitize.find_in_text import find
+from coreloop.sanitize.find_in_text import find_hits
 from long_texts import ALL_SIGNS, SHAPES
 from rows import each_row
 from weekly import WEEKLY
@@ -18,7 +18,7 @@ def grows_linearly(shape: str, n_chars: int) -> bool:
 
     Work that grows with the square takes a hundred times as long, however noisy the machine.
     """
-    find(ALL_SIGNS)
+    find_hits(ALL_SIGNS)
     return any(
         seconds(shape, 10 * n_chars + more) <= 15 * seconds(shape, n_chars + more) + 0.02 for more in range(5)
     )
@@ -28,7 +28,7 @@ def seconds(shape: str, n_chars: int) -> float:
     """Return the processor time of a text that differs from all others: findings are cached."""
     text = ALL_SIGNS + SHAPES[shape](n_chars)
     begun = process_time()
-    find(text)
+    find_hits(text)
     return process_time() - begun
 
 

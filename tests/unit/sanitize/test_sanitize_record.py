@@ -23,7 +23,7 @@ from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.detectors.rule import Detection, using
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.find_in_record import Finder
-from coreloop.sanitize.find_in_text import Numbering, find
+from coreloop.sanitize.find_in_text import Numbering, find_hits
 from coreloop.sanitize.hash_and_drop import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import Masker
@@ -166,7 +166,7 @@ def test_an_export_has_no_findings(original: dict[str, Any], tmp_path: Path):
 def test_findings_do_not_depend_on_the_length_of_labels():
     text = "여권 {} 번호는 S98765432"
     labels = ("[PERSON-7]", "[PERSON-31415]", f"[PERSON-{'abcdefghijklmnop' * 3}]")
-    assert [len(find(text.format(label))) for label in labels] == [1, 1, 1]
+    assert [len(find_hits(text.format(label))) for label in labels] == [1, 1, 1]
 
 
 def test_mask_keeps_what_is_not_private():

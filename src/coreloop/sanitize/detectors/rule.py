@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntFlag, auto
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 if TYPE_CHECKING:
     from coreloop.sanitize.company_names import Names
@@ -217,17 +217,13 @@ class Detection:
         Values that stay: a finding whose whole text is one of them.
     companies : Names or None
         Companies that are searched, too.
-    cache, long_cache : dict
-        Findings in short texts and in long ones, which depend on the choices.
     """
 
     countries: tuple[Country, ...] = COUNTRIES
     own: tuple[OwnPattern, ...] = ()
     names: tuple[str, ...] = ()
     allow: frozenset[str] = frozenset()
-    companies: "Names | None" = field(default=None, compare=False, repr=False)
-    cache: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    long_cache: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    companies: "Names | None" = None
 
 
 _current: list[Detection] = [Detection()]
