@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from coreloop.sanitize.detectors import rules_for
@@ -70,7 +71,7 @@ def _cut(match: re.Match[str]) -> tuple[int, int]:
     return start, start + len(match.string[start:end].rstrip(_TRAILING)) or end
 
 
-_LONG_LONG  # Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-", "key-", "pul-"
+# Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-", "key-", "pul-"
 # and "fc-" begin credentials.
 _HARMLESS: Final = re.compile(
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]{1,9})?)?"
