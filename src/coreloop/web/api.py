@@ -59,12 +59,10 @@ from coreloop.web.bodies import (
     VersionReply,
     WaitOptions,
 )
-from coreloop.web.event_stream import EventStream, closed, follow, stop_quietly
+from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
 from coreloop.web.metrics import CONTENT_TYPE
-from coreloop.web.openapi import describe
 from coreloop.web.problems import Problem, leaving
-from coreloop.web.route import ROUTES, HttpCall, route
-from coreloop.web.run_replies import final_answer, run_reply
+from coreloop.web.route import ROUTES, HttpCall, describe, route
 
 _LATER: Final = {202: Accepted}
 _EVENTS: Final = "text/event-stream"
@@ -246,11 +244,7 @@ def _run_id(call: HttpCall) -> str:
     if key is None:
         return new_ulid(now, token_bytes(10))
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
-        raise Problem(
-            422,
-            "invalid",
-            f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters",
-        )
+        raise Problem(422, "invalid", f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters")
     asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
     return call.service.claims.run_of(call.key.name, key, asked, now=now)
 
@@ -346,10 +340,7 @@ def series(call: HttpCall) -> SeriesReply:
     deps, now = call.service.deps, datetime.now(UTC)
     kept = (snapshot for gate in get_args(Gate) for snapshot in deps.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda snapshot: (snapshot.day, snapshot.gate), reverse=True)
-    gates = (
-        Share(snapshot.day.isoformat(), snapshot.gate, snapshot.share, snapshot.good, snapshot.total)
-        for snapshot in newest_first
-    )
+    gates = (Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
     return SeriesReply(
         series=tuple(gates),
         days=tuple(read_days(deps, now=now)),

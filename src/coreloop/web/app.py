@@ -14,7 +14,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
-from coreloop.web.caller import identify
+from coreloop.web.keys import identify
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
 from coreloop.web.problems import Problem, problem_of, problem_response

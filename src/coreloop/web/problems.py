@@ -82,20 +82,6 @@ def leaving(run_id: str = "") -> Problem:
     return Problem(503, "leaving", f"the service shuts down; {goes_on}", retryable=True, retry_after_s=1)
 
 
-def _bug() -> Problem:
-    return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
-
-
-def _hidden() -> Problem:
-    return Problem(
-        503,
-        "unavailable",
-        "the service cannot use its files or its database; its log says why",
-        retryable=True,
-        retry_after_s=5,
-    )
-
-
 def problem_of(error: Exception, trace_id: str) -> Problem:
     """Return what a caller sees of an error; what names files of the server, and bugs, are for its log."""
     if isinstance(error, Problem):
@@ -105,7 +91,7 @@ def problem_of(error: Exception, trace_id: str) -> Problem:
         return Problem(error.status_code, kind, error.detail, headers=error.headers)
     if not isinstance(error, CoreloopError):
         log_bug(trace_id)
-        return _bug()
+        return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
     problem = _known(error)
     if problem.status >= 500:
         log("error", error=str(error), trace_id=trace_id)
@@ -120,17 +106,14 @@ def _known(error: CoreloopError) -> Problem:
             return Problem(status, name, str(error), retryable=retryable)
     if isinstance(error, RunError) and not isinstance(error, RunStoreError):
         return Problem(409, "unreadable", str(error))
-    return _hidden()
+    message = "the service cannot use its files or its database; its log says why"
+    return Problem(503, "unavailable", message, retryable=True, retry_after_s=5)
 
 
 def problem_response(problem: Problem) -> Response:
     """Build the response."""
-    return Response(
-        msgspec.json.encode(error_response(problem)),
-        problem.status,
-        problem.headers,
-        media_type="application/json",
-    )
+    body = msgspec.json.encode(error_response(problem))
+    return Response(body, problem.status, problem.headers, media_type="application/json")
 
 
 def error_response(problem: Problem) -> ErrorResponse:

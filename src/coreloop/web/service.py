@@ -25,12 +25,11 @@ from coreloop.runs.jobs.work import Handler, work
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
-from coreloop.web.keys import ApiKey
+from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.problems import Problem
 from coreloop.web.service_log import log, log_bug
-from coreloop.web.sign_in import SignIn, read_secret
 from coreloop.web.wait_for_events import RunWatch
 
 _SCRIPT: Final = """

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.web.api import ROUTES
-from coreloop.web.openapi import describe
+from coreloop.web.route import describe
 from serving import Served, asked, until
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -8,8 +8,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.proposal_files import read_counterexamples
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import PageSection, View
+from coreloop.web.pages.page_data import PageSection, PageSource, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,8 @@ from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, ProposalState, count_states
 from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
 from coreloop.web.pages.changes import read_changes
-from coreloop.web.pages.charts import Bar
-from coreloop.web.pages.formats import count, seconds
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import PageSection, View
-from coreloop.web.pages.snapshot import PageSnapshot
+from coreloop.web.pages.charts import Bar, count, seconds
+from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
 from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
 
 _MAX_SHOWN: Final = 12
@@ -24,10 +21,7 @@ _MAX_CHARTS: Final = 4
 _GATES: Final = {
     "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
     "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
-    "min_unique_questions": (
-        "too few different questions",
-        "record more, or lower gates: min_unique_questions",
-    ),
+    "min_unique_questions": ("too few different questions", "record more, or lower the gate of this name"),
     "steps_not_recorded": ("calls were omitted from the records", ""),
     "known": ("promoted, on a branch or rejected already", ""),
 }
@@ -123,44 +117,35 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
 
 def _falls(source: PageSource, status: Status | None, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
-    falls = (*_of_records(status, activity), *_of_patterns(activity), *_of_proposals(source, status))
-    return [fall for fall in falls if fall.n]
-
-
-def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
-    if status is not None:
-        unreadable = status.log.skipped if status.log is not None else {}
-        yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
-        yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
-    yield Fall("Records", "neither success nor failure", activity.n_neutral)
+    falls = [Fall("Records", "neither success nor failure", activity.n_neutral)]
     for why, n in activity.unseen.requests.items():
-        yield Fall("Records", f"unknown whether they worked: {why}", n)
-
-
-def _of_patterns(activity: Activity) -> Iterator[Fall]:
+        falls.append(Fall("Records", f"unknown whether they worked: {why}", n))
     for gate, n in activity.sieved.fell.items():
         reason, todo = _GATES.get(gate, (gate, ""))
-        yield Fall("Sequences", reason, n, todo)
-
-
-def _of_proposals(source: PageSource, status: Status | None) -> Iterator[Fall]:
+        falls.append(Fall("Sequences", reason, n, todo))
     refused = (proposal.entry.refused for proposal in read_kept_proposals(source).values())
     reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
     for reason, n in reasons.most_common(_MAX_SHOWN):
-        yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
-    if status is not None:
-        n_waiting = status.candidates.pending + status.counterexamples.pending
-        yield Fall("Proposals with a text", "wait for a verdict or a promotion", n_waiting, "open Review")
-        accepted = status.candidates.accepted + status.counterexamples.accepted
-        yield Fall("Proposals with a text", "accepted, wait for a promotion", accepted, "promote them")
-        rejected = status.candidates.rejected + status.counterexamples.rejected
-        yield Fall("Proposals with a text", "rejected by a verdict", rejected)
-    if status is not None and status.promotions is not None:
-        counts = count_states(status.states)
-        n_open = counts.get(ProposalState.OPEN, 0)
-        yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
-        for state in (ProposalState.RETIRED, ProposalState.REVERTED):
-            yield Fall("Merged", str(state), counts.get(state, 0))
+        falls.append(Fall("Proposals", _REFUSALS.get(reason, reason), n))
+    return [fall for fall in [*falls, *(_of_status(status) if status else ())] if fall.n]
+
+
+def _of_status(status: Status) -> Iterator[Fall]:
+    unreadable = status.log.skipped if status.log is not None else {}
+    yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
+    yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
+    for what, name, todo in (
+        ("wait for a verdict or a promotion", "pending", "open Review"),
+        ("accepted, wait for a promotion", "accepted", "promote them"),
+        ("rejected by a verdict", "rejected", ""),
+    ):
+        n = getattr(status.candidates, name) + getattr(status.counterexamples, name)
+        yield Fall("Proposals with a text", what, n, todo)
+    counts = count_states(status.states) if status.promotions is not None else {}
+    n_open = counts.get(ProposalState.OPEN, 0)
+    yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
+    for state in (ProposalState.RETIRED, ProposalState.REVERTED):
+        yield Fall("Merged", str(state), counts.get(state, 0))
 
 
 def _wasted(failure: ToolFailure) -> Bar:

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from coreloop.web.pages.formats import escape
+from coreloop.web.pages.charts import escape
 
 MAX_CHARS: Final = 10_000
 """Of a passage or an answer that is rendered; a longer one is shown as text."""

@@ -8,10 +8,8 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.web.pages.frame import Frame, file_path
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import ASSETS, asset, render
-from coreloop.web.pages.section import PageSection
+from coreloop.web.pages.page_data import PageSection, PageSource
+from coreloop.web.pages.render import ASSETS, Frame, asset, file_path, render
 from coreloop.web.pages.sections import SECTIONS
 
 _MARK: Final = ".coreloop-report"

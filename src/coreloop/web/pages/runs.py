@@ -6,32 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
 from markupsafe import Markup
 
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
-from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.research_state import ASK, TESTED, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_of
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.runs.driver.driven_run import is_driven, plan_of
-from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import pause_run
 from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
 from coreloop.web.pages.markdown import is_markdown, render_answer, render_markdown
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import Button, PageSection, View
+from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
 
 _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40
-_MAX_LINES: Final = 8
-"""Hypotheses in the chart."""
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
 _BLANK: Final = re.compile(r"\n\s*\n")
@@ -91,7 +84,7 @@ def read_one(source: PageSource, name: str) -> View | None:
         "cited": (),
     }
     if state.kind == RESEARCH:
-        view |= _research(source, state)
+        view |= _research(state)
     elif state.kind == ASK:
         view |= _answered(state, respond(state).final_answer) | {"case": knowledge_of(state)}
     return view
@@ -105,20 +98,15 @@ def _command(state: State) -> str:
         return ""
 
 
-def _research(source: PageSource, state: State) -> dict[str, Any]:
+def _research(state: State) -> dict[str, Any]:
     knowledge, response = knowledge_of(state), respond(state)
-    found = (
-        f"{finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
-        for finding in knowledge.findings
-    )
-    text = "\n".join([response.final_answer, *found])
+    found = (f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in knowledge.findings)
     return {
-        **_answered(state, text),
+        **_answered(state, "\n".join([response.final_answer, *found])),
         "knowledge": knowledge,
         "n_sources": len(knowledge.sources),
         "sources": knowledge.sources[-_MAX_SOURCES:],
         "is_offline": knowledge.model == OFFLINE,
-        "confidences": _confidences(source.runs, state) if knowledge.all_hypotheses else {},
     }
 
 
@@ -138,17 +126,12 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
     for sentence, numbers in cited_sentences(answer):
         for number in numbers:
             claims.setdefault(number, {})[without_citations(sentence)] = None
-    return [
-        Cited(
-            read.number,
-            read,
-            [
-                passage_of(claim, read.source.text, is_markdown=is_markdown(read.source.location))
-                for claim in claims.get(read.number, {})
-            ],
-        )
-        for read in sources
-    ]
+    cited = []
+    for read in sources:
+        text, is_html = read.source.text, is_markdown(read.source.location)
+        passages = [passage_of(claim, text, is_markdown=is_html) for claim in claims.get(read.number, {})]
+        cited.append(Cited(read.number, read, passages))
+    return cited
 
 
 def passage_of(claim: str, text: str, *, is_markdown: bool = False) -> CitedPassage:
@@ -176,20 +159,6 @@ def _spent(state: State) -> list[Spent]:
         Spent("tokens", spent.tokens, limits.tokens),
         Spent("US dollars", spent.usd, limits.usd),
     ]
-
-
-def _confidences(store: Store, state: State) -> dict[str, list[float]]:
-    """The confidence of each active hypothesis after each test of them all."""
-    tests = [
-        msgspec.convert(event.data, list[Hypothesis])
-        for _, event in store.read(state.run_id)
-        if isinstance(event, Noted) and event.name == TESTED
-    ]
-    ids = knowledge_of(state).active_hypotheses[:_MAX_LINES]
-    return {
-        id: [hypothesis.confidence for test in tests for hypothesis in test if hypothesis.id == id]
-        for id in ids
-    }
 
 
 def _tell(tell: Callable[[PageSource, str], State]) -> Button:

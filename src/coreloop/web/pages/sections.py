@@ -5,9 +5,9 @@ from typing import Final
 from coreloop.web.pages.changes import CHANGES
 from coreloop.web.pages.errors import ERRORS
 from coreloop.web.pages.health import HEALTH
+from coreloop.web.pages.page_data import PageSection
 from coreloop.web.pages.review import REVIEW
 from coreloop.web.pages.runs import RUNS
-from coreloop.web.pages.section import PageSection
 from coreloop.web.pages.tools import TOOLS
 from coreloop.web.pages.work import WORK
 

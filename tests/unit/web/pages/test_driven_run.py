@@ -9,9 +9,8 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.new_run import begin_driven
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, read_one
 
 

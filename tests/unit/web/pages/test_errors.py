@@ -6,9 +6,8 @@ import pytest
 
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.web.pages.errors import ERRORS
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
 from promoting import write_counterexamples
 from showing import table

@@ -11,10 +11,9 @@ from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.queue import read_queue
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
 from promoting import statement, write_candidates
 

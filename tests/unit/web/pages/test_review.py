@@ -13,9 +13,8 @@ from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import Difference, MeasureVerdict
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
 from rows import slow_after
 

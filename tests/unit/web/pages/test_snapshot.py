@@ -6,7 +6,7 @@ from threading import Event, Thread
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.web.pages.snapshot import PageSnapshots
+from coreloop.web.pages.page_data import PageSnapshots
 
 
 class Reader:
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("change", ["grown", "new", "gone"])
 def test_a_value_is_kept_until_its_folder_changes(file: Path, change: str, monkeypatch):
-    monkeypatch.setattr("coreloop.web.pages.snapshot._REST", 0)
+    monkeypatch.setattr("coreloop.web.pages.page_data._REST", 0)
     snapshots, read = PageSnapshots(), Reader(file)
     more = file.with_name("more")
     more.write_text("")
@@ -48,7 +48,7 @@ def test_a_value_is_kept_until_its_folder_changes(file: Path, change: str, monke
 
 
 def test_a_value_that_is_too_old_is_read_again(file: Path, monkeypatch):
-    monkeypatch.setattr("coreloop.web.pages.snapshot._LASTS_S", 0)
+    monkeypatch.setattr("coreloop.web.pages.page_data._LASTS_S", 0)
     snapshots, read = PageSnapshots(), Reader(file)
     first = snapshots.get("a", [file], read)
     assert snapshots.get("a", [file], read).read_at > first.read_at

@@ -6,9 +6,8 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource, open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.work import WORK, read_work
 
 
