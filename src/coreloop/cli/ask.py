@@ -72,7 +72,7 @@ def search(query: str, limit: int) -> Output:
     facts = [_source_facts(source, query) for source in results.sources]
     notes = [results.note] if results.note else []
     nothing = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
-    notes += [] if results.sources else [nothing]
+    notes += for_people([] if results.sources else [nothing])
     return Output(facts, _source_lines(results.sources, query), notes)
 
 

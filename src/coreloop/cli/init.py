@@ -18,7 +18,7 @@ from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import confirm_option, verbose_option
-from coreloop.cli.output import Command, Output, is_json, wrap
+from coreloop.cli.output import Command, Output, for_people, is_json, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
     if checks:
         lines += ["", "dartlab-coreloop doctor", *diagnosis_lines(checks)]
     most = max_open or open_workspace(root).settings.forge.max_open
-    return Output(facts, [*lines, *_preview_lines(preview, most)], _notes(request, done))
+    return Output(facts, [*lines, *_preview_lines(preview, most)], for_people(_notes(request, done)))
 
 
 def _request(

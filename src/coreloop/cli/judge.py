@@ -95,9 +95,8 @@ def _queue(queue: "Queue", workspace: "Workspace") -> Output:
         "skipped": judgments.skipped,
     }
     notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, queue.damaged)]
-    if waiting:
-        notes.append("answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]")
-        notes.append("P pass, T tolerable, C caution, V violation")
+    answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
+    notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)
 
 

@@ -23,7 +23,7 @@ from coreloop.cli.mining_options import (
     written_notes,
 )
 from coreloop.cli.options import SHARE
-from coreloop.cli.output import Command, Output, cut, table, wrap
+from coreloop.cli.output import Command, Output, cut, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.pattern.run import PatternResult, Proposals
@@ -60,7 +60,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     result = run_pattern(workspace, PatternRequest(**options), now=now, watch=watched())
     notes = [
         *_notes(result, is_dry=options["with_notes"]),
-        *written_notes(result.paths, result.kept),
+        *for_people(written_notes(result.paths, result.kept)),
         *skipped_lines(result.mined.judgments.skipped, "judgments"),
     ]
     for path in result.removed:

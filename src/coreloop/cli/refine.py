@@ -24,7 +24,7 @@ from coreloop.cli.mining_options import (
     written_notes,
 )
 from coreloop.cli.options import verbose_option
-from coreloop.cli.output import Command, Output, table, wrap
+from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
@@ -57,7 +57,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
     lines = refined_lines(result.refined, result.document, gaps=result.gaps, is_verbose=verbose)
     skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
-    return Output(_facts(result), lines, [*written_notes(result.paths, result.kept), *skipped])
+    return Output(_facts(result), lines, [*for_people(written_notes(result.paths, result.kept)), *skipped])
 
 
 _MAX_ERRORS: Final = 5
