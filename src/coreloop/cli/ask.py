@@ -3,12 +3,24 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, wait_for_notice
+from coreloop.answer.repair.jobs import all_handlers
+from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
+from coreloop.answer.research.research_state import knowledge_of
+from coreloop.answer.research.run import answer
+from coreloop.answer.search.index.refresh import search_files
+from coreloop.answer.search.index.run import IndexReport, index_paths
+from coreloop.answer.search.index.search_index import search_index
+from coreloop.answer.search.index.snippet import cut_snippet
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.search.source import Source
 from coreloop.base.messages import in_language_of, number_of
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
@@ -16,15 +28,9 @@ from coreloop.cli.excerpt import LINES, PassageView
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import FILE_OR_FOLDER, verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json
-
-if TYPE_CHECKING:
-    from coreloop.answer.repair.feedback import Notice
-    from coreloop.answer.repair.tables import Feedback
-    from coreloop.answer.research.answer import AgentResponse
-    from coreloop.answer.search.index.run import IndexReport
-    from coreloop.answer.search.source import Source
-    from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.active_run import Run
+from coreloop.runs.active_run import Run
+from coreloop.runs.jobs.work import work_on_jobs
+from coreloop.runs.load import load_run
 
 
 @click.command(cls=Command)
@@ -42,9 +48,6 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
 
     Example: ask "What does list_orders return?"
     """
-    from coreloop.answer.research.answer import EXIT_CODES
-    from coreloop.answer.research.run import answer
-
     with project_deps() as deps:
         given = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
         nearby = [] if is_json() else _find_nearby(deps.workspace, question, given)
@@ -64,9 +67,6 @@ def search(query: str, limit: int) -> Output:
 
     Example: search "refund window"
     """
-    from coreloop.answer.search.index.refresh import search_files
-    from coreloop.answer.search.provider import SearchLimits
-
     limits = SearchLimits(max_results=limit)
     results = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
     facts = [_source_facts(source, query) for source in results.sources]
@@ -86,8 +86,6 @@ def index(paths: tuple[Path, ...]) -> Output:
 
     Example: index docs src
     """
-    from coreloop.answer.search.index.run import index_paths
-
     workspace = open_workspace(Path.cwd())
     starts = [path.absolute() for path in paths] or workspace.search_paths
     report = index_paths(workspace, starts, now=datetime.now(UTC))
@@ -111,11 +109,6 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
 
     Example: feedback last down --reason "the file is out of date"
     """
-    from coreloop.answer.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
-    from coreloop.answer.repair.jobs import all_handlers
-    from coreloop.runs.jobs.work import work_on_jobs
-    from coreloop.runs.load import load_run
-
     with project_deps() as deps:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
         given = give_feedback(deps, answer_id, _value(value), reason=reason)
@@ -134,10 +127,8 @@ _LINES_NEAR: Final = 8
 """Of the passages above them, so that both fit on a screen."""
 
 
-def show_attempt(run: "Run") -> None:
+def show_attempt(run: Run) -> None:
     """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
-    from coreloop.answer.research.research_state import knowledge_of
-
     state = run.state
     if state.is_terminal or not state.iteration:
         return
@@ -150,11 +141,8 @@ def show_attempt(run: "Run") -> None:
             click.echo(printable(f"  {line}"), err=True)
 
 
-def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse") -> "list[Source]":
+def _find_nearby(workspace: Workspace, question: str, answer: AgentResponse) -> list[Source]:
     """What `search` lists for the question in other files, unless sources say the answer."""
-    from coreloop.answer.search.index.search_index import search_index
-    from coreloop.answer.search.provider import SearchLimits
-
     if answer.verdict == "says so" or not answer.passages:
         return []
     seen = {passage.location for passage in answer.passages}
@@ -164,10 +152,8 @@ def _find_nearby(workspace: "Workspace", question: str, answer: "AgentResponse")
     return [source for source in found if source.location not in seen][:_NEARBY]
 
 
-def _source_lines(sources: "Sequence[Source]", query: str) -> Iterator[str]:
+def _source_lines(sources: Sequence[Source], query: str) -> Iterator[str]:
     """Yield sources with their snippets, best first."""
-    from coreloop.answer.search.index.snippet import cut_snippet
-
     for source in sources:
         title = source.title if source.title != source.location else ""
         day = f"  ({source.published})" if source.published else ""
@@ -175,7 +161,7 @@ def _source_lines(sources: "Sequence[Source]", query: str) -> Iterator[str]:
         yield f"  {printable(' '.join(cut_snippet(source, query).text.split()))}"
 
 
-def place(source: "Source") -> str:
+def place(source: Source) -> str:
     """Return ``docs/index.md:12``, or ``report.pdf, page 3``."""
     location = printable(source.location)
     if source.line is None:
@@ -183,8 +169,7 @@ def place(source: "Source") -> str:
     return f"{location}, page {source.line}" if source.type == "pdf" else f"{location}:{source.line}"
 
 
-def _source_facts(source: "Source", query: str) -> dict[str, object]:
-    from coreloop.answer.search.index.snippet import cut_snippet
+def _source_facts(source: Source, query: str) -> dict[str, object]:
 
     names = ("title", "location", "line", "type", "published", "start", "text", "hash")
     extra = {"indexed_at": source.retrieved_at, "snippet": cut_snippet(source, query)}
@@ -192,14 +177,14 @@ def _source_facts(source: "Source", query: str) -> dict[str, object]:
     return with_untrusted(fields_of(source, *names) | extra, "title", "text", "snippet", max_chars=most)
 
 
-def _index_lines(report: "IndexReport", counts: dict[str, int]) -> Iterator[str]:
+def _index_lines(report: IndexReport, counts: dict[str, int]) -> Iterator[str]:
     yield ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
         yield f"  {number_of(count, 'file')} skipped: {reason}, first {first}"
 
 
-def _feedback_lines(given: "Feedback", notice: "Notice | None", question: str) -> Iterator[str]:
+def _feedback_lines(given: Feedback, notice: Notice | None, question: str) -> Iterator[str]:
     yield f"{given.kind}: noted for {printable(given.message_id)}"
     if notice:
         yield in_language_of(question)(notice.text)

@@ -9,21 +9,23 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.admin.demo.effect import CALLS_A_DAY, FOLLOWED, SimulatedEffect
+from coreloop.admin.demo.promoting import Promoted
+from coreloop.admin.demo.run import DemoCounts, DemoResult, DemoStage, run_demo
 from coreloop.base.messages import number_of
+from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import written_notes
 from coreloop.cli.options import FOLDER
 from coreloop.cli.output import Command, Output, is_json, show
-
-if TYPE_CHECKING:
-    from coreloop.admin.demo.effect import SimulatedEffect
-    from coreloop.admin.demo.promoting import Promoted
-    from coreloop.admin.demo.run import DemoCounts, DemoResult, DemoStage
-    from coreloop.learn.pattern.run import PatternResult
-    from coreloop.learn.refine.run import RefineResult
+from coreloop.cli.pattern import proposal_lines, proposals_facts
+from coreloop.cli.promote import show_change
+from coreloop.cli.refine import refined_lines
+from coreloop.learn.effect.verdict import HORIZON_DAYS
+from coreloop.learn.pattern.run import PatternResult
+from coreloop.learn.refine.run import RefineResult
 
 
 @click.command(cls=Command)
@@ -44,8 +46,6 @@ def demo(seed: int, out: Path | None) -> Output:
 
     Example: demo --out scratch
     """
-    from coreloop.admin.demo.run import run_demo
-
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     tell = partial(_show, folder=folder)
     result = run_demo(folder, seed=seed, now=datetime.now(UTC), tell=tell)
@@ -56,8 +56,7 @@ def demo(seed: int, out: Path | None) -> Output:
     raise result.failed
 
 
-def _show(stage: "DemoStage", *, folder: Path) -> None:
-    from coreloop.admin.demo.run import DemoCounts
+def _show(stage: DemoStage, *, folder: Path) -> None:
 
     if isinstance(stage, DemoCounts):
         click.echo("\n".join(_recorded(stage, folder)), err=is_json())
@@ -65,13 +64,7 @@ def _show(stage: "DemoStage", *, folder: Path) -> None:
         show(_output(stage))
 
 
-def _output(stage: "PatternResult | RefineResult | Promoted | SimulatedEffect") -> Output:
-    from coreloop.admin.demo.effect import SimulatedEffect
-    from coreloop.cli.pattern import proposal_lines
-    from coreloop.cli.promote import show_change
-    from coreloop.cli.refine import refined_lines
-    from coreloop.learn.pattern.run import PatternResult
-    from coreloop.learn.refine.run import RefineResult
+def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) -> Output:
 
     if isinstance(stage, PatternResult):
         head, lines = (
@@ -92,16 +85,13 @@ def _output(stage: "PatternResult | RefineResult | Promoted | SimulatedEffect") 
     return Output(None, lambda: show_change(stage.plan, stage.done, stage.body))
 
 
-def _recorded(recorded: "DemoCounts", folder: Path) -> Iterator[str]:
+def _recorded(recorded: DemoCounts, folder: Path) -> Iterator[str]:
     calls = f"{number_of(recorded.n_calls, 'tool call')}, {recorded.n_failed_calls} of them failed"
     yield f"observe  {number_of(recorded.n_requests, 'request')} recorded: {calls}"
     yield f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n"
 
 
-def _effect_lines(effect: "SimulatedEffect") -> Iterator[str]:
-    from coreloop.admin.demo.effect import CALLS_A_DAY, FOLLOWED
-    from coreloop.cli.effect import effect_chart
-    from coreloop.learn.effect.verdict import HORIZON_DAYS
+def _effect_lines(effect: SimulatedEffect) -> Iterator[str]:
 
     decision = effect.decision
     yield (
@@ -116,7 +106,7 @@ def _effect_lines(effect: "SimulatedEffect") -> Iterator[str]:
         yield f"  {found.expected:.1%} of calls would fail without it (○), {found.after:.1%} do (●)"
 
 
-def _what_to_try(folder: Path, result: "DemoResult") -> Iterator[str]:
+def _what_to_try(folder: Path, result: DemoResult) -> Iterator[str]:
     """Yield commands that go on from here: decide on the next proposal, merge the first, see its effect."""
     promoted = result.promoted
     if promoted is None:
@@ -139,8 +129,7 @@ def _this_program() -> list[str]:
     return [called.name if found and Path(found).absolute() == called.absolute() else str(called.absolute())]
 
 
-def _facts(result: "DemoResult") -> dict[str, object]:
-    from coreloop.cli.pattern import proposals_facts
+def _facts(result: DemoResult) -> dict[str, object]:
 
     promoted, effect = result.promoted, result.effect
     promotion = promoted and {

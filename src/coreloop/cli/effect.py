@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,14 +17,15 @@ from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, show, wrap
-
-if TYPE_CHECKING:
-    from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.effect.run import Effects
-    from coreloop.learn.effect.verdict import Look
-    from coreloop.promote.measure.measurement import Measurement
-    from coreloop.promote.measure.prepare import Prepared
-    from coreloop.promote.measure.run import MeasureOutcome
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.effect_json import effect_facts
+from coreloop.learn.effect.run import Effects, run_effect
+from coreloop.learn.effect.verdict import Look
+from coreloop.promote.measure.measured_lines import edits_to_measure
+from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
+from coreloop.promote.measure.run import MeasureOutcome, measure_and_keep
+from coreloop.promote.run import PromoteRequest
 
 
 @click.command(cls=Command)
@@ -61,11 +61,6 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
-    from coreloop.promote.measure.measured_lines import edits_to_measure
-    from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
-    from coreloop.promote.measure.run import measure_and_keep
-    from coreloop.promote.run import PromoteRequest
-
     workspace, request = open_workspace(Path.cwd()), PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     if is_all is not (request == PromoteRequest()):
         raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
@@ -95,7 +90,7 @@ def measure(
 _STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
-def show_estimate(prepared: "Prepared") -> None:
+def show_estimate(prepared: Prepared) -> None:
     """Print how much is asked, on standard error, and whether it needs a confirmation."""
     estimate = prepared.estimate()
     left = estimate.n_questions - estimate.n_known
@@ -109,7 +104,7 @@ def show_estimate(prepared: "Prepared") -> None:
         click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
-def _fall_lines(outcome: "MeasureOutcome") -> Iterator[str]:
+def _fall_lines(outcome: MeasureOutcome) -> Iterator[str]:
     """Yield how much less the lines do than before."""
     if outcome.fallen is not None:
         yield f"{printable(outcome.measured.tool)}: {outcome.fallen}"
@@ -117,7 +112,7 @@ def _fall_lines(outcome: "MeasureOutcome") -> Iterator[str]:
         yield from (printable(f"changed in between: {one}") for one in outcome.changes or [nothing])
 
 
-def _measured_lines(measured: "Measurement") -> Iterator[str]:
+def _measured_lines(measured: Measurement) -> Iterator[str]:
     yield from map(printable, measured.lines)
     verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
     yield f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}"
@@ -136,9 +131,6 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
 
     Example: effect --tool list_orders
     """
-    from coreloop.learn.effect.effect_json import effect_facts
-    from coreloop.learn.effect.run import run_effect
-
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
     changes = [effect_facts(effect) for effect in effects.effects]
@@ -153,7 +145,7 @@ _MAX_SHOWN = 3
 _MAX_NAMED = 3
 
 
-def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[str]:
+def effects_lines(effects: Effects, *, is_verbose: bool = False) -> Iterator[str]:
     """Yield the changes with their verdicts, by default the newest, and all that hurt."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
     listed = [*(effect for effect in older if is_verbose or effect.verdict == "hurts"), *newest]
@@ -173,7 +165,7 @@ def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[s
         yield f"-v shows {', '.join(left_out)}"
 
 
-def unknown_lines(effects: "Effects", *, is_verbose: bool) -> Iterator[str]:
+def unknown_lines(effects: Effects, *, is_verbose: bool) -> Iterator[str]:
     """Yield which tools are left out and why; by default a line for each reason."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in sorted(effects.unknown.items()):
@@ -184,7 +176,7 @@ def unknown_lines(effects: "Effects", *, is_verbose: bool) -> Iterator[str]:
         yield wrap(f"left out: {', '.join(names[: len(names) - n_more])}{more}: {reason}")
 
 
-def effect_chart(look: "Look", *, columns: int = 30) -> str:
+def effect_chart(look: Look, *, columns: int = 30) -> str:
     """Draw a change on one line, from 0 % to the largest share.
 
     ``○`` is the share of failures expected without the change, ``●`` the share after it, in its interval.
@@ -204,7 +196,7 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
     return f"0 {''.join(row)} {most:.0%}"
 
 
-def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
+def _effect_lines(effect: Effect, *, with_notes: bool) -> Iterator[str]:
     change = effect.change
     verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
     since = f", since {effect.decided_on}" if effect.decided_on else ""
@@ -227,13 +219,13 @@ def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
         yield f"    {printable(note)}"
 
 
-def effect_text(effect: "Effect") -> str:
+def effect_text(effect: Effect) -> str:
     """The verdict and the figures on which it rests, in one line."""
     figures = [_figures(effect, effect.look)] if effect.look is not None else []
     return "; ".join([effect.title, *figures])
 
 
-def _figures(effect: "Effect", look: "Look") -> str:
+def _figures(effect: Effect, look: Look) -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate
     what = "failed against the line" if effect.lines else "failed"

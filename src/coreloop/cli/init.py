@@ -2,15 +2,21 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from coreloop.admin.checks.diagnosis import Diagnosis
+from coreloop.admin.checks.registry import check_setup
+from coreloop.admin.init.new_settings import SettingsProposals
+from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest, initialise, preview_drafts
 from coreloop.admin.init.scaffold import REQUIREMENTS
+from coreloop.base.git.repository import Repository, github_repo
+from coreloop.base.github.account import account_type
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
@@ -19,14 +25,6 @@ from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import confirm_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json, wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coreloop.admin.checks.diagnosis import Diagnosis
-    from coreloop.admin.init.new_settings import SettingsProposals
-    from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest
-
 
 _MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
@@ -58,9 +56,6 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
 
     Example: init --owner @alex --confirm
     """
-    from coreloop.admin.checks.registry import check_setup
-    from coreloop.admin.init.run import initialise, preview_drafts
-
     request = _request(owner, source, max_open, confirm=confirm, may_ask=not is_json())
     root, now = request.repository, datetime.now(UTC)
     done = initialise(open_workspace(Path.cwd()), request)
@@ -83,12 +78,8 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
 
 def _request(
     owner: str | None, source: str | None, max_open: int | None, *, confirm: bool, may_ask: bool
-) -> "InitRequest":
+) -> InitRequest:
     """Return what to do; how many drafts may be open is asked on a terminal, while there are no settings."""
-    from coreloop.admin.init.run import InitRequest
-    from coreloop.base.git.repository import Repository, github_repo
-    from coreloop.base.github.account import account_type
-
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)
     is_new = not (root / FILE_NAME).exists()
@@ -105,7 +96,7 @@ def _request(
     )
 
 
-def _notes(request: "InitRequest", done: "Initialised") -> Iterator[str]:
+def _notes(request: InitRequest, done: Initialised) -> Iterator[str]:
     """Say what is left out, and which options have no effect, since their file exists."""
     if done.left_out is not None:
         yield f"dartlab-coreloop: {done.left_out}"
@@ -120,7 +111,7 @@ def _notes(request: "InitRequest", done: "Initialised") -> Iterator[str]:
             yield f"{option} has no effect: {path} exists; edit it instead"
 
 
-def _file_lines(root: Path, done: "Initialised", *, confirm: bool) -> Iterator[str]:
+def _file_lines(root: Path, done: Initialised, *, confirm: bool) -> Iterator[str]:
     for file in done.files:
         yield f"{padded(_VERBS[file.state], 10)} {file.path}"
         yield from (f"           {line}" for line in file.added)
@@ -139,7 +130,7 @@ def _file_lines(root: Path, done: "Initialised", *, confirm: bool) -> Iterator[s
         yield "  dartlab-coreloop guard protect"
 
 
-def _preview_lines(preview: "DraftPreview | None", max_open: int) -> Iterator[str]:
+def _preview_lines(preview: DraftPreview | None, max_open: int) -> Iterator[str]:
     if preview is None:
         yield "no records yet, so no preview of the first drafts; try dartlab-coreloop look FOLDER"
         return
@@ -160,7 +151,7 @@ def _preview_lines(preview: "DraftPreview | None", max_open: int) -> Iterator[st
     yield f"at most {max_open} are open at once (forge: max_open in coreloop.yaml)"
 
 
-def _proposed(proposals: "SettingsProposals") -> str:
+def _proposed(proposals: SettingsProposals) -> str:
     n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
     counts = {"tool": len(proposals.tools), "selector": n_selectors}
     parts = [number_of(number, noun) for noun, number in counts.items() if number]
@@ -179,8 +170,6 @@ def doctor(verbose: bool) -> Output:
 
     Example: doctor -v
     """
-    from coreloop.admin.checks.registry import check_setup
-
     diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
     is_broken = any(diagnosis.level == "fault" for diagnosis in diagnoses)
     return Output(diagnoses, diagnosis_lines(diagnoses, is_verbose=verbose), code=int(is_broken))
@@ -190,7 +179,7 @@ _COLOURS: Final = {"ok": "green", "warning": "yellow", "fault": "red"}
 _WIDTH: Final = 9
 
 
-def diagnosis_lines(diagnoses: "Sequence[Diagnosis]", *, is_verbose: bool = False) -> Iterator[str]:
+def diagnosis_lines(diagnoses: Sequence[Diagnosis], *, is_verbose: bool = False) -> Iterator[str]:
     """Yield what is wrong and what to do about it, then the counts; verbose, also what is well."""
     indent = " " * (2 * _WIDTH + 1)
     levels = [diagnosis.level for diagnosis in diagnoses]

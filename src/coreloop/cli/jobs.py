@@ -2,17 +2,20 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 import orjson
 
+from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.jobs import GateReading, all_handlers, plan_gates, read_gates
+from coreloop.answer.repair.tables import Gap, Suggestion
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
@@ -22,14 +25,8 @@ from coreloop.cli.open_runs import project_deps
 from coreloop.cli.output import Group, Output, table
 from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.job import STATUSES, Job, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coreloop.answer.repair.jobs import GateReading
-    from coreloop.answer.repair.tables import Gap, Suggestion
-    from coreloop.runs.jobs.queue import JobQueue
-
+from coreloop.runs.jobs.queue import JobQueue, forget_expired, open_queue
+from coreloop.runs.jobs.work import work_in_threads
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -53,10 +50,6 @@ def work(*, once: bool, until_idle: bool, workers: int) -> Output:
 
     Example: jobs work --until-idle
     """
-    from coreloop.answer.repair.jobs import all_handlers, plan_gates
-    from coreloop.runs.jobs.queue import forget_expired
-    from coreloop.runs.jobs.work import work_in_threads
-
     with project_deps() as deps, _stopped_by_signals() as stop:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
         if not (once or until_idle):
@@ -114,21 +107,19 @@ def cancel(job_id: str) -> Output:
     return _tell(lambda queue: queue.cancel(job_id))
 
 
-def _job_facts(job: "Job") -> dict[str, object]:
+def _job_facts(job: Job) -> dict[str, object]:
     return with_untrusted(job, "error", "result")
 
 
-def _tell(change: "Callable[[JobQueue], Job]") -> Output:
+def _tell(change: Callable[[JobQueue], Job]) -> Output:
     with _project_queue() as queue:
         job = change(queue)
     return Output(fields_of(job, "id", "name", "status"), _status_line(job))
 
 
 @contextmanager
-def _project_queue() -> "Iterator[JobQueue]":
+def _project_queue() -> Iterator[JobQueue]:
     """Open the queue of the project in the current folder."""
-    from coreloop.runs.jobs.queue import open_queue
-
     with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
         yield queue
 
@@ -211,8 +202,6 @@ def gates() -> Output:
 
     Example: repair gates
     """
-    from coreloop.answer.repair.jobs import read_gates
-
     with project_deps() as deps:
         readings = read_gates(deps, now=datetime.now(UTC))
     return Output(readings, _gate_lines(readings))
@@ -252,8 +241,6 @@ def apply(suggestion_id: str) -> Output:
 
     Example: repair apply s-1
     """
-    from coreloop.answer.repair.feedback import apply_suggestion
-
     with project_deps() as deps:
         return _decided(apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC)))
 
@@ -265,20 +252,18 @@ def reject(suggestion_id: str) -> Output:
 
     Example: repair reject s-1
     """
-    from coreloop.answer.repair.feedback import reject_suggestion
-
     with project_deps() as deps:
         return _decided(reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC)))
 
 
-def _decided(suggestion: "Suggestion") -> Output:
+def _decided(suggestion: Suggestion) -> Output:
     lost = ["the index no longer has both ends of the link; nothing was applied"]
     failed = suggestion.status == "failed"
     facts = with_untrusted(suggestion, "target", "details")
     return Output(facts, _line(suggestion), lost if failed else (), int(failed))
 
 
-def _gate_lines(readings: "Sequence[GateReading]") -> Iterator[str]:
+def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
     """Yield each gate, what it was, and the files that lack most."""
     for reading in readings:
         now, before = reading.now, reading.before
@@ -292,7 +277,7 @@ def _gate_lines(readings: "Sequence[GateReading]") -> Iterator[str]:
             yield f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work"
 
 
-def _gap_lines(gap: "Gap", reasons: "Sequence[str]") -> Iterator[str]:
+def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:
     """Yield a gap, and below it why persons rejected the answers."""
     closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
     place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
@@ -300,7 +285,7 @@ def _gap_lines(gap: "Gap", reasons: "Sequence[str]") -> Iterator[str]:
     yield from (printable(f"    rejected: {reason}") for reason in reasons)
 
 
-def _line(suggestion: "Suggestion") -> str:
+def _line(suggestion: Suggestion) -> str:
     details = suggestion.details
     link = f"{details.get('code_symbol')} -> {details.get('schema_ref')}"
     return printable(f"{suggestion.id}  {suggestion.status}  {link}  {details.get('reason', '')}")

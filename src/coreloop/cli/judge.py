@@ -4,31 +4,29 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.effect import effect_text
 from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coreloop.base.project.workspace import Workspace
-    from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.proposals.proposed_change import DocstringChange
-    from coreloop.learn.verdicts.judged_item import JudgedItem
-    from coreloop.learn.verdicts.queue import Queue, Waiting
-    from coreloop.observe.judgments import HumanVerdict
-
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.kept_effects import read_kept
+from coreloop.learn.proposals.proposed_change import DocstringChange
+from coreloop.learn.verdicts import judge as verdicts
+from coreloop.learn.verdicts.judge import read_proposed
+from coreloop.learn.verdicts.judged_item import JudgedItem, read_item
+from coreloop.learn.verdicts.queue import Queue, Waiting, read_queue
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter
+from coreloop.promote.measure.measurement import newest_by_key
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
@@ -55,12 +53,6 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
 
     Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
     """
-    from coreloop.learn.effect.kept_effects import read_kept
-    from coreloop.learn.verdicts import judge as verdicts
-    from coreloop.learn.verdicts.judged_item import read_item
-    from coreloop.learn.verdicts.queue import read_queue
-    from coreloop.observe.judgments import VerdictLetter
-
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     if verdict is None and (cause is not None or by is not None):
@@ -80,14 +72,14 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     return Output(judgment, printable(line), [f"appended to {path}"])
 
 
-def _effect(judgment: "HumanVerdict") -> str:
+def _effect(judgment: HumanVerdict) -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
         return f"the request counts as {'succeeded' if passes else 'failed'}"
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _queue(queue: "Queue", workspace: "Workspace") -> Output:
+def _queue(queue: Queue, workspace: Workspace) -> Output:
     waiting, judgments = queue.waiting, queue.judgments
     facts = {
         "queue": [with_untrusted(one, "text") for one in waiting],
@@ -105,16 +97,13 @@ def _texts(id: str) -> tuple[str, ...]:
     return ("text",) if _PROPOSAL.fullmatch(id) else ("id", "text")
 
 
-def _measured(workspace: "Workspace") -> dict[str, str]:
+def _measured(workspace: Workspace) -> dict[str, str]:
     """What a model did with each proposal's line, by the proposal's id."""
-    from coreloop.learn.verdicts.judge import read_proposed
-    from coreloop.promote.measure.measurement import newest_by_key
-
     newest = newest_by_key(workspace.measured_file)
     return {one.id: newest[one.key].dated for one in read_proposed(workspace) if one.key in newest}
 
 
-def _waiting_lines(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -> Iterator[str]:
+def _waiting_lines(waiting: Sequence[Waiting], measured: Mapping[str, str]) -> Iterator[str]:
     yield f"waiting: {len(waiting)}" if waiting else "nothing waits for a verdict"
     for item in waiting[:_MAX_SHOWN]:
         yield cut(f"  {item.id}  {item.text}".rstrip())
@@ -131,9 +120,7 @@ _CALLS: Final = 8  # see above
 _MAX_VERDICTS: Final = 3
 
 
-def _item_lines(
-    item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]"
-) -> Iterator[str]:
+def _item_lines(item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect]) -> Iterator[str]:
     """Yield an item; ``measured`` are what a model did with each proposal's line, by its id.
 
     ``effects`` are those of the last run of ``effect`` or ``status``, of all changes.
@@ -145,7 +132,7 @@ def _item_lines(
 
 
 def _proposal(
-    item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]"
+    item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect]
 ) -> Iterator[tuple[str, str]]:
     if item.state is not None:
         yield "state", f"{item.state}, since {item.since}"
@@ -159,7 +146,7 @@ def _proposal(
         yield from _labelled("change", _change(item.change))
 
 
-def _request(item: "JudgedItem") -> Iterator[tuple[str, str]]:
+def _request(item: JudgedItem) -> Iterator[tuple[str, str]]:
     words = {True: "ok", False: "failed", None: "?"}
     calls = [
         f"{call.tool}: {words[call.ok]}" + (f": {call.error}" if call.error else "") for call in item.calls
@@ -171,7 +158,7 @@ def _request(item: "JudgedItem") -> Iterator[tuple[str, str]]:
         yield "error", item.error
 
 
-def _verdicts(item: "JudgedItem") -> Iterator[tuple[str, str]]:
+def _verdicts(item: JudgedItem) -> Iterator[tuple[str, str]]:
     given = [
         f"{verdict.judged_at.date()} {verdict.verdict.named}, by {verdict.judged_by}"
         + (f": {verdict.cause}" if verdict.cause else "")
@@ -192,7 +179,7 @@ def _labelled(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield ("" if number else label), text
 
 
-def _change(change: "DocstringChange") -> Iterator[str]:
+def _change(change: DocstringChange) -> Iterator[str]:
     if change.target:
         yield change.target
     if change.problem:
@@ -206,7 +193,7 @@ def _change(change: "DocstringChange") -> Iterator[str]:
         yield "the docstring says it already"
 
 
-def _next(item: "JudgedItem") -> Iterator[str]:
+def _next(item: JudgedItem) -> Iterator[str]:
     """Yield the verdicts and what each does, and the promotion if it is possible."""
     yield f"dartlab-coreloop judge --id {printable(shlex.quote(item.id))} --verdict P|T|C|V [--cause TEXT]"
     if item.key is None:

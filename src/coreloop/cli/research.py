@@ -4,21 +4,24 @@ import os
 import sys
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.answer.models.contracts import Tier
+from coreloop.answer.research.answer import EXIT_CODES, AgentResponse, ending
+from coreloop.answer.research.earlier_researches import read_session
+from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.run import begin_research, continue_research
+from coreloop.answer.research.tiers import LimitOverrides, environment_limits
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
+from coreloop.cli.choose_session import choose_session
 from coreloop.cli.excerpt import PassageView
+from coreloop.cli.iteration_block import show_begin, show_progress
 from coreloop.cli.open_runs import limit_options, project_deps
 from coreloop.cli.options import verbose_option
 from coreloop.cli.output import Command, Output, for_people, is_json
-
-if TYPE_CHECKING:
-    from coreloop.answer.models.contracts import Tier
-    from coreloop.answer.research.answer import AgentResponse
-    from coreloop.runs.state import State
+from coreloop.runs.state import State
 
 
 @click.command(cls=Command)
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
 def research(
     question: str,
     *,
-    tier: "Tier | None",
+    tier: Tier | None,
     exhaust: bool,
     second_check: bool,
     session: str | None,
@@ -60,14 +63,6 @@ def research(
 
     Example: research "How long is the Han river?" --tier simple
     """
-    from coreloop.answer.research.answer import EXIT_CODES
-    from coreloop.answer.research.earlier_researches import read_session
-    from coreloop.answer.research.research_state import Request
-    from coreloop.answer.research.run import begin_research, continue_research
-    from coreloop.answer.research.tiers import LimitOverrides, environment_limits
-    from coreloop.cli.choose_session import choose_session
-    from coreloop.cli.iteration_block import show_begin, show_progress
-
     wishes = LimitOverrides(
         max_iters=max_iterations,
         max_queries=max_queries,
@@ -94,16 +89,14 @@ def research(
 
 def response_output(
     value: object,
-    response: "AgentResponse",
-    state: "State",
+    response: AgentResponse,
+    state: State,
     *,
     is_verbose: bool,
     code: int = 0,
     before: Iterable[str] = (),
 ) -> Output:
     """Return the answer of a research in a state, with its sources, as text; ``before`` is shown above it."""
-    from coreloop.answer.research.answer import ending
-
     shown, queries = PassageView(response, state.question, is_verbose=is_verbose), response.usage.queries
     searches = number_of(queries, "search") if queries == 1 else f"{queries:,} searches"
     figures = f"{number_of(response.iterations, 'iteration')}, {searches}; run {response.run_id}"

@@ -16,9 +16,6 @@ from coreloop.sanitize.detectors.rule import Detection, in_row, is_money
 from coreloop.sanitize.find_in_text import Hit
 from coreloop.sanitize.undisguised import decoded, plain_text, readings
 
-_LISTED: Final = ("kr",)
-"""Countries with a public listing in ``listings/``."""
-
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
 _ORDINARY_TEXT: Final = """
 대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현
@@ -92,16 +89,13 @@ class Names:
     def __init__(self, rows: Iterable[_AnyRow], listed: Iterable[_AnyRow] = ()) -> None:
         self._codes: dict[str, str] = {}
         by_text: dict[str, tuple[str, str, bool]] = {}
-        for is_listed, (code, name, aliases) in [
-            *((False, row) for row in rows),
-            *((True, row) for row in listed),
-        ]:
-            if code:
-                self._codes[code] = name
-            for spelling in (name, *aliases):
-                folded = re.sub(r"\s", "", plain_text(spelling))
-                if len(folded) > 1:
-                    by_text.setdefault(folded.lower(), (folded, code or name, is_listed))
+        for is_listed, given in ((False, rows), (True, listed)):
+            for code, name, aliases in given:
+                if code:
+                    self._codes[code] = name
+                for folded in (re.sub(r"\s", "", plain_text(spelling)) for spelling in (name, *aliases)):
+                    if len(folded) > 1:
+                        by_text.setdefault(folded.lower(), (folded, code or name, is_listed))
         self._texts = list(by_text)
         self._entries = list(by_text.values())
         self._automaton = AhoCorasick(self._texts) if self._texts else None
@@ -204,12 +198,12 @@ Row = tuple[str, str, list[str]]
 
 
 def has_companies(names_file: Path | None, detection: Detection) -> bool:
-    """Whether a run looks for any company: the project names some, or a chosen country has a listing."""
-    return names_file is not None or bool(detection.names) or bool(_listed(detection))
+    """Whether a run looks for any company: the project names some, or the listing of Korea is chosen."""
+    return names_file is not None or bool(detection.names) or "kr" in detection.countries
 
 
 def companies(names_file: Path | None, detection: Detection) -> Names | None:
-    """Return the companies to look for: the project's own and the listings of the chosen countries.
+    """Return the companies to look for: the project's own, and the listing of Korea if it is chosen.
 
     The file has ``code<TAB>name<TAB>alias|alias``; lines that begin with ``#`` are comments.
 
@@ -219,17 +213,10 @@ def companies(names_file: Path | None, detection: Detection) -> Names | None:
         The file cannot be read or is empty, or a line has no name; the message has its number.
     """
     own = _read(names_file) if names_file is not None else [("", name, []) for name in detection.names]
-    listed = [row for country in _listed(detection) for row in _listing(country)]
+    listing = files("coreloop.sanitize").joinpath("listings", "kr.tsv")
+    is_listed = "kr" in detection.countries
+    listed = _rows(listing.read_text(encoding="utf-8"), Path("kr.tsv")) if is_listed else []
     return Names(own, listed) if own or listed else None
-
-
-def _listed(detection: Detection) -> list[str]:
-    return [country for country in _LISTED if country in detection.countries]
-
-
-def _listing(country: str) -> list[Row]:
-    text = files("coreloop.sanitize").joinpath("listings", f"{country}.tsv").read_text(encoding="utf-8")
-    return _rows(text, Path(f"{country}.tsv"))
 
 
 def _read(path: Path) -> list[Row]:

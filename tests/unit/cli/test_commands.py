@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import click
 import pytest
 
 from coreloop.cli.main import COMMANDS, command_paths, main
-from logs import record, repeated, write_log
+from logs import record, write_log
 from rows import each_row, slow_after
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -116,17 +115,6 @@ def test_every_command_has_an_example_in_the_docs(name: str):
 
 
 @pytest.mark.slow
-def test_the_demo_needs_no_key_and_shows_its_promotion(run: Run, tmp_path: Path, monkeypatch):
-    config = tmp_path / "gitconfig"
-    config.write_text("[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = /nowhere/gpg\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
-    promotion = json.loads(done.stdout)["promotion"]
-    assert (promotion["verdict"], promotion["branch"][:6]) == ("not-applicable", "skill/")
-    assert Path(promotion["body"]).is_file()
-
-
-@pytest.mark.slow
 def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     done = run("demo", "--out", str(tmp_path / "scratch"))
@@ -192,51 +180,7 @@ def test_the_real_episodes_first_candidate(
     assert f"{round(first['success_rate'] * first['n_observed'])}/{first['n_observed']}" == share
 
 
-def test_the_real_episodes_lead_with_the_errors_and_then_the_first_statement(
-    run: Run, tau_log: Path, tmp_path: Path
-):
-    shutil.copytree(DOCS.parent / "examples" / "retail", tmp_path, dirs_exist_ok=True)
-    write_log(tmp_path / "in" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
-    shown = run("refine", "--since", "2025-07-01", "--in-dir", "in").stdout
-    rows = shown.splitlines()
-    errors = next(number for number, row in enumerate(rows) if ": user not found" in row)
-    first = next(number for number, row in enumerate(rows) if re.match(r"ce-\d{4}-\d\d-\d\d-001 ", row))
-    assert errors < first
-    assert rows[first + 2].strip().startswith("follows: ")
-
-
-def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path):
-    short = repeated(4, ts=datetime.now(UTC).isoformat(), chunk_len=150)
-    write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", short)
-    shown = {
-        length: (
-            len(json.loads(run("pattern", *length, "--json").stdout)["candidates"]),
-            [
-                entry["labels"]
-                for entry in json.loads(run("refine", *length, "--json").stdout)["counterexamples"]
-            ],
-        )
-        for length in ((), ("--min-chunk-len", "100"), ("--min-chunk-len", "400"))
-    }
-    assert list(shown.values()) == [(1, []), (1, []), (0, [["chunk_len_low"]])]
-    (tmp_path / "coreloop.yaml").write_text("gates: {min_chunk_len: 400}\n")
-    assert json.loads(run("refine", "--json").stdout)["counterexamples"][0]["labels"] == ["chunk_len_low"]
-
-
 # --- exit codes and errors -------------------------------------------------------------------------
-
-
-def test_a_run_that_finds_nothing_exits_with_0(run: Run, tmp_path: Path):
-    write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", [record(ts="2020-01-01")])
-    done = run("pattern")
-    assert done.returncode == 0
-    assert done.stdout.startswith("0 records in 0 files,")
-
-
-def test_without_a_command_the_help_is_shown(run: Run):
-    done = run()
-    assert done.returncode == 2
-    assert "Usage: dartlab-coreloop" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -298,17 +242,6 @@ def test_without_a_command_the_help_is_shown(run: Run):
 def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):
     (tmp_path / "something").touch()
     _assert_refused(run(*args), *mentions)
-
-
-def test_a_wrong_setting_is_one_line_with_its_place(run: Run, log: Path, tmp_path: Path):
-    (tmp_path / "coreloop.yaml").write_text("data_dir: data\ngats: {}\n")
-    _assert_refused(run("pattern"), "coreloop.yaml:2:", "'gates'")
-
-
-def test_a_file_in_the_place_of_a_folder_is_refused(run: Run, log: Path):
-    _assert_refused(run("pattern", "--in-dir", str(log)), "today.jsonl")
-    _assert_refused(run("pattern", "--out", str(log)), "today.jsonl")
-    _assert_refused(run("pattern", "--out", str(log / "deeper")), "today.jsonl")
 
 
 def test_an_unreadable_candidates_file_is_refused_and_left_alone(run: Run, log: Path, tmp_path: Path):
@@ -477,15 +410,3 @@ def test_the_exit_code_is_the_same_if_the_output_is_closed(args: str, spawn: Run
         assert done.stderr.splitlines()[-1] == str(code)
         assert "Traceback" not in done.stderr
     assert spawn(command=["sh", "-c", f'"$0" {args} >&- 2>&-', sys.executable]).returncode == code
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
-@pytest.mark.parametrize(
-    ("words", "mention"),
-    [
-        (["--min-success-rate", "nan"], "nan is not in the range"),
-        (["--until", "2020-01-01"], "give both, the earlier day first"),
-    ],
-)
-def test_an_impossible_option_is_one_line(run: Run, log: Path, words: list[str], mention: str):
-    _assert_refused(run("pattern", *words), mention)

@@ -11,12 +11,8 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.cli.nightly import main
 from coreloop.learn.proposals.page import job_summary
 from promoting import (
-    ID,
-    candidate,
     counterexample,
-    statement,
     write_candidates,
-    write_counterexamples,
 )
 
 WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
@@ -42,20 +38,6 @@ def test_a_recorded_name_is_no_markup(folder: Path):
     path = counterexamples(folder, COUNTEREXAMPLE | {"tool": "<img src=x>![](y)\n# z"})
     text = job_summary(folder / "candidates/2026-04-25-candidates.json", path)
     assert r"\<img src=x\>\!\[\](y)\\u\{a\}\# z" in text
-
-
-def test_statements_come_first_and_are_counted(folder: Path):
-    path = write_candidates(folder / "c.json", candidate(), statement(id="cand-2"))
-    caveats = write_counterexamples(
-        folder / "x.json", COUNTEREXAMPLE, statement(kind="presence", tool="get_order")
-    )
-    text = job_summary(path, caveats)
-    assert "### 1 statement, 1 proposal\n" in text
-    assert "### 1 statement, 1 failing group, 1 without text\n" in text
-    figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
-    figures += ": analysis: company: from show().code"
-    assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
-    assert "- **ce-2026-04-25-001** follows: 58 of 61 calls" in text
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])

@@ -22,17 +22,6 @@ def runs(session: str, *words: str, given: str = "") -> str:
     return done.stdout.strip()
 
 
-def test_a_session_goes_on_with_its_own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    mine = runs("mine", "open", "why?")
-    runs("another", "open", "how?")
-    assert json.loads(runs("mine", "next"))["run_id"] == mine
-    assert json.loads(runs("", "next", "--session", "mine"))["run_id"] == mine
-    searched = {"query": "one", "results_count": 1, "success": True}
-    report = json.dumps({"sub_questions": ["one?"], "queries": [searched]})
-    assert json.loads(runs("mine", "record", "--json", given=report))["run_id"] == mine
-
-
 def status(run_id: str) -> str:
     return json.loads(runs("", "show", run_id, "--json"))["status"]
 
@@ -45,18 +34,6 @@ def test_a_person_in_a_session_ends_its_run_and_not_the_newest(
     mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
     assert runs("", word, "--session", "mine") == f"{mine}  {then}"
     assert (status(mine), status(others)) == (then, "running")
-
-
-def test_a_person_in_a_session_resumes_its_run_and_sees_its_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    mine = runs("mine", "open", "why?")
-    runs("another", "open", "how?")
-    runs("mine", "pause")
-    assert typed(tmp_path, "runs", "resume", "--session", "mine").stdout.startswith(mine)
-    assert "why?" in runs("", "report", "--session", "mine")
-    assert json.loads(runs("mine", "show", "--json"))["run_id"] == mine
 
 
 @pytest.mark.parametrize("word", ["next", "pause", "stop", "resume", "report"])

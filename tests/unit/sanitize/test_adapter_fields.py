@@ -32,17 +32,6 @@ def test_calling_request_has_the_pseudonym_of_its_own_record(mode: int) -> None:
 
 
 @pytest.mark.parametrize("mode", [0, 1], ids=["mask", "hash"])
-def test_tokens_are_kept(mode: int) -> None:
-    result = visitors()[mode].record(record(input_tokens=1234, output_tokens=56))
-    assert (result["input_tokens"], result["output_tokens"]) == (1234, 56)
-
-
-def test_text_in_the_place_of_a_description_s_hash_is_replaced() -> None:
-    result = visitors()[1].record(record(descriptions="Kim's tools"))
-    assert "Kim" not in result["descriptions"]
-
-
-@pytest.mark.parametrize("mode", [0, 1], ids=["mask", "hash"])
 def test_case_links_the_same_requests_under_other_names(mode: int) -> None:
     visitor = visitors()[mode]
     first, second = (
@@ -65,8 +54,3 @@ def test_state_keeps_only_words_of_the_source() -> None:
     saw = result["tool_calls"][0]["saw"]
     assert saw["order_id"].items() >= {"status": "pending", "locked": True}.items()
     assert "Kim" not in str(saw)
-
-
-@pytest.mark.parametrize(("cost", "kept"), [(0.01234, 0.012), (0.0000456, 0.000046), (12, 12), (-1, None)])
-def test_cost_keeps_two_digits(cost: float, kept: float | None) -> None:
-    assert visitors()[1].record(record(cost_usd=cost))["cost_usd"] == kept

@@ -7,8 +7,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.sanitize.detectors.finance import has_luhn
-from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, has_resident_checksum
+from coreloop.sanitize.detectors.numbers import (
+    birth_date,
+    has_business_checksum,
+    has_luhn,
+    has_resident_checksum,
+)
 from coreloop.sanitize.find_in_text import find_hits, sanitize_text
 from rows import each_row
 

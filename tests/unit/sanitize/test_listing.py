@@ -56,15 +56,6 @@ def test_an_everyday_word_stays(text: str):
     assert masked_with(text, LISTED) == text
 
 
-@pytest.mark.parametrize("firm", ["사람인", "메카로", "나무가", "한국제지", "하이브", "카카오"])
-def test_a_name_that_the_project_gives_needs_no_neighbour(firm: str, tmp_path: Path):
-    names = tmp_path / "names.tsv"
-    names.write_text(f"\t{firm}\n", encoding="utf-8")
-    given = companies(names, Detection())
-    for text in (f"공급사로 {firm}의 언급됨", f"{firm}톡 계정", f"{firm}리드"):
-        assert masked_with(text, given) == text.replace(firm, "[COMPANY-1]")
-
-
 def masked_question(folder: Path, command) -> str:
     done = command(folder, "sanitize", "--mode", "mask", "--out", "out", "--keep-times")
     assert (done.returncode, NO_LIST in done.stderr) == (0, False)
@@ -78,12 +69,6 @@ def test_mask_and_check_know_the_listing_without_names(tmp_path: Path, command):
     assert checked.returncode == 1
     assert "COMPANY in question" in checked.stdout
     assert masked_question(tmp_path, command) == "[COMPANY-1] 어때"
-
-
-def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path, command):
-    write_log(tmp_path, "Acme Rooms, 농심, 삼성전자")
-    (tmp_path / "coreloop.yaml").write_text("sanitize: {names: [Acme Rooms], allow: [삼성전자]}\n", "utf-8")
-    assert masked_question(tmp_path, command) == "[COMPANY-1], [COMPANY-2], 삼성전자"
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,6 @@ def workspace(tmp_path: Path) -> Workspace:
     return open_workspace(tmp_path)
 
 
-def test_a_copy_is_named_by_mode_and_time(workspace: Workspace):
-    result = export_records(workspace, "drop", now=NOW)
-    assert result.out == workspace.audit_dir / "sanitized" / "drop-20260425T093000Z"
-    assert [path.name for path in result.out.iterdir()] == ["records-0001.jsonl"]
-    assert result.is_clean
-
-
 def test_the_report_does_not_name_the_owner_of_the_folder():
     result = SanitizeResult((Path("/home/minsu/logs"),), (Report(None),))
     assert "minsu" not in result.to_json().decode()

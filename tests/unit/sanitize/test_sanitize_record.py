@@ -10,7 +10,6 @@ import orjson
 import pytest
 
 from coreloop.base.date_range import Days
-from coreloop.base.error_classes import error_class
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.learn.facts.counting import MineSettings
@@ -18,13 +17,12 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.pattern.find_candidates import find_candidates
 from coreloop.learn.refine.find_failures import find_counterexamples
-from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.detectors.rule import Detection, using
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_text import Numbering, find_hits
-from coreloop.sanitize.hash_and_drop import ERRORS, Pseudonymizer
+from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import Masker
 from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
@@ -169,13 +167,6 @@ def test_findings_do_not_depend_on_the_length_of_labels():
     assert [len(find_hits(text.format(label))) for label in labels] == [1, 1, 1]
 
 
-def test_mask_keeps_what_is_not_private():
-    original = record(skill_used="수익성 안내", tool_calls=[call("analysis", {"axis": "수익성", "years": 5})])
-    result = masked(original)
-    for key in ("question", "tool_calls", "skill_used", "chunk_len", "provider", "model", "category_hash"):
-        assert result[key] == original[key]
-
-
 def test_ids_get_pseudonyms_by_field_and_times_are_cut_to_the_hour():
     original = record(question_hash="sha256:ae89748d2c4839b8", session_hash="s", request_id="s")
     original["judgment"] = {**original["judgment"], "judged_at": "2026-04-26T10:20:30Z", "judged_by": "minsu"}
@@ -220,19 +211,6 @@ def test_drop_does_not_show_a_repeated_question_in_arguments():
     (id_key,) = first["tool_calls"][0].keys() - {"name", "args", "args_hash"}
     assert first["tool_calls"][0][id_key] == second["tool_calls"][0][id_key]
     assert hashed(record(tool_calls=calls)) == hashed(record(tool_calls=calls))
-
-
-def test_drop_removes_the_question_and_its_hash():
-    result = hashed(record(question_hash="sha256:ae89748d2c4839b8"), drop=True)
-    assert not {"question", "question_hash"} & result.keys()
-
-
-@each_row("name", ERRORS)
-def test_an_error_keeps_its_class_and_its_cause(name: str):
-    text = hashed(record(error=f"{ERRORS[name]}: the 홍길동 of {MAIL}"))["error"]
-    assert error_class(text) == name
-    assert template(text) == template(template(text))
-    assert "홍길동" not in text
 
 
 def test_errors_of_one_cause_keep_one_pseudonym_whomever_they_are_about():
@@ -319,23 +297,6 @@ def _values(node: Any, field: str) -> list[str]:
         return []
     own = [node[field]] if isinstance(node.get(field), str) else []
     return own + [value for item in node.values() for value in _values(item, field)]
-
-
-def test_known_words_in_the_sources_of_arguments_are_kept() -> None:
-    paths = ["show.topic[]", f"show.{MAIL}.*.topic", "unknown.topic", "question", f"제 전화는 {MAIL}"]
-    sourced = call("analysis", {"company": "x"}, args_from={"company": paths, MAIL: ["question"]})
-    [result] = hashed(record(tool_calls=[sourced]))["tool_calls"]
-    company, other = result["args_from"].values()
-    assert company[0] == "show.topic[]"
-    assert company[1].startswith("show.")
-    assert company[1].endswith(".*.topic")
-    assert company[2] not in {"unknown.topic", "unknown"}
-    assert (company[3], other) == ("question", ["question"])
-    assert MAIL not in json.dumps(result)
-    assert "전화" not in json.dumps(result, ensure_ascii=False)
-    masked_call = masked(record(tool_calls=[sourced]))["tool_calls"][0]
-    assert masked_call["args_from"]["company"][0] == "show.topic[]"
-    assert MAIL not in json.dumps(masked_call)
 
 
 RESIDENT = 9001011234568

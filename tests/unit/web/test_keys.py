@@ -6,21 +6,11 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.web.keys import find_key, new_key, read_keys
+from coreloop.web.keys import new_key, read_keys
 from rows import each_row
 from serving import asked, served, until
 
 DIGEST = sha256(b"secret").hexdigest()
-
-
-def test_a_new_key_is_found_by_itself_alone():
-    secret, entry = new_key("ci", ["read", "run"])
-    keys = read_keys(f"# ours\n{entry}  # until May\n\nother:review:{DIGEST}\n")
-    found = find_key(keys, secret)
-    assert found is not None
-    assert (found.name, found.scopes) == ("ci", {"read", "run"})
-    assert secret not in entry
-    assert find_key(keys, secret[:-1]) is find_key(keys, "") is find_key(keys, "\ud800") is None
 
 
 @each_row(

@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from coreloop.sanitize.detectors import contact, finance, kr, national, persons, secrets
+from coreloop.sanitize.detectors import contact, national, numbers, persons, secrets
 from coreloop.sanitize.detectors.rule import COUNTRIES, Country, OwnPattern, Rule, Sign, current
 
 _EVERYWHERE: Final = (
     *secrets.RULES,
     *contact.CONTACT_RULES,
     *contact.NETWORK_RULES,
-    *finance.RULES,
+    *numbers.FINANCE_RULES,
     *contact.PHONES_RULES,
     *contact.PATHS_RULES,
     *persons.RULES,
     *contact.BIRTH_RULES,
 )
 _BY_COUNTRY: Final[dict[Country, tuple[Rule, ...]]] = {
-    "kr": kr.RULES,
+    "kr": numbers.KR_RULES,
     "us": national.US_RULES,
     "uk": national.UK_RULES,
     "eu": national.EU_RULES,

@@ -60,22 +60,6 @@ def test_without_records_the_page_says_how_to_begin(source: PageSource, has_fold
     assert "dartlab-coreloop demo --out demo" in words_of(page(source, HEALTH))
 
 
-def test_success_by_category_has_counts_and_intervals(source: PageSource):
-    log_of(source, *repeated(8), record(error="ValueError: no"), record(category_hash="OTHER"))
-    rates = rows(page(source, HEALTH), "Requests that succeeded")
-    assert rates["FIN-profitability-KR"] == ["88.9 %", "56.5 % – 98.0 %", "8 / 9"]
-    assert list(rates) == ["FIN-profitability-KR", "OTHER"]
-
-
-def test_wasted_time_is_summed_by_tool_and_cause(source: PageSource):
-    slow = call("scan", ok=False, error="TimeoutError: timed out", duration_ms=90_000.0)
-    log_of(source, record(tool_calls=[slow, slow, call()]), record(tool_calls=[failed("show"), call()]))
-    assert list(rows(page(source, HEALTH), "Time wasted by failed calls").items()) == [
-        ("scan: timeout", ["3 min, 2 ×"]),
-        ("show: invalid_argument", ["0.0 s, 1 ×"]),
-    ]
-
-
 def test_where_things_fall_and_why(source: PageSource):
     log_of(
         source,

@@ -1,10 +1,8 @@
 """Review: what waits, in which order, with which evidence; verdicts, and taking them back."""
 
-import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +14,6 @@ from coreloop.promote.measure.verdict import Difference, MeasureVerdict
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from rows import slow_after
 
 
 def given(source: PageSource) -> list[tuple[str, str, str | None]]:
@@ -76,16 +73,6 @@ def test_an_item_shows_what_was_measured_of_it_alone(source: PageSource):
     assert "not what the whole agent does" in page
 
 
-def test_the_command_of_an_item_promotes_it(project: Path, source: PageSource, entry_point):
-    view = read_item(source, read_review(source)["proposals"][0].entry.id)
-    assert view is not None
-    program, *arguments = view["command"].removesuffix(" --confirm").split()
-    assert program == "dartlab-coreloop"
-    code, out, _ = entry_point(project, *arguments, "--json")
-    assert code == 0
-    assert "limit: at most 20" in json.loads(out)["diff"]
-
-
 def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):
     first, second = (one.entry.id for one in read_review(source)["proposals"][:2])
     assert press(source, "judge", id=first, verdict="C", cause="not ours") == ("review", second)
@@ -109,13 +96,6 @@ def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSou
     assert given(source) == [(first, "V", None)]
     with pytest.raises(UsageError, match="older than a minute"):
         press(source, "undo", id=first)
-
-
-@pytest.mark.parametrize("verdict", slow_after(2, ["", "X", "p", "PP"]))
-def test_a_verdict_that_is_none_is_refused(source: PageSource, verdict: str):
-    with pytest.raises(UsageError, match=r"P \(pass\), T \(tolerable\), C"):
-        press(source, "judge", id=read_review(source)["proposals"][0].entry.id, verdict=verdict)
-    assert not given(source)
 
 
 def test_questions_and_causes_are_shown_to_reviewers_only(source: PageSource):

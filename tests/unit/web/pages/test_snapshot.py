@@ -5,7 +5,6 @@ from threading import Event, Thread
 
 import pytest
 
-from coreloop.base.errors import WorkspaceError
 from coreloop.web.pages.page_data import PageSnapshots
 
 
@@ -47,13 +46,6 @@ def test_a_value_is_kept_until_its_folder_changes(file: Path, change: str, monke
     assert read.n == 2
 
 
-def test_a_value_that_is_too_old_is_read_again(file: Path, monkeypatch):
-    monkeypatch.setattr("coreloop.web.pages.page_data._LASTS_S", 0)
-    snapshots, read = PageSnapshots(), Reader(file)
-    first = snapshots.get("a", [file], read)
-    assert snapshots.get("a", [file], read).read_at > first.read_at
-
-
 def test_what_takes_long_is_not_read_all_the_time(file: Path):
     snapshots, n = PageSnapshots(), 0
 
@@ -67,16 +59,6 @@ def test_what_takes_long_is_not_read_all_the_time(file: Path):
         file.write_text("x" * length)
         snapshots.get("a", [file], read)
     assert n == 1
-
-
-def test_a_failure_is_raised_and_the_next_request_tries_again(file: Path):
-    def fail() -> str:
-        raise WorkspaceError("is damaged", path=file)
-
-    snapshots = PageSnapshots()
-    with pytest.raises(WorkspaceError):
-        snapshots.get("a", [file], fail)
-    assert snapshots.get("a", [file], lambda: "value").value == "value"
 
 
 def test_many_threads_that_ask_first_share_one_reading(file: Path):

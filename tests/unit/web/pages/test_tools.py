@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from coreloop.web.pages.page_data import PageSource, open_source
 from coreloop.web.pages.tools import TOOLS
 from hostile import QUESTIONS
 from logs import call, failed, record
-from showing import elements, log_of, page, table, words_of
+from showing import elements, log_of, page, table
 
 SOURCE = '''"""Tools."""
 
@@ -50,12 +49,6 @@ def source(root: Path) -> Iterator[PageSource]:
         yield source
 
 
-def traced(name: str, **args_from: list[str]) -> dict[str, Any]:
-    """A call whose arguments came from these places."""
-    args = {argument: f"value of {argument}" for argument in args_from}
-    return call(name, args, args_from=args_from)
-
-
 def test_tools_are_listed_by_calls_with_their_rates(source: PageSource):
     log_of(source, record(tool_calls=[call("show"), call("show"), failed("scan"), call("show")]))
     html = page(source, TOOLS)
@@ -89,13 +82,6 @@ def test_a_tool_shows_its_description_as_models_were_last_sent_it(source: PageSo
     assert "Show &lt;i&gt;it&lt;/i&gt;, as sent." in html
     assert "as sent before" not in html
     assert "As models were last sent it" not in page(source, TOOLS, "find-company")
-
-
-def test_a_docstring_over_a_models_limit_is_too_long(source: PageSource):
-    too_long = "Requests to small-model fail: its limit is 40 characters."
-    log_of(source, record(tool_calls=[call("show")]))
-    assert too_long in words_of(page(source, TOOLS, "show"))
-    assert too_long not in words_of(page(source, TOOLS, "find-company"))
 
 
 def test_failures_by_cause_without_their_texts(source: PageSource):

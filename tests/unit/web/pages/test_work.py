@@ -54,12 +54,6 @@ def test_a_suggestion_is_rejected_once(empty: PageSource):
         press(empty, "reject", id=made.id)
 
 
-def test_empty_sections_say_what_to_do(empty: PageSource):
-    page = render("work.html", Frame(section="work"), read_work(empty))
-    assert "dartlab-coreloop ask" in page
-    assert "schemas:" in page
-
-
 def test_a_report_has_no_questions(empty: PageSource):
     empty.tables.open_gap(topic="Who is Dana?", file="", symbol="", reason="search_miss", now=empty.now)
     page = render("work.html", Frame(section="work", root=""), read_work(empty))
