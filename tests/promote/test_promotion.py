@@ -10,12 +10,12 @@ from coreloop.base.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.promote import draft_pull_request, plan
+from coreloop.promote import draft_pull_request
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done
-from coreloop.promote.plan import Overrides
+from coreloop.promote.plan import Overrides, Promoting
 from coreloop.promote.proposal_entry import read_proposal
-from coreloop.promote.replay_proposal import ask_again
+from coreloop.promote.replay import ask_again
 from github_stand_in import GithubStandIn, Reply
 from merging import read_trailers
 from promoting import (
@@ -68,11 +68,10 @@ def promote(
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
     with WritableRepository(workspace.root) as repository:
-        promoting = plan.Promoting(
-            proposals=(read_proposal(project.candidates, wanted, Settings()),),
+        promoting = Promoting(
+            workspace=workspace,
             repository=repository,
-            project=workspace.root,
-            settings=workspace.settings,
+            proposals=(read_proposal(project.candidates, wanted, Settings()),),
             ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
             overrides=overrides,
             **changes,
@@ -331,12 +330,6 @@ def test_published_branch_is_what_its_pull_request_is_about_although_base_moved_
     assert (len(hub.pulls), sorted(project.heads())) == (1, ["main", BRANCH])
 
 
-def other_night(project: Project) -> None:
-    body = "\n".join(LINES).replace("12 of 12", "20 of 20")
-    other = candidate(id="cand-2026-04-26-001", n_observed=20, suggested_append=suggested(body=body))
-    write_candidates(project.candidates, other, generated_at="2026-04-26T03:00:00+00:00")
-
-
 def other_text(project: Project) -> None:
     body = "\n".join(LINES).replace("analysis(company, ", "analysis(")
     write_candidates(project.candidates, candidate(suggested_append=suggested(body=body)))
@@ -352,18 +345,26 @@ def other_file_too(project: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [other_night, other_text, other_file_too])
-@pytest.mark.parametrize("with_forge", [True, False], ids=["forge", "no forge"])
-def test_pull_request_never_describes_what_the_branch_does_not_hold(
-    project, hub, forge, change, with_forge: bool
-) -> None:
+@pytest.mark.parametrize("change", [other_text, other_file_too])
+def test_branch_that_a_person_changed_is_left_as_it_is(project, hub, forge, change) -> None:
     promote(project, None)
     change(project)
     heads = project.heads()
-    wanted = json.loads(project.candidates.read_bytes())["candidates"][0]["id"]
-    with pytest.raises(RefusedError, match=f"branch {BRANCH} has other text or figures for {KEY}"):
-        promote(project, forge if with_forge else None, wanted=wanted)
+    with pytest.raises(RefusedError, match=f"branch {BRANCH} has other text than {ID}"):
+        promote(project, forge)
     assert (writes(hub), project.heads()) == ([], heads)
+
+
+@pytest.mark.slow
+def test_branch_gets_the_figures_of_another_night_before_its_pull_request_opens(project, hub, forge) -> None:
+    promote(project, None)
+    other = candidate(id="cand-2026-04-26-001", n_observed=20)
+    write_candidates(project.candidates, other, generated_at="2026-04-26T03:00:00+00:00")
+    promote(project, forge, wanted="cand-2026-04-26-001")
+    project.git("fetch", "--quiet", "origin")
+    trailers = read_trailers(project.git("log", "-1", "--format=%B", project.heads()[BRANCH]))
+    assert trailers == read_trailers(hub.pulls[0].body)
+    assert trailers["Observed"] == "20"
 
 
 @pytest.mark.slow
@@ -425,10 +426,9 @@ def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge
 @pytest.mark.slow
 def test_foreign_branch_of_that_name_is_left_alone(project, hub, forge) -> None:
     project.git("push", "--quiet", "origin", f"main:{BRANCH}")
-    heads = project.heads()
-    with pytest.raises(GitError, match=f"branch {BRANCH} exists and is not coreloop's; rename or delete"):
-        promote(project, forge)
-    assert (writes(hub), project.heads()) == ([], heads)
+    foreign = project.heads()[BRANCH]
+    assert promote(project, forge).branch == f"{BRANCH}-2"
+    assert project.heads()[BRANCH] == foreign
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """``dartlab-coreloop effect`` and ``measure``: what a line did, and what it would do."""
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from coreloop.learn.effect.run import Effects
     from coreloop.learn.effect.verdict import Look
     from coreloop.promote.measure.measurement import Measurement
-    from coreloop.promote.measure.prepare import Prepared
-    from coreloop.promote.measure.run import MeasureOutcome
+    from coreloop.promote.measure.run import Prepared
 
 
 @click.command(cls=Command)
@@ -40,9 +38,7 @@ if TYPE_CHECKING:
     help="Recorded requests to ask.  [default: 80, or 60 twice]",
 )
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
-@click.option("--wordings", is_flag=True, help="Choose among wordings of the line, on requests of their own.")
-@click.option("--agent", metavar="COMMAND", help="Ask the project's own agent instead of a model.")
-@click.option("--confirm", is_flag=True, help="Allow running the agent, or a model on another machine.")
+@click.option("--confirm", is_flag=True, help="Allow asking a model on another machine.")
 @click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
 def measure(
     tool: str | None,
@@ -50,8 +46,6 @@ def measure(
     wanted: str | None,
     contexts: int | None,
     budget_usd: float | None,
-    wordings: bool,
-    agent: str | None,
     confirm: bool,
     is_all: bool,
 ) -> None:
@@ -64,34 +58,30 @@ def measure(
     Example: measure --tool list_orders --budget-usd 1
     """
     from coreloop.promote.measure.measured_lines import edits_to_measure
-    from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
-    from coreloop.promote.measure.run import measure_and_keep
+    from coreloop.promote.measure.run import MeasureOptions, Prepared, measure_and_keep, prepare
     from coreloop.promote.run import PromoteRequest
 
     workspace, request = open_workspace(Path.cwd()), PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     if is_all is not (request == PromoteRequest()):
         raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
-    options = MeasureOptions(
-        n_about=contexts, budget_usd=budget_usd, agent=tuple(shlex.split(agent or "")), confirmed=confirm
-    )
-    edits, is_harm, now = edits_to_measure(workspace, request, wordings=wordings), False, datetime.now(UTC)
+    options = MeasureOptions(n_about=contexts, budget_usd=budget_usd, confirmed=confirm)
+    edits, is_harm, now = edits_to_measure(workspace, request), False, datetime.now(UTC)
     if not edits:
         click.echo("no promoted line stands in the base branch", err=True)
     for edit in edits:
-        with prepare(workspace, edit, options, environ=os.environ, now=now) as prepared:
-            n_contexts = 0
-            if isinstance(prepared, Prepared):
-                show_estimate(prepared)
-                n_contexts = prepared.n_contexts
-                if not prepared.may_ask:
-                    continue
-            with click.progressbar(length=n_contexts, file=sys.stderr, hidden=not n_contexts) as bar:
-                outcome = measure_and_keep(
-                    workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
-                )
-        show(Output(outcome.measured, partial(show_measured, outcome.measured)))
-        _show_fall(outcome)
-        is_harm |= outcome.is_harm
+        prepared = prepare(workspace, edit, options, environ=os.environ, now=now)
+        n_contexts = 0
+        if isinstance(prepared, Prepared):
+            show_estimate(prepared)
+            n_contexts = prepared.n_contexts
+            if not prepared.may_ask:
+                continue
+        with click.progressbar(length=n_contexts, file=sys.stderr, hidden=not n_contexts) as bar:
+            measured = measure_and_keep(
+                workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
+            )
+        show(Output(measured, partial(show_measured, measured)))
+        is_harm |= measured.verdict == "hurts"
     click.get_current_context().exit(int(is_harm))
 
 
@@ -105,20 +95,11 @@ def show_estimate(prepared: "Prepared") -> None:
     cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
     known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
     click.echo(
-        f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most, {cost}{known}",
+        f"asks {printable(prepared.model)} {number_of(left, 'question')} at most, {cost}{known}",
         err=True,
     )
     if not prepared.may_ask:
         click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
-
-
-def _show_fall(outcome: "MeasureOutcome") -> None:
-    """Print on standard error how much less the lines do than before."""
-    if outcome.fallen is not None:
-        click.echo(f"{printable(outcome.measured.tool)}: {outcome.fallen}", err=True)
-        nothing = "nothing that coreloop knows; the endpoint may serve another model under this name"
-        for change in outcome.changes or [nothing]:
-            click.echo(printable(f"changed in between: {change}"), err=True)
 
 
 def show_measured(measured: "Measurement") -> None:

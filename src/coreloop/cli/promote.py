@@ -132,7 +132,7 @@ def verify(candidate: Path | None, wanted: str | None, runs: int | None, confirm
     Example: verify --candidate 2026-04-25-candidates.json --id cand-2026-04-25-1
     """
     from coreloop.promote.replay import ReplayVerdict
-    from coreloop.promote.replay_proposal import verify as replay
+    from coreloop.promote.replay import verify as replay
 
     if candidate is None or wanted is None:
         raise UsageError("nothing to replay; give --candidate FILE with --id ID")

@@ -9,7 +9,8 @@ from typing import Final
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
-from coreloop.promote.defined_elsewhere import Elsewhere, find_elsewhere
+from coreloop.descriptions.source import parse
+from coreloop.promote.docstring_edit import description_elsewhere
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
 REACH_EXAMPLES: Final = (
@@ -57,10 +58,8 @@ class Unmeasured:
     def doubts(self) -> tuple[str, ...]:
         """Obstacles that a human can allow."""
         return (
-            (
-                "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
-                f"{REACH_EXAMPLES} in coreloop.yaml"
-            ),
+            "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
+            f"{REACH_EXAMPLES} in coreloop.yaml",
         )
 
 
@@ -79,8 +78,8 @@ class Measured:
         files the command read.
     caps : tuple of Cap
         The limits of coreloop.yaml.
-    elsewhere : Elsewhere, optional
-        Where the description is defined, if it does not come from the docstring.
+    elsewhere : str, optional
+        Where the description is defined, and what to paste there, if it does not come from the docstring.
     """
 
     before: str
@@ -88,7 +87,7 @@ class Measured:
     source: str
     missing: tuple[str, ...]
     caps: tuple[Cap, ...]
-    elsewhere: Elsewhere | None = None
+    elsewhere: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -98,9 +97,9 @@ class Measured:
     @property
     def forbidden(self) -> tuple[str, ...]:
         """Obstacles that cannot be allowed."""
-        elsewhere = (self.elsewhere.sentence,) if self.elsewhere is not None else ()
-        found = (*elsewhere, *(_exceeded(cap) for cap in self.caps if cap.over))
-        return tuple(f"reach: {reason}" for reason in found)
+        elsewhere = [self.elsewhere] if self.elsewhere is not None else []
+        reasons = [*elsewhere, *(_exceeded(cap) for cap in self.caps if cap.over)]
+        return tuple(f"reach: {reason}" for reason in reasons)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -194,8 +193,35 @@ def measure_reach(
     measured = compare_descriptions(before, after, edited.appended, caps=caps, source=command.source)
     if before != after or not verified:
         return measured if verified else replace(measured, missing=edited.appended)
-    elsewhere = find_elsewhere(edited, before, tool=tool, missing=measured.missing)
-    return replace(measured, elsewhere=elsewhere)
+    return replace(measured, elsewhere=find_elsewhere(edited, before, tool=tool, missing=measured.missing))
+
+
+def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequence[str]) -> str | None:
+    """Say where an unchanged description comes from; None if it has the docstring's first line of text.
+
+    Parameters
+    ----------
+    edited : Edited
+        The edit, which does not show.
+    description : str
+        What the model receives.
+    tool : str
+        Name of the tool.
+    missing : sequence of str
+        New lines that are not in the description.
+    """
+    first = next((_flat(line) for line in edited.before.splitlines() if line.strip()), "")
+    if not first or first in _flat(description):
+        return None
+    end = edited.offset + len(edited.inserted)
+    tree = parse(edited.source[: edited.offset] + edited.source[end:])
+    place = description_elsewhere(tree, edited.line)
+    why = f"but set by {place}" if place else "so no edit of it reaches the model"
+    finding = f"the description of {tool} does not come from its docstring, {why}"
+    if not missing:
+        return f"{finding}; it has the lines already"
+    where = "there" if place else "where it is defined"
+    return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in missing)
 
 
 def _arrives(line: str, text: str) -> bool:

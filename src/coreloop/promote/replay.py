@@ -2,23 +2,26 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
 
+from coreloop.base.files import append_private
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
 from coreloop.observe.reading.decode import Skipped, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import worked
+from coreloop.promote.proposal_entry import Proposal, read_proposal
 
 _LEAST_AGREED: Final = 2  # a single run may agree by chance
 _POLL_S: Final = 0.2
@@ -68,12 +71,9 @@ class Replay:
         if not self.runs:
             return self.verdict.value
         agreed = sum(run.agrees is True for run in self.runs)
-        reasons = sorted({run.reason for run in self.runs if run.agrees is not True})
-        listed = "; ".join(reasons)
-        return (
-            f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree"
-            f"{f': {listed}' if reasons else ''})"
-        )
+        reasons = "; ".join(sorted({run.reason for run in self.runs if run.agrees is not True}))
+        why = f": {reasons}" if reasons else ""
+        return f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree{why})"
 
 
 class AnswerFields(msgspec.Struct):
@@ -87,13 +87,6 @@ class AnswerFields(msgspec.Struct):
 
 class UnusableAnswerError(Exception):
     """An answer without information about the sequence; the text is the reason."""
-
-
-class Endpoint(Protocol):
-    """Asks a question; raises `UnusableAnswerError` without a usable answer."""
-
-    def ask(self, question: str) -> AnswerFields:
-        """The agent's answer."""
 
 
 class HttpEndpoint:
@@ -120,7 +113,7 @@ class HttpEndpoint:
         self._client.__exit__()
 
     def ask(self, question: str) -> AnswerFields:
-        """Ask once."""
+        """Ask once; raises `UnusableAnswerError` without a usable answer."""
         body = {"question": question, "stream": False, "origin": "replay"}
         mark = {"X-Coreloop-Replay": "1"}
         request = HttpRequest(method="POST", url=self._url, json=body, headers=mark)
@@ -198,47 +191,72 @@ class AuditLog:
             )
 
 
-def replay(
-    endpoint: Endpoint,
-    steps: Sequence[str],
-    questions: Sequence[str],
-    *,
-    runs: int,
-    selectors: Mapping[str, Sequence[str]],
-    audit_log: AuditLog | None = None,
-    on_request: Callable[[str], None] = lambda _: None,
+def verify(
+    workspace: Workspace, path: Path, candidate_id: str, *, runs: int | None, confirmed: bool
 ) -> Replay:
-    """Ask the questions again, in turn, and weigh the runs.
+    """Replay one entry of a proposals file; the parameters are those of `ask_again`.
+
+    Raises
+    ------
+    WorkspaceError, UsageError, RefusedError
+        As `coreloop.promote.proposal_entry.read_proposal` does.
+    """
+    proposal = read_proposal(path, candidate_id, workspace.settings)
+    return ask_again(proposal, workspace, runs=runs, confirmed=confirmed)
+
+
+def ask_nobody(proposal: Proposal) -> Replay:
+    """The replay of a dry run, which asks no questions, since the agent's tools would really run."""
+    return Replay(ReplayVerdict.NOT_ASKED if proposal.steps else ReplayVerdict.NOT_APPLICABLE, ())
+
+
+def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, confirmed: bool) -> Replay:
+    """Ask a proposal's questions again, in turn, and weigh the runs.
 
     Parameters
     ----------
-    endpoint : Endpoint
-        The agent.
-    steps : sequence of str
-        The pattern's steps, as `coreloop.base.records.step` writes them.
-    questions : sequence of str
-        Example questions.
-    runs : int
-        Number of questions to ask.
-    selectors : mapping of tool to argument names
-        Selectors of the tools that declare them.
-    audit_log : AuditLog, optional
-        Provides the calls of requests for which the endpoint returns only the id.
-    on_request : callable
-        Called with the id of every request as soon as it is known.
+    proposal : Proposal
+        Its questions and expected steps.
+    workspace : Workspace
+        Endpoint, selectors, audit log. The ids of the requests are appended to its replays file, in a dry run
+        too: the server records them, and they must never be mined.
+    runs : int, optional
+        Number of requests; by default coreloop.yaml's.
+    confirmed : bool
+        If false, only a loopback address is asked, since questions are private.
+
+    Returns
+    -------
+    Replay
+        ``not-applicable`` for a statement, ``unavailable`` if the endpoint may not or cannot be asked.
     """
+    settings = workspace.settings.replay
+    questions = [text for text in proposal.questions if not text.startswith("[REDACTED ")]
+    if not proposal.steps:
+        return Replay(ReplayVerdict.NOT_APPLICABLE, ())
+    if settings.url is None:
+        return _unasked("no replay: url is set in coreloop.yaml")
+    if not confirmed and not is_loopback(settings.url):
+        return _unasked("without --confirm only a loopback address is asked")
     if not questions:
-        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "the proposal has no example question"),))
-    results: list[ReplayRun] = []
-    for number in range(runs):
-        try:
-            answer = endpoint.ask(questions[number % len(questions)])
-            if answer.request_id is not None:
-                on_request(answer.request_id)
-            results.append(_compare(answer, steps, selectors, audit_log))
-        except UnusableAnswerError as reason:
-            results.append(ReplayRun(None, str(reason)))
+        return _unasked("the proposal has no example question")
+    results = list[ReplayRun]()
+    selectors = workspace.settings.selectors()
+    audit_log = AuditLog(workspace.records_dir, settings.timeout_s)
+    with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
+        for number in range(runs or settings.runs):
+            try:
+                answer = endpoint.ask(questions[number % len(questions)])
+                if answer.request_id is not None:
+                    append_private(workspace.replays_file, [" ".join(answer.request_id.split())])
+                results.append(_compare(answer, proposal.steps, selectors, audit_log))
+            except UnusableAnswerError as reason:
+                results.append(ReplayRun(None, str(reason)))
     return Replay(weigh_runs(results), tuple(results))
+
+
+def _unasked(reason: str) -> Replay:
+    return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, reason),))
 
 
 def weigh_runs(runs: Sequence[ReplayRun]) -> ReplayVerdict:
@@ -272,13 +290,13 @@ def _compare(
     answer: AnswerFields,
     steps: Sequence[str],
     selectors: Mapping[str, Sequence[str]],
-    audit_log: AuditLog | None,
+    audit_log: AuditLog,
 ) -> ReplayRun:
     expected = hash_sequence(">".join(steps))
     if answer.tool_calls is None and answer.tool_sequence_hash == expected:
         return ReplayRun(True, "")
     if answer.tool_calls is None:
-        if answer.request_id is None or audit_log is None:
+        if answer.request_id is None:
             # other steps between the pattern's are allowed, but a hash does not show them
             differs = answer.tool_sequence_hash is not None
             raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
@@ -293,5 +311,5 @@ def _compare(
 
 
 def _occur_in_order(wanted: Sequence[str], taken: Sequence[str]) -> bool:
-    remaining: Any = iter(taken)
+    remaining = iter(taken)
     return all(step in remaining for step in wanted)

@@ -67,7 +67,7 @@ def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal)
 
 def test_title_leads_with_the_phase(proposal: Proposal) -> None:
     assert pull_request_title([proposal]) == "[CORELOOP-R] docs(analysis): how it is used with success"
-    caveat = replace(proposal, phase="F", section="Caveats")
+    caveat = replace(proposal, phase="F")
     assert pull_request_title([caveat]) == "[CORELOOP-F] docs(analysis): how it fails"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 
@@ -14,7 +14,7 @@ from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.with_and_without import ToolText
+from coreloop.promote.measure.measured_lines import ToolText
 
 MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
@@ -43,24 +43,6 @@ class StoredReply:
     arguments: dict[str, Any]
 
 
-class CallingModel(Protocol):
-    """A model that is asked for a call of a tool."""
-
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-
-    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
-        """The most that a question can use."""
-
-    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
-        """Ask once; raises `ModelError` without a usable reply."""
-
-    @property
-    def version(self) -> str:
-        """What else decides its replies besides its name, the messages and the tools."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModelCaller:
     """A model that is sent the tools in one of two ways.
@@ -78,7 +60,6 @@ class ModelCaller:
     model: Model
     native: OpenAICompatible | None = None
     timeout_s: float = CallLimits().timeout_s
-    version: str = ""
 
     @property
     def name(self) -> str:
@@ -129,7 +110,7 @@ class Asker:
 
     Parameters
     ----------
-    caller : CallingModel
+    caller : ModelCaller
         The model.
     path : Path
         Keeps the replies, with mode 0600: arguments may be private.
@@ -137,7 +118,7 @@ class Asker:
         No question is asked that could cost more than what is left of it.
     """
 
-    caller: CallingModel
+    caller: ModelCaller
     path: Path
     budget_microusd: int | None = None
     spent_microusd: int = 0
@@ -203,8 +184,7 @@ class Asker:
 
     def _key(self, messages: Sequence[Message], tools: Tools, turn: int) -> str:
         texts = [(message.role, message.content) for message in messages]
-        version = [self.caller.version] if self.caller.version else []
-        return sha256(orjson.dumps([self.caller.name, *version, turn, texts, tools])).hexdigest()[:32]
+        return sha256(orjson.dumps([self.caller.name, turn, texts, tools])).hexdigest()[:32]
 
     def _ask(self, messages: Sequence[Message], tools: Tools) -> tuple[str, dict[str, Any]]:
         most = self.caller.most(messages, tools).microusd or 0

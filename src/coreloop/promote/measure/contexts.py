@@ -261,20 +261,6 @@ def _few_per_case(
     return tuple(chosen)
 
 
-def halves(contexts: Sequence[CallContext]) -> tuple[tuple[CallContext, ...], tuple[CallContext, ...]]:
-    """Two halves of contexts, of which one chooses a wording; no case stands in both."""
-    cases = sorted({context.case for context in contexts}, key=_shuffled)
-    first = set(cases[::2])
-    return (
-        tuple(context for context in contexts if context.case in first),
-        tuple(context for context in contexts if context.case not in first),
-    )
-
-
-def _shuffled(case: str) -> str:
-    return sha256(case.encode("utf-8", "replace")).hexdigest()
-
-
 def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[NextCall, str]]) -> bool:
     """Whether a model's call is against the lines, after the calls before."""
     calls = [

@@ -1,23 +1,29 @@
-"""Lines of a tool's description that are measured: proposed, or standing in it since a promotion."""
+"""Lines of a tool's description that are measured, and the tools as a model is sent them without and with.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+The lines are proposed, or stand in the description since a promotion.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any, Final
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
-from coreloop.learn.proposals.equal_wordings import wordings_of
 from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path
 from coreloop.promote.plan import base_commit
-from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.revert import without_lines
 from coreloop.promote.run import PromoteRequest, select_proposals
+
+_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +38,6 @@ class LineEdit:
         The commit, and the file below the repository's root.
     file : str
         The same below the project's folder.
-    others : tuple of LineEdit
-        The line in other wordings.
     """
 
     tool: str
@@ -44,63 +48,46 @@ class LineEdit:
     file: str
     without: bytes
     with_lines: bytes
-    others: tuple["LineEdit", ...] = ()
 
 
-def edits_to_measure(
-    workspace: Workspace, request: PromoteRequest, *, wordings: bool = False
-) -> list[LineEdit]:
-    """The lines of a request, or those that stand in the base branch if it names none.
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
 
-    Parameters
-    ----------
-    workspace, request
-        The project, and which lines.
-    wordings : bool
-        Whether to add other wordings of the one line.
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+def edits_to_measure(workspace: Workspace, request: PromoteRequest) -> list[LineEdit]:
+    """The lines of a request, or those that stand in the base branch if it names none, a tool each.
 
     Raises
     ------
     UsageError
         The request names half of what it must.
     CoreloopError
-        As `proposed_lines` and `standing_lines`.
+        As `coreloop.promote.run.plan_promotion`; or an entry is not about one tool, or lines that stand
+        cannot be removed with proof.
     """
-    if wordings and request.wanted is None:
-        raise UsageError("--wordings is for one line; give --candidate FILE with --id ID")
-    if request == PromoteRequest():
-        return standing_lines(workspace)
-    if (request.tool is None) is (request.wanted is None) or (request.wanted and request.path is None):
-        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
-    return [proposed_lines(workspace, request, wordings=wordings)]
-
-
-def proposed_lines(workspace: Workspace, request: PromoteRequest, *, wordings: bool = False) -> LineEdit:
-    """The lines of proposals that a promotion would add; with ``wordings``, also in other words.
-
-    Raises
-    ------
-    CoreloopError
-        As `coreloop.promote.run.plan_promotion`; or an entry is not about one tool.
-    """
-    proposals = select_proposals(workspace, request, as_proposed=wordings).proposals
-    lines = tuple(line for proposal in proposals for line in proposal.lines)
-    if any(parse_advice(line) is None for line in lines):
-        raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
+    if request != PromoteRequest():
+        if (request.tool is None) is (request.wanted is None) or (request.wanted and request.path is None):
+            raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
+        return [_proposed(workspace, request)]
     with WritableRepository(workspace.root) as repository:
-        edit = _edit(workspace, repository, proposals)
-        if not wordings:
-            return edit
-        (lead,) = proposals
-        worded = [replace(lead, lines=(line,)) for line in wordings_of(lines[0])[1:] if len(lines) == 1]
-        return replace(edit, others=tuple(_edit(workspace, repository, [other]) for other in worded))
+        base_sha = base_commit(repository, workspace.settings.forge.base, fetch=False)
+        return list(_standing(workspace, repository, base_sha))
 
 
-def _edit(workspace: Workspace, repository: WritableRepository, proposals: Sequence[Proposal]) -> LineEdit:
+def _proposed(workspace: Workspace, request: PromoteRequest) -> LineEdit:
+    proposals = select_proposals(workspace, request).proposals
+    if any(proposal.subject is None for proposal in proposals):
+        raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
     settings, lead = workspace.settings, proposals[0]
-    base_sha = base_commit(repository, settings.forge.base, fetch=False)
-    path = repository_path(repository, workspace.root, lead.file)
-    edited = edit_lines(repository, base_sha, path, proposals, settings)
+    with WritableRepository(workspace.root) as repository:
+        base_sha = base_commit(repository, settings.forge.base, fetch=False)
+        path = repository_path(repository, workspace.root, lead.file)
+        edited = edit_lines(repository, base_sha, path, proposals, settings)
     return LineEdit(
         tool=lead.engine,
         keys=tuple(proposal.key for proposal in proposals),
@@ -113,23 +100,9 @@ def _edit(workspace: Workspace, repository: WritableRepository, proposals: Seque
     )
 
 
-def standing_lines(workspace: Workspace) -> list[LineEdit]:
-    """The promoted lines that stand in the base branch, a tool each.
-
-    Raises
-    ------
-    GitError
-        There is no base branch.
-    RefusedError
-        Lines cannot be removed with proof.
-    """
-    with WritableRepository(workspace.root) as repository:
-        base_sha = base_commit(repository, workspace.settings.forge.base, fetch=False)
-        return list(_standing(workspace, repository, base_sha))
-
-
 def _standing(workspace: Workspace, repository: Repository, base_sha: str) -> Iterator[LineEdit]:
     in_effect = [item for item in promotions(repository, repository.log(base_sha)) if not item.reverted]
+    tools = {tool.target: name for name, tool in workspace.settings.tools.items()}
     for target in sorted({item.target for item in in_effect}):
         file, _, symbol = target.partition("::")
         path = repository_path(repository, workspace.root, file)
@@ -139,7 +112,7 @@ def _standing(workspace: Workspace, repository: Repository, base_sha: str) -> It
         if source is None or not lines:
             continue
         yield LineEdit(
-            tool=_tool(target, qualname, workspace.settings),
+            tool=tools.get(target, qualname.rpartition(".")[2]),
             keys=tuple(sorted(item.key for item in in_effect if item.target == target)),
             lines=lines,
             base_sha=base_sha,
@@ -154,7 +127,44 @@ def _is_about_one_tool(line: str) -> bool:
     return parse_advice(line) is not None
 
 
-def _tool(target: str, qualname: str, settings: Settings) -> str:
-    """The tool that coreloop.yaml gives this docstring; else its function's name."""
-    named = (name for name, tool in settings.tools.items() if tool.target == target)
-    return next(named, qualname.rpartition(".")[2])
+def tools_of(schema: object) -> tuple[ToolText, ...]:
+    """The tools of a schema in OpenAI's, Anthropic's or MCP's format; the first of each name."""
+    tools, waiting = dict[str, ToolText](), [schema]
+    while waiting:
+        item = waiting.pop(0)
+        if isinstance(item, list):
+            waiting[:0] = item
+        elif isinstance(item, dict):
+            name, text = item.get("name"), item.get("description")
+            if isinstance(name, str) and isinstance(text, str):
+                tools.setdefault(name, ToolText(name, text, _parameters(item)))
+            else:
+                waiting[:0] = item.values()
+    return tuple(tools.values())
+
+
+def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = ("parameters", "input_schema", "inputSchema")
+    return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
+
+
+def refuse_difference(before: Sequence[ToolText], after: Sequence[ToolText], edit: LineEdit) -> str | None:
+    """Why the tools that two copies serve do not differ by exactly the edit; None if they do."""
+    if [(item.name, item.parameters) for item in before] != [(item.name, item.parameters) for item in after]:
+        return "the two copies of the project have different tools or parameters"
+    pairs = zip(before, after, strict=True)
+    changed = [(old, new) for old, new in pairs if old.description != new.description]
+    if not changed:
+        return "the edit does not change what the model is sent"
+    if len(changed) > 1 or changed[0][0].name not in {edit.tool, bare_name(edit.tool)}:
+        names = ", ".join(old.name for old, _ in changed)
+        return f"the edit also changes what the model is sent for {names}"
+    old, new = (item.description for item in changed[0])
+    files = [content.decode("utf-8", "replace") for content in (edit.without, edit.with_lines)]
+    is_exact = _added(old, new) == _added(*files) and _added(new, old) == _added(*reversed(files))
+    return None if is_exact else "the two descriptions differ by more than the edit"
+
+
+def _added(old: str, new: str) -> Counter[str]:
+    """The words that a text has more than another; frameworks wrap lines and drop dashes, but no words."""
+    return Counter(_WORD.findall(new)) - Counter(_WORD.findall(old))

@@ -21,7 +21,7 @@ from coreloop.learn.proposals.proposal_files import (
     write_night,
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.promote.check_statement import statement_row
+from coreloop.promote.proposal_entry import statement_row
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row
 

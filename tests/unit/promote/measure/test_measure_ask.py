@@ -18,7 +18,7 @@ from coreloop.base.errors import ModelError
 from coreloop.base.project.settings import PriceSettings
 from coreloop.promote.measure.ask_model import Asker, BudgetSpentError, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.with_and_without import ToolText
+from coreloop.promote.measure.measured_lines import ToolText
 from model_stand_in import answers, model_stand_in
 
 TOOLS = (ToolText("update", "Update a ticket.", {"type": "object"}),)
