@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.decorators import FC
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from coreloop.promote.proposal_entry import Proposal
     from coreloop.promote.reach import Reach
     from coreloop.promote.replay import Replay
-    from coreloop.promote.revert import Revert, RevertDone
+    from coreloop.promote.revert import Revert
     from coreloop.promote.run import PromoteRequest, PromoteResult
 
 
@@ -176,7 +177,7 @@ def _revert(wanted: str, *, confirm: bool) -> Output:
     return Output(fields_of(plan, "branch", "path", "message", "lines"), partial(show_revert, plan))
 
 
-def _url(done: "Done | RevertDone") -> str | None:
+def _url(done: "Done") -> str | None:
     return done.pull_request.url if done.pull_request is not None else None
 
 
@@ -323,37 +324,24 @@ def show_revert(plan: "Revert") -> None:
     click.echo("Nothing changed; --confirm pushes the branch and opens the draft.")
 
 
-def show_reverted(done: "RevertDone") -> None:
+def show_reverted(done: "Done") -> None:
     """Print the branch and the pull request of a revert."""
     state = "pushed" if done.fresh else "there already"
     click.echo(f"branch {done.branch} is {state}")
     click.echo(_url(done) or "no new pull request: open it by hand, or merge the one that is open")
 
 
+def _least(name: str, default: int, text: str) -> Callable[[FC], FC]:
+    """The option of a gate."""
+    return click.option(name, type=click.IntRange(0), default=default, show_default=True, help=text)
+
+
 @click.command(cls=Command)
 @click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
 @click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole tool]")
-@click.option(
-    "--min-phase-r-merges",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Fewest merged promotions of Guide text.",
-)
-@click.option(
-    "--min-phase-f-caveats",
-    type=click.IntRange(0),
-    default=2,
-    show_default=True,
-    help="Fewest merged caveats.",
-)
-@click.option(
-    "--min-age-days",
-    type=click.IntRange(0),
-    default=30,
-    show_default=True,
-    help="Fewest days since the first merged promotion.",
-)
+@_least("--min-phase-r-merges", 3, "Fewest merged promotions of Guide text.")
+@_least("--min-phase-f-caveats", 2, "Fewest merged caveats.")
+@_least("--min-age-days", 30, "Fewest days since the first merged promotion.")
 def propose_axis(
     engine: str,
     axis: str | None,
@@ -384,15 +372,15 @@ def propose_axis(
     if result.path is not None:
         did = "wrote" if result.written else "has the section of today already:"
         notes = [f"{did} {result.path}"]
-    return Output(_axis_facts(result), _axis_lines(result.case, now), notes, 0 if result.case.passed else 1)
+    return Output(_axis_facts(result), _axis_lines(result.case), notes, 0 if result.case.passed else 1)
 
 
-def _axis_lines(case: "AxisCase", now: datetime) -> Iterator[str]:
+def _axis_lines(case: "AxisCase") -> Iterator[str]:
     axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
     yield f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}"
     for gate in case.gates:
         yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}"
-    for note in _axis_notes(case, now):
+    for note in _axis_notes(case):
         yield f"  {note}"
     if failed := sum(not gate.passed for gate in case.gates):
         yield f"No proposal: {failed} of {len(case.gates)} gates fail."
@@ -402,13 +390,10 @@ def _verdict(gate: "AxisGate") -> str:
     return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
 
 
-def _axis_notes(case: "AxisCase", now: datetime) -> list[str]:
+def _axis_notes(case: "AxisCase") -> list[str]:
     notes = []
     if case.first_merge is not None:
-        future = (
-            " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
-        )
-        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{future}")
+        notes.append(f"first merge {case.first_merge:%Y-%m-%d}")
     reverted = len(case.evidence) - len(case.counted)
     if reverted:
         notes.append(f"{reverted} reverted, which do not count")

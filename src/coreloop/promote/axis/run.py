@@ -93,13 +93,13 @@ def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tupl
         The document cannot be read or written.
     """
     settings = workspace.settings
-    path = workspace.root / proposal_path(case.engine, case.axis, settings.axis_slugs)
-    old = read_file(path) if path.exists() else None
-    heading = _heading(case, today)
-    if old is not None and heading.encode() in (line.rstrip() for line in old.splitlines()):
+    path = workspace.root / proposal_path(case.engine, case.axis, workspace.settings.axis_slugs)
+    heading = f"## {today.isoformat()}: {_subject(case)}"
+    old = read_file(path) if path.exists() else introduction(case, workspace.settings).encode()
+    if heading.encode() in (line.rstrip() for line in old.splitlines()):
         return path, False
-    new = _joined(old if old is not None else introduction(case, settings).encode(), section(case, heading))
-    write_public(path, new)
+    gap = "\n" if old.endswith(b"\n") else "\n\n"
+    write_public(path, old + f"{gap}{section(case, heading)}".encode())
     return path, True
 
 
@@ -144,19 +144,9 @@ def section(case: AxisCase, heading: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _joined(old: bytes, new: str) -> bytes:
-    """Append the new text after a blank line, with the line ends of the old bytes."""
-    text = f"\n{new}" if old.endswith(b"\n") or not old else f"\n\n{new}"
-    return old + (text.replace("\n", "\r\n") if b"\r\n" in old else text).encode()
-
-
 def _subject(case: AxisCase) -> str:
     scope = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
     return f"{escape_markdown(case.engine)}, {scope}"
-
-
-def _heading(case: AxisCase, today: date) -> str:
-    return f"## {today.isoformat()}: {_subject(case)}"
 
 
 def _axis_task(case: AxisCase) -> str:
