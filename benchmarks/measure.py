@@ -20,25 +20,18 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.measure.ask_model import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.measured_lines import LineEdit, ToolText, refuse_difference
+from coreloop.promote.measure.measured_lines import MeasuredLines, ToolText, refuse_difference
 from coreloop.promote.measure.run import Prepared, measure
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})
 LINE = "priority: one of high, low, normal, urgent"
-SOURCE = 'def update(priority: str) -> None:\n    """Update.\n\n    Soon.{}\n    """\n'
-LINE_EDIT = LineEdit(
-    tool="update",
-    keys=("k",),
-    lines=(f"- {LINE}",),
-    base_sha="",
-    path="shop.py",
-    file="shop.py",
-    without=SOURCE.format("").encode(),
-    with_lines=SOURCE.format(f"\n\n    - {LINE}").encode(),
-)
+SOURCE = b'def update(priority: str) -> None:\n    """Update.\n\n    Soon.\n    """\n'
+EDIT = put_lines(SOURCE, "update", [f"- {LINE}"])
+assert isinstance(EDIT, Edited)
 ICC = 0.79
 """Correlation of the answers to one question, measured on repeated runs of one task."""
 Chances = Callable[[float, bool], float]
@@ -134,7 +127,7 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
         replies = Path(folder, "replies.jsonl")
         for _ in range(MAX_GOES):
             prepared = Prepared(
-                edit=LINE_EDIT,
+                subject=MeasuredLines("update", (), ("LINE",), "scripted"),
                 asker=Asker(ModelCaller(Ladder([model])), replies),
                 contexts=CallContexts(tuple(about), tuple(controls)),
                 base=(base,),
@@ -167,8 +160,8 @@ def served_wrongly(seed: int) -> str:
         (base, (edited[0],)),
         (base, (replace(edited[0], parameters={"type": "object"}), base[1])),
     ]
-    assert refuse_difference(base, edited, LINE_EDIT) is None
-    return "unavailable" if refuse_difference(*draw.choice(wrong), LINE_EDIT) else "measured"
+    assert refuse_difference(base, edited, EDIT, "update") is None
+    return "unavailable" if refuse_difference(*draw.choice(wrong), EDIT, "update") else "measured"
 
 
 def _context(kind: str, number: int) -> CallContext:

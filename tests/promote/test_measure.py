@@ -97,13 +97,6 @@ def test_a_line_that_helps_says_so_in_the_pull_request(
     assert "T-1" not in (helpdesk / "data" / "audit" / "measured.jsonl").read_text()
 
 
-def promoted(folder: Path) -> str:
-    """The branch of the only promotion."""
-    names = output(folder, "git", "branch", "--format=%(refname:short)")
-    (branch,) = (name for name in names if name.startswith("skill/"))
-    return branch
-
-
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
     helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
@@ -223,23 +216,3 @@ def test_a_reply_that_is_slower_than_the_settings_allow_ends_it(
     done = command(helpdesk, "measure", *entry(helpdesk))
     assert done.returncode == 5
     assert "1 s" in done.stderr
-
-
-def test_lines_that_stand_are_measured(helpdesk: Path, model: ModelStandIn, command: Command) -> None:
-    obeys(model, with_line="high", without="critical")
-    assert command(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example"]
-    output(helpdesk, *git, "merge", "--no-ff", "-m", "Merge", promoted(helpdesk))
-    done = command(helpdesk, "measure", "--all")
-    assert done.returncode == 0, done.stderr
-    assert "helps" in done.stdout
-    obeys(model, with_line="critical", without="high")
-    settings = helpdesk / "coreloop.yaml"
-    settings.write_text(settings.read_text().replace("here:m", "here:other"))
-    done = command(helpdesk, "measure", "--all")
-    assert (done.returncode, "hurts" in done.stdout) == (1, True)
-
-
-def output(folder: Path, *words: str) -> list[str]:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.split()

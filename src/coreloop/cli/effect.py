@@ -18,7 +18,7 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable, wrapped
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, verbose_option
-from coreloop.cli.output import Command, Output, show
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 )
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
 @click.option("--confirm", is_flag=True, help="Allow asking a model on another machine.")
-@click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
 def measure(
     tool: str | None,
     candidate: Path | None,
@@ -47,8 +46,7 @@ def measure(
     contexts: int | None,
     budget_usd: float | None,
     confirm: bool,
-    is_all: bool,
-) -> None:
+) -> Output:
     """Measure whether a line makes a model call a tool right, before it is merged.
 
     Asks CORELOOP_MODEL for the next call on recorded requests, with the description as it is and with the
@@ -57,32 +55,26 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
-    from coreloop.promote.measure.measured_lines import edits_to_measure
-    from coreloop.promote.measure.run import MeasureOptions, Prepared, measure_and_keep, prepare
-    from coreloop.promote.run import PromoteRequest
+    from coreloop.promote.measure.measurement import keep
+    from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
+    from coreloop.promote.measure.run import measure as ask
+    from coreloop.promote.run import PromoteRequest, select_proposals
 
-    workspace, request = open_workspace(Path.cwd()), PromoteRequest(path=candidate, wanted=wanted, tool=tool)
-    if is_all is not (request == PromoteRequest()):
-        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
+    if (tool is None) is (wanted is None) or (wanted and candidate is None):
+        raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
+    workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
+    request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     options = MeasureOptions(n_about=contexts, budget_usd=budget_usd, confirmed=confirm)
-    edits, is_harm, now = edits_to_measure(workspace, request), False, datetime.now(UTC)
-    if not edits:
-        click.echo("no promoted line stands in the base branch", err=True)
-    for edit in edits:
-        prepared = prepare(workspace, edit, options, environ=os.environ, now=now)
-        n_contexts = 0
-        if isinstance(prepared, Prepared):
-            show_estimate(prepared)
-            n_contexts = prepared.n_contexts
-            if not prepared.may_ask:
-                continue
-        with click.progressbar(length=n_contexts, file=sys.stderr, hidden=not n_contexts) as bar:
-            measured = measure_and_keep(
-                workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
-            )
-        show(Output(measured, partial(show_measured, measured)))
-        is_harm |= measured.verdict == "hurts"
-    click.get_current_context().exit(int(is_harm))
+    proposals = select_proposals(workspace, request).proposals
+    measured = prepare(workspace, proposals, options, environ=os.environ, now=now)
+    if isinstance(measured, Prepared):
+        show_estimate(measured)
+        if not measured.may_ask:
+            return Output(None, ())
+        with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
+            measured = ask(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
+    keep(workspace, measured)
+    return Output(measured, partial(show_measured, measured), code=int(measured.verdict == "hurts"))
 
 
 _STYLES = {"helps": "green", "hurts": "red"}
@@ -95,7 +87,7 @@ def show_estimate(prepared: "Prepared") -> None:
     cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
     known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
     click.echo(
-        f"asks {printable(prepared.model)} {number_of(left, 'question')} at most, {cost}{known}",
+        f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most, {cost}{known}",
         err=True,
     )
     if not prepared.may_ask:

@@ -266,7 +266,7 @@ def _selectors(text: str) -> tuple[tuple[str, str | None], ...]:
 def _first_merge(
     evidence: Iterable[PromotionEvidence], history: History, *, now: datetime
 ) -> datetime | None:
-    """When the first promotion of Phase R that is in effect came to the branch, corrected for wrong clocks."""
+    """When the first promotion of Phase R that is in effect came to the branch, whatever clocks said."""
     in_effect = [item.promotion for item in evidence if not item.promotion.reverted]
     first = next((promotion for promotion in in_effect if promotion.phase == "R"), None)
     places = (merge.place for merge in history.merges if merge.promotion == first)

@@ -92,7 +92,6 @@ def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tupl
     WorkspaceError
         The document cannot be read or written.
     """
-    settings = workspace.settings
     path = workspace.root / proposal_path(case.engine, case.axis, workspace.settings.axis_slugs)
     heading = f"## {today.isoformat()}: {_subject(case)}"
     old = read_file(path) if path.exists() else introduction(case, workspace.settings).encode()

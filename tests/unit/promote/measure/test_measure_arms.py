@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.measure.measured_lines import LineEdit, refuse_difference, tools_of
+from coreloop.promote.measure.measured_lines import refuse_difference, tools_of
 from coreloop.promote.tool_schemas import SchemaCommand, read_schema
 
 SOURCE = '''"""Tools."""
@@ -25,21 +25,10 @@ FAITHFUL = "{name: inspect.getdoc(tools[name]) for name in tools}"
 """The description of each tool, as an expression."""
 
 
-def line_edit() -> LineEdit:
-    outcome = put_lines(
-        SOURCE.encode(), "update", [LINE], section=None, style="numpydoc", width=100, is_ours=bool
-    )
+def line_edit() -> Edited:
+    outcome = put_lines(SOURCE.encode(), "update", [LINE], width=100)
     assert isinstance(outcome, Edited)
-    return LineEdit(
-        tool="update",
-        keys=("k",),
-        lines=(LINE,),
-        base_sha="",
-        path="shop.py",
-        file="shop.py",
-        without=outcome.old,
-        with_lines=outcome.source,
-    )
+    return outcome
 
 
 def refused(expression: str, folder: Path) -> str | None:
@@ -50,11 +39,11 @@ def refused(expression: str, folder: Path) -> str | None:
     )
     command = SchemaCommand((sys.executable, "-c", script), "a script", sys.executable)
     edit, tools = line_edit(), []
-    for name, content in (("without", edit.without), ("with", edit.with_lines)):
+    for name, content in (("without", edit.old), ("with", edit.source)):
         (folder / name).mkdir()
-        (folder / name / edit.file).write_bytes(content)
+        (folder / name / "shop.py").write_bytes(content)
         tools.append(tools_of(read_schema(command, folder / name)))
-    return refuse_difference(*tools, edit)
+    return refuse_difference(*tools, edit, "update")
 
 
 def test_one_description_that_changed_by_the_edit_is_measured(tmp_path: Path) -> None:
