@@ -11,7 +11,7 @@ import pytest
 
 from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import Tool, resolve_tools
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.lost_sections import SECTIONS, docstring_sections
 from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from retail_shop import SHOP, Shop, descriptions, git, output
@@ -277,7 +277,7 @@ def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) ->
     line, tool = STATEMENTS["presence"]
     file = shop.folder / shop.statement(line, tool)["suggested_append"]["target_file"]
     path = shop.folder / file
-    edited = append_to_section(path.read_bytes(), tool, "Caveats", [f"- {line}"])
+    edited = put_lines(path.read_bytes(), tool, [f"- {line}"], section="Caveats")
     assert isinstance(edited, Edited)
     path.write_bytes(edited.source)
     git(shop.folder, "commit", "--quiet", "--all", "--message=somebody wrote it")

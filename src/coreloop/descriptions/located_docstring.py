@@ -109,20 +109,6 @@ def read_literal(text: str, start: int, end: int) -> StringLiteral:
     )
 
 
-def unescaped(text: str) -> str:
-    """A text with Python's escapes resolved, where they are valid."""
-    return _ESCAPE.sub(lambda match: _meaning_or_text(match.group()), text)
-
-
-def _meaning_or_text(escape: str) -> str:
-    if escape[0] == "\r":
-        return "\n"
-    try:
-        return _meaning(escape)
-    except SyntaxError:  # a torn \x or an unknown \N{…}
-        return escape
-
-
 @lru_cache(maxsize=1024)
 def _meaning(escape: str) -> str:
     if escape[1] in "\r\n":
@@ -147,7 +133,7 @@ class Located:
     Attributes
     ----------
     layout : Layout
-        Scanned for the requested sections.
+        Scanned for the requested sections, ``asked``.
     indent : str
         White space for new lines if the docstring has only one line.
     """
@@ -159,6 +145,7 @@ class Located:
     literal: StringLiteral
     layout: Layout
     indent: str
+    asked: tuple[str, ...]
 
 
 def docstring_node(definition: Definition) -> ast.Constant | None:
@@ -186,8 +173,8 @@ def locate(source: SourceText, place: DocstringPlace, *, asked: Collection[str] 
     if literal.value != node.value:
         raise UnprovenError("the docstring's position in the file cannot be determined")
     indent = _indent(source, definition.node.body[0])
-    layout = scan(literal.value, asked=asked)
-    return Located(place, source, definition, node, literal, layout, indent if literal.triple else "")
+    layout, indent = scan(literal.value, asked=asked), indent if literal.triple else ""
+    return Located(place, source, definition, node, literal, layout, indent, tuple(asked))
 
 
 def _indent(source: SourceText, node: ast.stmt) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from coreloop.base.errors import GitError, UsageError
+from coreloop.base.errors import GitError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.promotion_settings import DocstringSettings
@@ -220,17 +220,6 @@ class FileReport:
     shapes: tuple[Shape, ...] = ()
     lost: tuple[Loss, ...] = ()
     unreadable: str | None = None
-
-
-def split_target(target: str) -> tuple[Path, str, int | None]:
-    """Parse ``path.py::qualname`` or ``path.py::qualname:LINE``."""
-    file, marker, name = target.rpartition("::")
-    qualname, _, line = name.partition(":")
-    if not (marker and file and qualname) or (line and not line.isdecimal()):
-        raise UsageError(
-            f"{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE"
-        )
-    return Path(file), qualname, int(line) if line else None
 
 
 def check_files(

@@ -213,9 +213,7 @@ def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequ
     first = next((_flat(line) for line in edited.before.splitlines() if line.strip()), "")
     if not first or first in _flat(description):
         return None
-    end = edited.offset + len(edited.inserted)
-    tree = parse(edited.source[: edited.offset] + edited.source[end:])
-    place = description_elsewhere(tree, edited.line)
+    place = description_elsewhere(parse(edited.old), edited.line)
     why = f"but set by {place}" if place else "so no edit of it reaches the model"
     finding = f"the description of {tool} does not come from its docstring, {why}"
     if not missing:

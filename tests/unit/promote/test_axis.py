@@ -14,7 +14,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.axis.axis_gates import (
     AxisCase,
     AxisRequest,
@@ -56,7 +56,7 @@ class History:
         self.n += 1
         line = line.replace("topic", f"topic{self.n}")
         section = "Guide" if phase == "R" else "Caveats"
-        edited = append_to_section((self.project.root / file).read_bytes(), symbol, section, (line,))
+        edited = put_lines((self.project.root / file).read_bytes(), symbol, (line,), section=section)
         assert isinstance(edited, Edited)
         message = self.message(phase, target or f"{file}::{symbol}")
         return self.project.commit({file: edited.source}, message, **clock(at))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.reach import find_elsewhere
 from rows import each_row
 
@@ -20,7 +20,7 @@ BODY = """(order_id: str) -> str:
 
 def edited(above: str, below: str = "", definition: str = "def find_orders") -> Edited:
     source = above + definition + BODY.format(quotes='"""') + below
-    outcome = append_to_section(source.encode(), "find_orders", "Guide", LINES)
+    outcome = put_lines(source.encode(), "find_orders", LINES, section="Guide")
     assert isinstance(outcome, Edited)
     return outcome
 

@@ -11,7 +11,7 @@ import pytest
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, Unmeasured, compare_descriptions, measure_reach
@@ -19,7 +19,7 @@ from coreloop.promote.tool_schemas import find_description, schema_command
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 
-OUTCOME = append_to_section(SOURCE, "analysis", "Guide", LINES)
+OUTCOME = put_lines(SOURCE, "analysis", LINES, section="Guide")
 assert isinstance(OUTCOME, Edited)
 EDITED: Edited = OUTCOME
 PRELUDE = "import inspect, json, sys; from tools.finance import analysis; text = inspect.getdoc(analysis); "

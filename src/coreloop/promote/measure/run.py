@@ -201,9 +201,7 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
         base = [prepared.share(prepared.questions(item, prepared.base)) for item in about[:N_FIRST]]
         stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
-            harm = compare_pairs(
-                prepared.pairs(about[:N_FIRST], on_progress)
-            )
+            harm = compare_pairs(prepared.pairs(about[:N_FIRST], on_progress))
             if judge_difference(harm) is MeasureVerdict.HURTS:
                 return subject.measured(MeasureVerdict.HURTS, now, gold=stated, about=harm)
         if verdict is not None:
