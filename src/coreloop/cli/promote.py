@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
     from coreloop.promote.proposal_entry import Proposal
-    from coreloop.promote.reach import Reach
+    from coreloop.promote.reach import Measured
     from coreloop.promote.replay import Replay
     from coreloop.promote.revert import Revert
     from coreloop.promote.run import PromoteRequest, PromoteResult
@@ -277,16 +277,13 @@ def _show_next(result: "PromoteResult", plan: "Plan") -> None:
     click.echo(f"  git switch {plan.base} && git merge {branch}")
 
 
-def _show_reach(reach: "Reach") -> None:
-    from coreloop.promote.pull_request_text import cap_line
-    from coreloop.promote.reach import Unmeasured
-
-    if isinstance(reach, Unmeasured):
+def _show_reach(reach: "Measured | None") -> None:
+    if reach is None:
         click.echo("reach    unmeasured")
         return
     click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}")
-    for cap in reach.caps:
-        click.echo(f"         {cap_line(cap)}")
+    for line in reach.cap_lines():
+        click.echo(f"         {line}")
 
 
 def _show_text(heading: str, text: str) -> None:
@@ -306,10 +303,8 @@ def _facts(plan: "Plan") -> dict[str, object]:
     }
 
 
-def _reach_facts(reach: "Reach") -> dict[str, object]:
-    from coreloop.promote.reach import Unmeasured
-
-    if isinstance(reach, Unmeasured):
+def _reach_facts(reach: "Measured | None") -> dict[str, object]:
+    if reach is None:
         return {"measured": False}
     return {"measured": True, **fields_of(reach, "ok", "source", "missing", "caps", "elsewhere")}
 

@@ -21,7 +21,7 @@ from coreloop.promote.measure.measurement import Measurement, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import Reach, Unmeasured, measure_reach
+from coreloop.promote.reach import UNMEASURED, Measured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
@@ -38,7 +38,7 @@ class Overrides:
     harm: bool = False
 
 
-def _ignore(_: Reach) -> None:
+def _ignore(_: Measured | None) -> None:
     pass
 
 
@@ -77,7 +77,7 @@ class Promoting:
     reopened: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
     worth: Worth = NOTHING_KNOWN
-    on_reach: Callable[[Reach], None] = _ignore
+    on_reach: Callable[[Measured | None], None] = _ignore
 
     @property
     def lead(self) -> Proposal:
@@ -122,6 +122,8 @@ class Plan:
         Why it cannot be carried out; empty if it can.
     notes : tuple of str
         Failed checks that were allowed.
+    reach : Measured or None
+        What the model receives; None if coreloop.yaml does not say how to read it.
     measured : Measurement, optional
         What a model does with the lines, if they were measured.
     """
@@ -132,7 +134,7 @@ class Plan:
     base_sha: str
     section: str | None
     edited: Edited
-    reach: Reach
+    reach: Measured | None
     replay: Replay
     branch: str
     obstacles: tuple[str, ...]
@@ -259,11 +261,11 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
-def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Reach:
+def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
     lead, settings = promoting.lead, promoting.workspace.settings.reach
     command = schema_command(settings, promoting.workspace.root)
     if command is None:
-        return Unmeasured()
+        return None
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
@@ -276,11 +278,11 @@ def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Reach:
 
 
 def _weigh(
-    reach: Reach, replay: Replay, measured: Measurement | None, overrides: Overrides
+    reach: Measured | None, replay: Replay, measured: Measurement | None, overrides: Overrides
 ) -> tuple[list[str], list[str]]:
     """The obstacles, and the notes about allowed checks."""
-    obstacles = list(reach.forbidden)
-    doubts = [(doubt, "unreached", overrides.unreached) for doubt in reach.doubts]
+    forbidden, doubted = (reach.forbidden, reach.doubts) if reach is not None else ((), (UNMEASURED,))
+    obstacles, doubts = list(forbidden), [(doubt, "unreached", overrides.unreached) for doubt in doubted]
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
     elif replay.verdict not in _GOES_ON:

@@ -1,11 +1,10 @@
 """Asking the example questions again, and comparing the agent's steps with the pattern. Fails closed."""
 
-import os
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
@@ -15,10 +14,11 @@ import msgspec
 
 from coreloop.base.files import append_private
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
+from coreloop.base.project.promotion_settings import ReplaySettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
-from coreloop.observe.reading.decode import Skipped, call_step, decode_line
+from coreloop.observe.reading.decode import RecordLine, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import worked
 from coreloop.promote.proposal_entry import Proposal, read_proposal
@@ -30,7 +30,6 @@ _REASONS: Final = {
     "unreachable": "the endpoint cannot be reached",
     "too_long": "the answer is too long",
 }
-_NO_RECORD: Final = "the request's record did not appear in the audit log in time"
 _OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
 
@@ -89,106 +88,52 @@ class UnusableAnswerError(Exception):
     """An answer without information about the sequence; the text is the reason."""
 
 
-class HttpEndpoint:
-    """The endpoint of coreloop.yaml.
-
-    Parameters
-    ----------
-    url : str
-        Takes ``{"question", "stream": false, "origin": "replay"}``. Redirects are not followed and proxies
-        not used, so questions go only to this address.
-    timeout_s : float
-        Limit per question, from name resolution to the last byte of the answer.
-    """
-
-    def __init__(self, url: str, *, timeout_s: float) -> None:
-        self._url = url
-        self._timeout_s = timeout_s
-        self._client = HttpClient()
-
-    def __enter__(self) -> "HttpEndpoint":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.__exit__()
-
-    def ask(self, question: str) -> AnswerFields:
-        """Ask once; raises `UnusableAnswerError` without a usable answer."""
-        body = {"question": question, "stream": False, "origin": "replay"}
-        mark = {"X-Coreloop-Replay": "1"}
-        request = HttpRequest(method="POST", url=self._url, json=body, headers=mark)
-        try:
-            answer = self._client.exchange(request, timeout_s=self._timeout_s, max_bytes=_MAX_ANSWER_BYTES)
-        except ExchangeError as error:
-            raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
-        if answer.status != 200:
-            raise UnusableAnswerError(f"the endpoint answered {answer.status}")
-        try:
-            return msgspec.json.decode(answer.content, type=AnswerFields)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UnusableAnswerError("the answer is not JSON of the expected form") from error
+def _ask(client: HttpClient, settings: ReplaySettings, question: str) -> AnswerFields:
+    """Ask the endpoint once; redirects are not followed and proxies not used."""
+    request = HttpRequest(
+        method="POST",
+        url=settings.url or "",
+        json={"question": question, "stream": False, "origin": "replay"},
+        headers={"X-Coreloop-Replay": "1"},
+    )
+    try:
+        answer = client.exchange(request, timeout_s=settings.timeout_s, max_bytes=_MAX_ANSWER_BYTES)
+    except ExchangeError as error:
+        raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
+    if answer.status != 200:
+        raise UnusableAnswerError(f"the endpoint answered {answer.status}")
+    try:
+        return msgspec.json.decode(answer.content, type=AnswerFields)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnusableAnswerError("the answer is not JSON of the expected form") from error
 
 
-class AuditLog:
-    """The log of the answered requests, for endpoints that return only a request's id.
+def _recorded(folder: Path, request_id: str, timeout_s: float) -> AnswerFields:
+    """Wait for the record of a request, for endpoints that return only its id; any file may be the newest."""
+    records, looked_at = list[AnswerFields](), dict[Path, int]()
 
-    Each file is read incrementally.
-    """
+    def look() -> bool:
+        for path in folder.glob("*.jsonl"):
+            with suppress(OSError):  # deleted meanwhile, or unreadable
+                changed_ns = path.stat().st_mtime_ns
+                if looked_at.get(path) != changed_ns:
+                    looked_at[path] = changed_ns
+                    records.extend(_records(path, request_id))
+        return bool(records)
 
-    def __init__(self, folder: Path, timeout_s: float) -> None:
-        self._folder = folder
-        self._timeout_s = timeout_s
-        self._read_to: dict[Path, int] = {}
-        self._seen: dict[str, AnswerFields] = {}
+    if not wait_until(look, within_s=timeout_s, pause_s=_POLL_S):
+        raise UnusableAnswerError("the request's record did not appear in the audit log in time")
+    return records[-1]
 
-    def steps(self, request_id: str) -> AnswerFields:
-        """Wait for the record of a request."""
-        deadline = time.monotonic() + self._timeout_s
-        if not wait_until(
-            lambda: self._is_seen(request_id, deadline), within_s=self._timeout_s, pause_s=_POLL_S
-        ):
-            raise UnusableAnswerError(_NO_RECORD)
-        return self._seen[request_id]
 
-    def _is_seen(self, request_id: str, deadline: float) -> bool:
-        for path in self._newest_first():
-            self._read_on(path, deadline)
-            if request_id in self._seen:
-                return True
-        return False
-
-    def _newest_first(self) -> list[Path]:
-        """Files by modification time: the server's current file may not be the last by name."""
-        files: list[tuple[float, Path]] = []
-        for path in self._folder.glob("*.jsonl"):
-            with suppress(OSError):  # deleted meanwhile
-                if path.is_file():
-                    files.append((path.stat().st_mtime, path))
-        return [path for _, path in sorted(files, reverse=True)]
-
-    def _read_on(self, path: Path, deadline: float) -> None:
-        try:
-            with path.open("rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                start = self._read_to.get(path, 0)
-                file.seek(start if start <= size else 0)  # shorter: the file was replaced
-                for line in iter(file.readline, b""):
-                    if time.monotonic() > deadline:
-                        raise UnusableAnswerError(_NO_RECORD)
-                    if not line.endswith(b"\n"):
-                        break  # still being written
-                    self._read_to[path] = file.tell()
-                    self._note(line)
-        except OSError:
-            return  # an unreadable file counts as a missing record
-
-    def _note(self, line: bytes) -> None:
-        decoded = decode_line(line, replays=True)
-        if not isinstance(decoded, Skipped) and (request_id := decoded.fields.request_id):
-            fields = decoded.fields
-            self._seen[request_id] = AnswerFields(
-                fields.tool_calls or [], fields.tool_sequence_hash, request_id, fields.tool_calls_omitted
-            )
+def _records(path: Path, request_id: str) -> Iterator[AnswerFields]:
+    with path.open("rb") as file:
+        for line in file:
+            decoded = decode_line(line, replays=True) if request_id.encode() in line else None
+            if isinstance(decoded, RecordLine) and decoded.fields.request_id == request_id:
+                fields = decoded.fields
+                calls, omitted = fields.tool_calls or [], fields.tool_calls_omitted
+                yield AnswerFields(calls, fields.tool_sequence_hash, request_id, omitted)
 
 
 def verify(
@@ -242,14 +187,14 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
         return _unasked("the proposal has no example question")
     results = list[ReplayRun]()
     selectors = workspace.settings.selectors()
-    audit_log = AuditLog(workspace.records_dir, settings.timeout_s)
-    with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
+    recorded = partial(_recorded, workspace.records_dir, timeout_s=settings.timeout_s)
+    with HttpClient() as client:
         for number in range(runs or settings.runs):
             try:
-                answer = endpoint.ask(questions[number % len(questions)])
+                answer = _ask(client, settings, questions[number % len(questions)])
                 if answer.request_id is not None:
                     append_private(workspace.replays_file, [" ".join(answer.request_id.split())])
-                results.append(_compare(answer, proposal.steps, selectors, audit_log))
+                results.append(_compare(answer, proposal.steps, selectors, recorded))
             except UnusableAnswerError as reason:
                 results.append(ReplayRun(None, str(reason)))
     return Replay(weigh_runs(results), tuple(results))
@@ -290,7 +235,7 @@ def _compare(
     answer: AnswerFields,
     steps: Sequence[str],
     selectors: Mapping[str, Sequence[str]],
-    audit_log: AuditLog,
+    recorded: Callable[[str], AnswerFields],
 ) -> ReplayRun:
     expected = hash_sequence(">".join(steps))
     if answer.tool_calls is None and answer.tool_sequence_hash == expected:
@@ -300,7 +245,7 @@ def _compare(
             # other steps between the pattern's are allowed, but a hash does not show them
             differs = answer.tool_sequence_hash is not None
             raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
-        answer = audit_log.steps(answer.request_id)
+        answer = recorded(answer.request_id)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
     agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if worked(call)])
     if not agrees and answer.tool_calls_omitted:

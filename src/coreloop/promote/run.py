@@ -18,7 +18,7 @@ from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import Worth, wasted_by_key
 from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.plan import Overrides, Plan, Promoting
-from coreloop.promote.reach import Reach
+from coreloop.promote.reach import Measured
 from coreloop.promote.reach_log import ReachOutcome, append_reach
 from coreloop.promote.replay import ask_again, ask_nobody
 from coreloop.promote.select import Selection, select_entry, select_tool
@@ -146,10 +146,11 @@ def confirm_promotion(
     """
     selection = select_proposals(workspace, request)
 
-    def record(reach: Reach) -> None:  # for status, which detects a check that refuses everything
+    def record(reach: Measured | None) -> None:  # for status, which detects a check that refuses everything
+        ok = reach is not None and reach.ok
         try:
             for proposal in selection.proposals:
-                append_reach(workspace.reach_file, ReachOutcome(now, proposal.key, reach.ok))
+                append_reach(workspace.reach_file, ReachOutcome(now, proposal.key, ok))
         except WorkspaceError as error:
             warn(f"{error}; status will not count this reach check")
 

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from coreloop.base.git.trailers import NAMES
 from coreloop.base.project.settings import Settings
 from coreloop.promote.proposal_entry import Proposal, read_proposal
-from coreloop.promote.pull_request_text import body, branch_name, cap_line, commit_message, pull_request_title
-from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions
+from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
+from coreloop.promote.reach import Measured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from merging import read_trailers
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
-from rows import each_row
 
 REPRODUCED = Replay(
     ReplayVerdict.REPRODUCED,
@@ -124,21 +123,9 @@ def test_question_is_in_no_word(proposal: Proposal) -> None:
 
 
 def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> None:
-    text = body([proposal], Unmeasured(), REPRODUCED, section=None)
+    text = body([proposal], None, REPRODUCED, section=None)
     assert "## What the model receives\n\nUnmeasured: coreloop.yaml has no `reach:`" in text
     assert "docstring" not in text.partition("## What")[2].partition("##")[0]
-
-
-@each_row(
-    ("cap", "line"),
-    [
-        (Cap("x", 9999, 0, 0), "x takes 9,999 characters; the description is within the limit."),
-        (Cap("m", 9, 2, 1), "m takes 9 characters; the description is 2 characters too long: requests fail."),
-        (Cap("x", 3, 1, 0), "x takes 3 characters; the description is 1 character too long: requests fail."),
-    ],
-)  # fmt: skip
-def test_cap_is_told_in_one_line(cap: Cap, line: str) -> None:
-    assert cap_line(cap) == line
 
 
 HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"
