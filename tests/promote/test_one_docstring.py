@@ -18,8 +18,7 @@ from coreloop.guard.github import gather
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote
 from coreloop.promote.plan import Overrides, Plan
-from coreloop.promote.run import PromoteRequest, plan_promotion, prepare_promotion
-from coreloop.promote.select import Selection, select_tool
+from coreloop.promote.run import PromoteRequest, Selection, plan_promotion, prepare_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (

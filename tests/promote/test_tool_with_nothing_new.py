@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, append_verdict
-from coreloop.promote.select import select_tool
+from coreloop.promote.run import select_tool
 from promoting import (
     counterexample,
     hush_git,

@@ -12,7 +12,6 @@ import click
 from click.decorators import FC
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
@@ -111,9 +110,6 @@ def promote(
     if confirm:
         return _confirm(workspace, request)
     planned = plan_promotion(workspace, request)
-    if planned.n_replayed:
-        requests = number_of(planned.n_replayed, "replayed request")
-        click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
     show_left_out(planned.left_out, verbose=verbose)
     plan = planned.plan
     return Output(_facts(plan), partial(show_plan, plan, verbose=verbose), code=int(bool(plan.obstacles)))

@@ -25,9 +25,8 @@ from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.declared_words import BaseNames, Named, Words, refuse_words
 from coreloop.learn.proposals.equal_wordings import keys_of
-from coreloop.learn.proposals.proposal_files import read_every_night
 from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
 """The weakest first; from the third on, a line gives way only to one that is worth more."""
@@ -54,9 +53,7 @@ NOTHING_KNOWN: Final = Worth()
 
 def wasted_by_key(workspace: Workspace) -> dict[str, float]:
     """Calls wasted per 1,000 requests, by the key of each statement as it was last proposed."""
-    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
-    documents = sorted(nights, key=lambda document: document.generated_at)
-    return {entry.key: entry.wasted for document in documents for entry in document.statements}
+    return {entry.key: entry.wasted for night in nights_by_age(workspace) for entry in night.statements}
 
 
 def edit_lines(

@@ -18,8 +18,8 @@ from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired,
 from coreloop.base.messages import number_of
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.plan import Plan, Promoting, base_commit, make_plan
+from coreloop.promote.proposal_entry import read_by_keys
 from coreloop.promote.replay import Replay, ReplayVerdict
-from coreloop.promote.select import read_by_keys
 
 _LOOK_BACK_DAYS: Final = 365  # chosen: a closed pull request of last year still means no
 

@@ -85,20 +85,14 @@ def prepare_drafts(
     WorkspaceError
         The file is absent or unreadable.
     """
-    confirm = partial(
-        confirm_promotion,
-        workspace,
-        environ=environ,
-        now=now,
-        warn=warn,
-        connect=partial(connect_prepared, folder),
-    )
+    connect = partial(connect_prepared, folder)
+    confirm = partial(confirm_promotion, environ=environ, now=now, warn=warn, connect=connect)
     for entry in read_candidates(path).entries:
         if not entry.suggested_append or not entry.suggested_append.target_file:
             yield DraftOutcome(entry.id, DraftState.NO_TEXT, _why_no_text(entry))
             continue
         try:
-            done = confirm(PromoteRequest(path=path, wanted=entry.id)).done
+            done = confirm(workspace, PromoteRequest(path=path, wanted=entry.id)).done
         except CoreloopError as error:
             reason = "; ".join([str(error), *getattr(error, "__notes__", [])])
             state = DraftState.IN_REVIEW if isinstance(error, HumanDecidesError) else DraftState.REFUSED
@@ -124,14 +118,12 @@ def prepare_retirements(
     for effect in due:
         id, why = " ".join(effect.change.ids), effect.why_retire
         if branch_of(effect.change) in closed:
-            closed_by_hand = "a person closed the draft that retires it"
-            yield DraftOutcome(id, DraftState.IN_REVIEW, closed_by_hand)
+            yield DraftOutcome(id, DraftState.IN_REVIEW, "a person closed the draft that retires it")
             continue
         try:
             done = confirm_revert(workspace, effect, environ=environ, connect=connect)
         except CoreloopError as error:
-            by_hand = isinstance(error, RefusedError)
-            state = DraftState.IN_REVIEW if by_hand else DraftState.REFUSED
+            state = DraftState.IN_REVIEW if isinstance(error, RefusedError) else DraftState.REFUSED
             yield DraftOutcome(id, state, f"should go, since {why}; {error}")
         else:
             is_new = done.pull_request is not None
@@ -235,28 +227,32 @@ class PreparedDrafts:
 
     def _prepared(self) -> Iterator[PullRequest]:
         for path in sorted(self._folder.glob("*.json")):
-            fields = json.loads(path.read_bytes())
-            yield PullRequest(
-                number=-int(path.stem),
-                url=fields["head"],
-                title=fields["title"],
-                state="open",
-                draft=True,
-                branch=fields["head"],
-                base=fields["base"],
-                head_sha="",
-                same_repo=True,
-                merged=False,
-                created_at=datetime.max.replace(tzinfo=UTC),
-                body=fields["body"],
-            )
+            yield _draft(-int(path.stem), **json.loads(path.read_bytes()))
 
     def _write(self, branch: str, base: str, title: str, body: str) -> PullRequest:
         prepared = {pull.branch: -pull.number for pull in self._prepared()}
         number = prepared.get(branch, len(prepared) + 1)
         fields = {"head": branch, "base": base, "title": title, "body": body}
         write_private(self._folder / f"{number}.json", json.dumps(fields).encode())
-        return next(pull for pull in self._prepared() if pull.branch == branch)
+        return _draft(-number, **fields)
+
+
+def _draft(number: int, *, head: str, base: str, title: str, body: str) -> PullRequest:
+    """A pull request that is not opened yet."""
+    return PullRequest(
+        number=number,
+        url=head,
+        title=title,
+        state="open",
+        draft=True,
+        branch=head,
+        base=base,
+        head_sha="",
+        same_repo=True,
+        merged=False,
+        created_at=datetime.max.replace(tzinfo=UTC),
+        body=body,
+    )
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """An entry of a proposals file, treated as untrusted input: the starting point of a promotion."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -11,6 +11,7 @@ from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SY
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
 from coreloop.learn.proposals.allowed_lines import refuse_line
@@ -26,7 +27,12 @@ from coreloop.learn.proposals.entry import (
     seen_text,
     too_few,
 )
-from coreloop.learn.proposals.proposal_files import CandidatesFile, ProposalsFile, read_proposals
+from coreloop.learn.proposals.proposal_files import (
+    CandidatesFile,
+    ProposalsFile,
+    read_every_night,
+    read_proposals,
+)
 from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, calls_fit, parse_line
 from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key
 
@@ -160,6 +166,27 @@ def checked_proposal(
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
     return replace(proposal, axis=entry.axis, steps=steps, questions=entry.example_questions)
+
+
+def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Proposal]:
+    """The proposals with some keys, as they were last proposed; those whose files are gone are left out.
+
+    Raises
+    ------
+    RefusedError
+        As `read_proposal` does.
+    """
+    if not keys:
+        return {}
+    nights = nights_by_age(workspace)
+    entries = {entry.key: (entry, night) for night in nights for entry in night.entries}
+    return {key: checked_proposal(*entries[key], workspace.settings) for key in keys if key in entries}
+
+
+def nights_by_age(workspace: Workspace) -> list[ProposalsFile]:
+    """The proposals files of all days, the newest last; unreadable ones are left out."""
+    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    return sorted(nights, key=lambda document: document.generated_at)
 
 
 _NOT_OURS: Final = "the proposal is refused: its id or key is not coreloop's"

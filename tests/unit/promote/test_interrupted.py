@@ -245,15 +245,6 @@ def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
-    with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
-        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
-        code, _, err = run(project, "--ask")
-    kept = project.root / "data/audit/replays.txt"
-    assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")
-
-
-@pytest.mark.slow
 def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
     before = project.fingerprint()
     code, out, _ = run(project, "--ask")
