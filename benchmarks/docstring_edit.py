@@ -18,8 +18,7 @@ from itertools import product
 from pathlib import Path
 
 from coreloop.descriptions.edit import Edited, Refused, put_lines, remove_bullets
-from coreloop.descriptions.located_docstring import DocstringPlace
-from coreloop.descriptions.source import definitions, parse, read_source
+from coreloop.descriptions.source import DocstringPlace, definitions, parse, read_source
 
 PACKAGES = ("polars", "numpy", "click")
 SECTION = "Guide"

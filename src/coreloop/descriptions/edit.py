@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from coreloop.descriptions.located_docstring import DocstringPlace, Located, docstring_node, locate
 from coreloop.descriptions.place import (
     DocstringBullet,
     Wanted,
@@ -22,11 +21,15 @@ from coreloop.descriptions.place import (
 )
 from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
 from coreloop.descriptions.source import (
+    DocstringPlace,
+    Located,
     SourceText,
     UnprovenError,
+    docstring_node,
     encode,
     equal_except,
     find_definition,
+    locate,
     read_source,
 )
 

@@ -16,12 +16,12 @@ from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.sections import Layout, name_key, scan
 from coreloop.descriptions.source import (
     Definition,
     UnprovenError,
     definitions,
+    docstring_node,
     is_shadowed,
     read_source,
 )

@@ -11,8 +11,7 @@ from coreloop.base.git.trailers import REVERT_PREFIX, SECTIONS
 from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import remove_bullets
-from coreloop.descriptions.located_docstring import DocstringPlace
-from coreloop.descriptions.source import SourceText, UnprovenError, read_source
+from coreloop.descriptions.source import DocstringPlace, SourceText, UnprovenError, read_source
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.promote.commits import WritableRepository

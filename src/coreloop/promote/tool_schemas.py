@@ -62,17 +62,17 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
     project : Path
         The project's folder, which may contain the interpreter.
     """
+    configured = _configured_python(settings, project)
     if settings.framework is not None and settings.tools is not None:
-        python = _interpreter(settings, project)
+        own = (str(project / name) for name in _INTERPRETERS if (project / name).is_file())
+        python = configured or next(own, sys.executable)
         words = (python, str(_READERS), settings.framework, settings.tools)
         return SchemaCommand(words, f"as {settings.framework} sends it", python, reader=True)
     if not settings.command:
         return None
     first, *others = settings.command
     if first == "python":
-        first = _configured_python(settings, project) or (
-            "python" if shutil.which("python") else sys.executable
-        )
+        first = configured or (shutil.which("python") and first) or sys.executable
     interpreter = first if "python" in Path(first).name else None
     return SchemaCommand((first, *others), "from the schema command", interpreter)
 
@@ -87,9 +87,15 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     """
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
-    if text is None:
-        raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
-    return text
+    if text is not None:
+        return text
+    if not command.reader:
+        raise ReachError(f"reach: the schemas that {command.words[0]} printed have no tool {tool!r}")
+    known = ", ".join(printable(name) for name, _ in list(_descriptions(schema))[:10]) or "no tools"
+    raise ReachError(
+        f"reach: {command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in "
+        "coreloop.yaml"
+    )
 
 
 def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
@@ -155,12 +161,6 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     return True
 
 
-def _interpreter(settings: ReachSettings, project: Path) -> str:
-    configured = _configured_python(settings, project)
-    paths = (project / name for name in _INTERPRETERS)
-    return configured or next((str(path.absolute()) for path in paths if path.is_file()), sys.executable)
-
-
 def _configured_python(settings: ReachSettings, project: Path) -> str | None:
     """The interpreter of the settings: a path relative to the project, an absolute path, or a name."""
     if settings.python is None or not {"/", os.sep} & set(settings.python):
@@ -178,16 +178,6 @@ def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
             yield name, text
         for item in schema.values():
             yield from _descriptions(item)
-
-
-def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
-    if not command.reader:
-        return f"the schemas that {command.words[0]} printed have no tool {tool!r}"
-    names = [name for name, _ in _descriptions(schema)]
-    known = ", ".join(map(printable, names[:10])) if names else "no tools"
-    return (
-        f"{command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml"
-    )
 
 
 def _run(command: SchemaCommand, folder: Path) -> bytes:

@@ -3,8 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines, remove_bullets
-from coreloop.descriptions.located_docstring import DocstringPlace
-from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.source import DocstringPlace, UnprovenError, read_source
 from editing import function, split_docstrings
 from rows import each_row
 from weekly import WEEKLY

@@ -104,22 +104,24 @@ def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tupl
 
 def introduction(case: AxisCase, settings: Settings) -> str:
     """The head of the document: what it is, and what a human must do."""
-    subject = _subject(case)
-    engine = escape_markdown(case.engine)
-    override_key = (
-        "its own override key" if case.axis is None else f"the override key of {escape_markdown(case.axis)}"
+    engine, sections = escape_markdown(case.engine), settings.docstring.sections
+    override_key, task = (
+        "its own override key",
+        "choose which of the selector values below become functions or axes",
     )
-    sections = settings.docstring.sections
+    if case.axis is not None:
+        axis = escape_markdown(case.axis)
+        override_key, task = f"the override key of {axis}", f"make {axis} a documented axis of {engine}"
     file = next((item.promotion.target.partition("::")[0] for item in case.counted), "FILE")
     return (
-        f"# Proposal: {subject}\n\n"
+        f"# Proposal: {_subject(case)}\n\n"
         f"`dartlab-coreloop propose-axis` wrote this document from the history of `{case.base}`. It made no "
         "code, branch or pull request. Each section below shows the history on the day in its heading.\n\n"
         "## What a human must do\n\n"
         f"- [ ] Decide whether {engine} should do this itself. The evidence shows what agents keep asking "
         "for and where calls keep failing, not that a feature is right.\n"
         f"- [ ] Override key: choose {override_key}, so that a caller can correct a wrong assumption.\n"
-        f"- [ ] Axis: {_axis_task(case)}\n"
+        f"- [ ] Axis: {task}.\n"
         f"- [ ] Docstring: write its {len(sections)} sections ({', '.join(sections)}); "
         f"`dartlab-coreloop docstring check {file}` lists missing sections.\n"
         "- [ ] Tests: one for each selector value below, one for each caveat.\n"
@@ -146,12 +148,6 @@ def section(case: AxisCase, heading: str) -> str:
 def _subject(case: AxisCase) -> str:
     scope = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
     return f"{escape_markdown(case.engine)}, {scope}"
-
-
-def _axis_task(case: AxisCase) -> str:
-    if case.axis is None:
-        return "choose which of the selector values below become functions or axes."
-    return f"make {escape_markdown(case.axis)} a documented axis of {escape_markdown(case.engine)}."
 
 
 def _commit(sha: str, repo: str | None) -> str:
