@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import RefusedError, UsageError
-from coreloop.base.git.promotions import promotions
 from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
@@ -17,7 +16,7 @@ from coreloop.guard.check import Decision, check_event
 from coreloop.guard.github import gather
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote
-from coreloop.promote.plan import Overrides, Plan
+from coreloop.promote.plan import Plan
 from coreloop.promote.run import PromoteRequest, Selection, plan_promotion, prepare_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
@@ -148,27 +147,6 @@ def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
     for line in (FIRST, ONCE, ALWAYS):
         assert f"| `{line[2:]}` | 58 of 61" in pull.body
     assert judged(project, hub, done.branch, tmp_path).state == "pending"
-
-
-@pytest.mark.slow
-def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, workspace, hub, forge) -> None:
-    plan, done = run(project, workspace, forge)
-    assert plan is not None
-    merge(project, hub, done.branch)
-    with WritableRepository(project.root) as repository:
-        merged = promotions(repository, repository.log(repository.base("main")))
-    assert {entry.key for entry in merged} == {entry.key for entry in plan.proposals}
-    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*already promoted"):
-        select_tool(workspace, "analysis", None)
-
-
-@pytest.mark.slow
-def test_a_second_run_finds_what_the_first_one_made(project, workspace, hub, forge) -> None:
-    run(project, workspace, None)
-    heads = project.heads()
-    run(project, workspace, forge)
-    plan, done = run(project, workspace, forge)
-    assert (plan, done.fresh, project.heads(), len(hub.pulls)) == (None, False, heads, 1)
 
 
 @pytest.mark.slow
@@ -360,11 +338,6 @@ def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
     assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ONCE]
     (left_out,) = chosen.left_out
     assert left_out.startswith("ce-2026-04-25-001: it is for Caveats")
-
-
-def test_nothing_is_chosen_where_nothing_is_named(workspace) -> None:
-    with pytest.raises(UsageError, match="specify what to promote: --tool NAME, or"):
-        plan_promotion(workspace, PromoteRequest(overrides=Overrides()))
 
 
 @pytest.mark.slow

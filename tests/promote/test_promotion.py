@@ -110,18 +110,6 @@ def test_promotion_is_one_commit_one_branch_one_draft(project, hub, forge) -> No
     assert "Note:" not in pull.body
 
 
-def test_git_revert_of_a_merged_promotion_restores_every_byte(project, hub, forge) -> None:
-    promote(project, forge)
-    project.git("fetch", "--quiet", "origin")
-    project.git("merge", "--quiet", "--ff-only", f"origin/{BRANCH}")
-    edited = (project.root / FILE).read_bytes()
-    assert edited != SOURCE
-    words = " ".join(edited.decode().split())
-    assert all(line in words for line in LINES)
-    project.git("revert", "--no-edit", "HEAD")
-    assert (project.root / FILE).read_bytes() == SOURCE
-
-
 def test_a_merged_promotion_whose_failure_came_back_gets_a_second_pull_request(project, hub, forge) -> None:
     promote(project, forge)
     project.git("fetch", "--quiet", "origin")
@@ -168,17 +156,6 @@ def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict
     assert read_trailers(pull.body)["Replay"] == verdict
     assert ("> **Note:** replay: " in pull.body) == (with_flag == NOTED)
     assert reason in pull.body
-
-
-@pytest.mark.slow
-def test_one_of_three_runs_is_not_enough_without_leave(project, hub, forge) -> None:
-    with Agent(GOOD, OTHER, OTHER) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
-        with pytest.raises(RefusedError, match=r"inconclusive \(1 of 3 runs agree"):
-            promote(project, forge, Overrides())
-        assert_nothing_done(project, hub)
-        promote(project, forge, Overrides(unverified=True))
-    assert read_trailers(hub.pulls[0].body)["Replay"] == "inconclusive"
 
 
 FIRST_LINE = "import json, tools.finance as module; text = module.analysis.__doc__.strip().splitlines()[0]; "
@@ -251,13 +228,6 @@ def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, a
     assert_nothing_done(project, hub)
 
 
-@pytest.mark.slow
-def test_unprotected_base_that_was_allowed_is_told_to_the_reviewer(project, hub, forge) -> None:
-    hub.protections = {}
-    promote(project, forge, Overrides(unverified=True, unprotected=True))
-    assert "> **Note:** no review is required: main is not protected" in hub.pulls[0].body
-
-
 def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> None:
     fork = "https://github.com/me/tools.git"
     project.git("remote", "set-url", "origin", fork)
@@ -268,17 +238,6 @@ def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> N
             promote(project, connected)
     assert hub.traffic == []
     assert_nothing_done(project, hub)
-
-
-@pytest.mark.slow
-def test_dry_run_in_a_fork_shows_the_plan_and_what_stops_it(project, entry_point) -> None:
-    project.git("remote", "set-url", "origin", "https://github.com/me/tools.git")
-    settle(project, forge={"repo": "octo/tools"})
-    words = ("--candidate", str(project.candidates), "--id", ID, "--allow-unverified", "-v")
-    code, out, _ = entry_point(project.root, "promote", *words)
-    assert code == 1
-    assert "stops    origin is me/tools, but pull requests go to octo/tools" in out
-    assert "pull request, a draft" in out
 
 
 @pytest.mark.slow
@@ -317,17 +276,6 @@ def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, h
         done = promote(project, forge, Overrides())
     assert (agent.asked, done.branch, len(hub.pulls)) == ([], BRANCH, 1)
     assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"
-
-
-@pytest.mark.slow
-def test_published_branch_is_what_its_pull_request_is_about_although_base_moved_on(
-    project, hub, forge
-) -> None:
-    promote(project, None)
-    project.commit({FILE: SOURCE.replace(b"Which.", b"Which one.")}, "theirs")
-    project.git("push", "--quiet", "origin", "main")
-    promote(project, forge)
-    assert (len(hub.pulls), sorted(project.heads())) == (1, ["main", BRANCH])
 
 
 def other_text(project: Project) -> None:
@@ -443,14 +391,6 @@ def test_refused_push_leaves_nothing(project, hub, forge) -> None:
 
 
 @pytest.mark.slow
-def test_missing_base_is_named(project, hub, forge) -> None:
-    settle(project, forge={"base": "trunk"})
-    with pytest.raises(GitError, match="origin has no branch trunk; push it, or set forge: base"):
-        promote(project, forge)
-    assert_nothing_done(project, hub)
-
-
-@pytest.mark.slow
 def test_base_that_moved_on_at_the_remote_is_what_is_edited(project, hub, forge) -> None:
     """The work tree is behind and has commits of its own: a diverged base."""
     old = project.git("rev-parse", "HEAD")
@@ -494,16 +434,6 @@ def test_checkout_is_not_touched(project, hub, forge, state) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_forge_the_branch_stays_and_is_found_again(project) -> None:
-    first, second = promote(project, None), promote(project, None)
-    assert [(entry.branch, entry.pull_request, entry.fresh) for entry in (first, second)] == [
-        (BRANCH, None, True),
-        (BRANCH, None, False),
-    ]
-    assert sorted(project.heads()) == ["main", BRANCH]
-
-
-@pytest.mark.slow
 def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None:
     promote(project, None)
     project.git("fetch", "--quiet")
@@ -535,15 +465,6 @@ def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> Non
     assert "## Replay" not in pull.body
 
 
-@pytest.mark.slow
-def test_second_run_finds_the_statement_that_the_first_one_published(project, hub, forge) -> None:
-    write_candidates(project.candidates, statement())
-    promote(project, None, Overrides())
-    done = promote(project, forge, Overrides())
-    assert (len(hub.pulls), read_trailers(hub.pulls[0].body)["Replay"]) == (1, "not-applicable")
-    assert sorted(project.heads()) == ["main", done.branch]
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     slow_after(
@@ -570,12 +491,3 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: the guard would stop it: {reason}\. "):
         promote(project, forge, wanted=entry["id"])
     assert_nothing_done(project, hub)
-
-
-@pytest.mark.slow
-def test_value_that_the_base_branch_declares_is_promoted(project, hub, forge) -> None:
-    settle(project, axis_slugs={"growth": "growth"})
-    line = '- axis="growth" fails'
-    write_counterexamples(project.candidates, statement(kind="value", line=line))
-    promote(project, forge, wanted="ce-2026-04-25-001")
-    assert read_trailers(hub.pulls[0].body)["Phase"] == "F"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.errors import GitError, UsageError, WorkspaceError
+from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.settings import ToolSettings
@@ -24,7 +24,7 @@ from coreloop.promote.axis.axis_gates import (
     engines_of,
     make_case,
 )
-from coreloop.promote.axis.run import proposal_path, write_proposal
+from coreloop.promote.axis.run import write_proposal
 from promoting import FILE, SOURCE, Project
 from rows import each_row, slow_after
 
@@ -138,14 +138,6 @@ def test_age_counts_from_the_merge_and_not_from_the_draft(history: History) -> N
     assert figures(weigh(history)) == [1, 0, 5]
 
 
-def test_squash_counts_once_with_its_lines(history: History) -> None:
-    project = history.project
-    history.on_branch("skill/a", at="2026-01-05")
-    project.git("merge", "--quiet", "--squash", "skill/a")
-    project.git("commit", "--quiet", "-m", f"docs (#7)\n\n* {history.message()}", **clock("2026-04-20"))
-    assert figures(weigh(history)) == [1, 0, 5]
-
-
 def test_reverted_promotions_do_not_count(history: History) -> None:
     history.revert(history.add(at="2026-01-05"))
     history.add(phase="F", at="2026-04-01")
@@ -179,14 +171,6 @@ def test_base_branch_of_the_remote_counts_and_not_the_local_branch(project: Proj
     assert figures(weigh(history))[0] == 0
     project.git("push", "--quiet", "origin", "main")
     assert figures(weigh(history))[0] == 1
-
-
-def test_other_base_branch_can_be_set(history: History) -> None:
-    (history.project.root / "coreloop.yaml").write_text("forge: {base: trunk}\n")
-    with pytest.raises(GitError, match="there is no branch trunk; set forge: base"):
-        weigh(history)
-    history.on_branch("trunk", at="2026-04-01")
-    assert (figures(weigh(history))[0], weigh(history).base) == (1, "trunk")
 
 
 def test_engine_and_axis_must_be_names(history: History) -> None:
@@ -291,18 +275,6 @@ def test_project_in_a_folder_of_the_repository_reads_its_own_files(history: Hist
     assert path == project.root / "sub" / DOCUMENT
 
 
-@each_row(
-    ("engine", "axis", "name"),
-    [
-        ("analysis", "수익성", "analysis-profitability"),
-        ("analysis", None, "analysis-general"),
-        ("dart/Lab.analysis", "Cash Flow", "dart-lab-analysis-cash-flow"),
-    ],
-)
-def test_document_is_named_after_engine_and_axis(engine: str, axis: str | None, name: str) -> None:
-    assert str(proposal_path(engine, axis, {})) == f"docs/phase-a-proposals/{name}.md"
-
-
 def test_document_shows_the_history(history: History) -> None:
     shas = history.mature()
     shas.append(history.add('- Call: analysis(axis="수익성", sub="roe") -> scan(company).', at="2026-04-10"))
@@ -356,10 +328,3 @@ def test_existing_text_of_a_document_is_unchanged_and_a_day_is_written_once(hist
     assert re.findall(rb"^## (.{10}): analysis", added, re.MULTILINE) == [b"2026-04-25", b"2026-04-26"]
     assert b"What a human must do" not in added
     assert write(history, weigh(history)) == (path, False)
-
-
-def test_folder_in_the_place_of_the_document_is_an_error(history: History) -> None:
-    history.mature()
-    (history.project.root / DOCUMENT).mkdir(parents=True)
-    with pytest.raises(WorkspaceError, match=r"analysis-profitability\.md: cannot be read"):
-        write(history, weigh(history))

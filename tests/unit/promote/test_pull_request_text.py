@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.base.git.trailers import NAMES
 from coreloop.base.project.settings import Settings
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
@@ -64,12 +63,6 @@ def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal)
     assert branch_name(undeclared, {}) == "skill/docstring-analysis-undeclared-20260425"
 
 
-def test_title_leads_with_the_phase(proposal: Proposal) -> None:
-    assert pull_request_title([proposal]) == "[CORELOOP-R] docs(analysis): how it is used with success"
-    caveat = replace(proposal, phase="F")
-    assert pull_request_title([caveat]) == "[CORELOOP-F] docs(analysis): how it fails"
-
-
 def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
     assert commit_message([proposal], REPRODUCED, section=None) == (
         f"{pull_request_title([proposal])}\n\nAdds to the description of {FILE}::analysis.\n\n"
@@ -77,13 +70,6 @@ def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> No
         "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
         "Success-Rate: 1.000\nReplay: reproduced\n"
     )
-
-
-def test_git_reads_every_trailer_of_the_message(proposal: Proposal) -> None:
-    message = commit_message([proposal], REPRODUCED, section=None)
-    parse = ["git", "interpret-trailers", "--parse"]
-    said = subprocess.run(parse, input=message, capture_output=True, text=True, check=True).stdout
-    assert [line.partition(":")[0] for line in said.splitlines()] == list(NAMES)
 
 
 def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(proposal: Proposal) -> None:
@@ -120,12 +106,6 @@ def test_question_is_in_no_word(proposal: Proposal) -> None:
         + branch_name(asked, {})
     )
     assert [word for word in ("비밀", "질문") if word in said] == []
-
-
-def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> None:
-    text = body([proposal], None, REPRODUCED, section=None)
-    assert "## What the model receives\n\nUnmeasured: coreloop.yaml has no `reach:`" in text
-    assert "docstring" not in text.partition("## What")[2].partition("##")[0]
 
 
 HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"

@@ -1,7 +1,6 @@
 """What the model receives, as real schema commands print it."""
 
 import json
-import os
 import sys
 import venv
 from pathlib import Path
@@ -71,11 +70,6 @@ def test_description_is_found_in_every_shape(project: Project, shape: str) -> No
     assert measured.before.startswith("Ratios of a company.")
     assert "Guide" not in measured.before
     assert measured.after == f"{measured.before}\n\nGuide\n-----\n" + "\n".join(LINES)
-
-
-def test_lines_that_are_broken_elsewhere_are_there(project: Project) -> None:
-    measured = reach(project, printing("[{'name': 'analysis', 'description': text.replace(' ', '\\n  ')}]"))
-    assert measured.missing == ()
 
 
 def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
@@ -162,13 +156,6 @@ def test_exported_files_are_read_and_not_the_checkout(project: Project, monkeypa
     assert (project.root / FILE).read_bytes() == b"broken ("
 
 
-def test_source_root_and_folder_below_the_repository_lead_the_path(project: Project) -> None:
-    project.git("rm", "-r", "--quiet", "tools")
-    project.commit({f"packages/one/{FILE}": SOURCE})
-    measured = reach(project, printing(SHAPES["MCP"]), prefix="packages/one/")
-    assert measured.ok
-
-
 def test_other_code_that_is_read_instead_is_detected(project: Project, tmp_path: Path) -> None:
     """The hook of an editable install can lead even PYTHONPATH: the edit would seem to change nothing."""
     project.git("rm", "-r", "--quiet", "tools")
@@ -197,12 +184,6 @@ def test_lines_that_a_script_reads_from_the_checkout_prove_nothing(project: Proj
     assert (measured.before == measured.after, measured.missing, measured.ok) == (True, LINES, False)
 
 
-def test_package_that_prints_is_not_taken_for_a_decoy(project: Project) -> None:
-    project.commit({"tools/__init__.py": "print('hello')\n"})
-    measured = reach(project, python("""print('[{"name": "analysis", "description": "short"}]')"""))
-    assert measured.missing == LINES
-
-
 def test_deep_or_odd_schemas_are_searched() -> None:
     odd: list[Any] = [None, 3, "analysis", {"name": "analysis"}, {"name": ["analysis"], "description": "no"}]
     assert find_description(odd, "analysis") is None
@@ -213,13 +194,3 @@ def test_deep_or_odd_schemas_are_searched() -> None:
     parameter = {"name": {"type": "string"}, "description": {"type": "string"}}
     tool = {"name": "other", "description": "x", "parameters": {"properties": parameter}}
     assert find_description([tool, {"name": "analysis", "description": "yes"}], "analysis") == "yes"
-
-
-def test_nothing_is_left_in_the_temporary_folder(project: Project, tmp_path: Path, monkeypatch) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    reach(project, printing(SHAPES["MCP"]))
-    with pytest.raises(ReachError):
-        reach(project, python("raise SystemExit(1)"))
-    assert os.listdir(scratch) == []  # noqa: PTH208 - names are all that is asked
