@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from coreloop.promote.axis.run import AxisResult
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.proposal_entry import Proposal
     from coreloop.promote.reach import Measured
     from coreloop.promote.replay import Replay
     from coreloop.promote.revert import Revert
@@ -192,7 +191,7 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
     click.echo(f"measured {measured}")
     click.echo(f"branch   {plan.branch}")
     for proposal in plan.proposals:
-        click.echo(f"evidence {_evidence(proposal)}")
+        click.echo(printable(f"evidence {proposal.id}: {proposal.evidence[0]}"))
     if verbose:
         _show_text("commit", plan.message)
         _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
@@ -204,13 +203,6 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
         )
     if not verbose:
         click.echo("-v shows the texts of the commit and of the pull request.")
-
-
-def _evidence(proposal: "Proposal") -> str:
-    row = proposal.row
-    otherwise = "" if row.otherwise == "–" else f", otherwise {row.otherwise}"
-    wasted = "" if row.wasted == "–" else f"; at least {row.wasted} calls wasted per 1,000 requests"
-    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{wasted}")
 
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:

@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
-from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
@@ -24,7 +23,6 @@ from coreloop.learn.proposals.entry import (
     SuggestedAppend,
     difference_text,
     not_sure,
-    seen_text,
     too_few,
 )
 from coreloop.learn.proposals.proposal_files import (
@@ -37,19 +35,6 @@ from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, calls_fi
 from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key
 
 Phase = Literal["R", "F"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceRow:
-    """The evidence of an entry as a table row; ``–`` for unknown values."""
-
-    as_it_says: str
-    otherwise: str = "–"
-    difference: str = "–"
-    last_days: str = "–"
-    wasted: str = "–"
-    questions: str = "–"
-    seen: str = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +53,8 @@ class Proposal:
         The expected steps and the questions of a replay; empty for a statement.
     metrics : mapping of str to str
         Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
-    row : EvidenceRow
-        The evidence.
+    evidence : tuple of str
+        The evidence, as every screen shows it.
     """
 
     phase: Phase
@@ -84,7 +69,7 @@ class Proposal:
     steps: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     metrics: Mapping[str, str]
-    row: EvidenceRow
+    evidence: tuple[str, ...]
 
     @property
     def section(self) -> str:
@@ -160,12 +145,19 @@ def checked_proposal(
         lines=tuple(append.body.splitlines()),
         day=document.generated_at.date(),
         metrics=_metrics(entry),
-        row=statement_row(entry) if isinstance(entry, Statement) else _sequence_row(entry),
+        evidence=entry.evidence,
     )
     if isinstance(entry, Statement):
         return proposal
     steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
-    return replace(proposal, axis=entry.axis, steps=steps, questions=entry.example_questions)
+    relaxed = ("the gate was relaxed by the playbook",) if entry.evidence_rank > 1 else ()
+    return replace(
+        proposal,
+        axis=entry.axis,
+        steps=steps,
+        questions=entry.example_questions,
+        evidence=(*entry.evidence, *relaxed),
+    )
 
 
 def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Proposal]:
@@ -259,33 +251,6 @@ def _refuse_weak(statement: Statement) -> str | None:
     if min(statement.difference, statement.low) <= 0:
         return f"it may make no difference: {difference_text(statement)}"
     return None
-
-
-def statement_row(statement: Statement) -> EvidenceRow:
-    """The evidence of a statement."""
-    sides, held, case = statement.sides, statement.held, statement.case
-    others = f", {held.other_ok:,} of {held.other_n:,}" if held.other_n else ""
-    return EvidenceRow(
-        as_it_says=f"{sides.n_ok:,} of {number_of(sides.n, 'call')}, {number_of(sides.cases, case)}",
-        otherwise=f"{sides.other_ok:,} of {sides.other_n:,}, {number_of(sides.other_cases, case)}",
-        difference=difference_text(statement),
-        last_days=f"{held.n_ok:,} of {held.n:,}{others}",
-        wasted=f"{statement.wasted:.1f}",
-        questions=str(statement.n_questions),
-        seen=seen_text(statement),
-    )
-
-
-def _sequence_row(candidate: Candidate) -> EvidenceRow:
-    rest = f"{candidate.rest_ok} of {candidate.rest_n}" if candidate.rest_n else "–"
-    relaxed = ", gate relaxed by the playbook" if candidate.evidence_rank > 1 else ""
-    return EvidenceRow(
-        as_it_says=f"{candidate.n_succeeded} of {candidate.n_observed} requests{relaxed}",
-        otherwise=f"{rest} of category {candidate.cat_hash}",
-        difference=f"rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}",
-        questions=str(candidate.n_unique_questions),
-        seen=seen_text(candidate),
-    )
 
 
 def _metrics(entry: Statement | Candidate) -> dict[str, str]:

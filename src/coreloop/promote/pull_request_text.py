@@ -13,9 +13,8 @@ from coreloop.promote.reach import Measured
 from coreloop.promote.replay import Replay
 
 _LEGEND = (
-    "*follows the line*: how many of the calls, or requests, that follow the line succeeded; for a source, "
-    "how many values came from that field. *otherwise*: the same for all others. The records show "
-    "correlation, not causation."
+    "*follows*: how many of the calls that follow the line succeeded; for a source, how many values came "
+    "from that field. The records show correlation, not causation."
 )
 
 
@@ -97,26 +96,12 @@ def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
 
 
 def _evidence(proposals: Sequence[Proposal]) -> str:
-    """A table with a row per entry, and details below."""
-    head = (
-        "line",
-        "follows the line",
-        "otherwise",
-        "95 % interval",
-        "last third of days",
-        "wasted per 1,000",
-    )
-    rows, details = [head, ("---",) * len(head)], []
+    lines = []
     for proposal in proposals:
-        row, lines = proposal.row, [line[2:] for line in proposal.lines]
-        figures = row.as_it_says, row.otherwise, row.difference, row.last_days, row.wasted
-        rows.append(("<br>".join(f"`{line}`" for line in lines), *figures))
-        details.append(
-            f"- `{lines[0]}`: {proposal.id}, key `{proposal.key}`, {row.questions} different questions, "
-            f"seen {row.seen}"
-        )
-    table = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join((*table, "", _LEGEND, "", *details))
+        texts = ", ".join(f"`{line[2:]}`" for line in proposal.lines)
+        lines.append(f"- {texts} ({proposal.id}, key `{proposal.key}`)")
+        lines += [f"    - {text}" for text in proposal.evidence]
+    return "\n".join((*lines, "", _LEGEND))
 
 
 def _received(reach: Measured | None) -> str:

@@ -87,8 +87,8 @@ def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Prop
     for part in (
         "only a human can merge it",
         "> **Note:** allowed\n",
-        "| 12 of 12 requests | – of category FIN-profitability-KR | rate 1.00, lower bound 0.76 |",
-        f"`: {ID}, key `{KEY}`, 9 different questions, seen 2026-03-26 to 2026-04-25",
+        f"` ({ID}, key `{KEY}`)\n    - 12 of 12 requests succeeded, from 9 different questions",
+        "success rate 1.00, lower bound 0.76",
         "4 characters before, 9 after, from the schema command.",
         "- openai takes 1,024 characters; the description is within the limit.\n\n```",
         "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
