@@ -5,8 +5,7 @@ A description has a budget: a line that no longer fits must beat the weakest tha
 
 import ast
 import difflib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +20,7 @@ from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.declared_words import BaseNames, Named, Words, refuse_words
@@ -32,49 +32,22 @@ _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
 """The weakest first; from the third on, a line gives way only to one that is worth more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """What is known of the worth of lines.
-
-    Attributes
-    ----------
-    effects : sequence of Effect
-        Of the merged changes, as they were last judged.
-    read_wasted : callable
-        Calls wasted per 1,000 requests without a statement, by its key; called only if a place is full.
-    """
-
-    effects: Sequence[Effect] = ()
-    read_wasted: Callable[[], Mapping[str, float]] = field(default=dict)
-
-
-NOTHING_KNOWN: Final = Worth()
-
-
-def wasted_by_key(workspace: Workspace) -> dict[str, float]:
-    """Calls wasted per 1,000 requests, by the key of each statement as it was last proposed."""
-    return {entry.key: entry.wasted for night in nights_by_age(workspace) for entry in night.statements}
-
-
 def edit_lines(
-    repository: Repository,
-    base_sha: str,
-    path: str,
-    proposals: Sequence[Proposal],
-    settings: Settings,
-    worth: Worth = NOTHING_KNOWN,
+    workspace: Workspace, repository: Repository, base_sha: str, proposals: Sequence[Proposal]
 ) -> Edited:
     """Add the lines of proposals to their docstring in a commit; writes nothing.
 
     Raises
     ------
     RefusedError
-        The docstring has the lines already, cannot be edited with proof, or has no room for them; or the base
-        does not declare a word of them.
+        The file is not in the repository or not a Python file; the docstring has the lines already, cannot be
+        edited with proof, or has no room for them; or the base does not declare a word of them.
     GitError
         The commit lacks the file.
     """
-    source, lead = repository.read(base_sha, path), proposals[0]
+    settings, lead = workspace.settings, proposals[0]
+    path = repository_path(repository, workspace.root, lead.file)
+    source = repository.read(base_sha, path)
     if source is None:
         raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
     where, section = f"{path}::{lead.symbol}", section_of(lead, settings)
@@ -94,9 +67,9 @@ def edit_lines(
             "remove that line, or judge the proposal C"
         )
     standing = [text for text in bullets if text not in replaced]
-    if not fits([*standing, *lines], settings.docstring):
+    if not _fits([*standing, *lines], settings.docstring):
         ours = [text for text in standing if text in promoted()]
-        replaced += displaced(ours, proposals, settings.docstring, worth)
+        replaced += _displaced(ours, proposals, workspace)
     folder = path.removesuffix(lead.file)
     width = line_length(lambda file: repository.read(base_sha, f"{folder}{file}"))
     edited = _put(source, lead, lines, replaced, settings, width)
@@ -159,9 +132,7 @@ def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:
     return [text for text, advice in pairs if advice is not None and advice.subject() in subjects]
 
 
-def displaced(
-    ours: Sequence[str], proposals: Sequence[Proposal], budget: DocstringSettings, worth: Worth
-) -> list[str]:
+def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Workspace) -> list[str]:
     """The lines of promotions in a description that must go so that new ones fit, the weakest first.
 
     A line of unknown worth gives way to none. The budget counts lines of promotions; what people wrote is
@@ -172,14 +143,16 @@ def displaced(
     RefusedError
         Without the weaker lines, they do not fit.
     """
-    wasted, stay, gone = worth.read_wasted(), list(ours), list[str]()
+    nights, budget = nights_by_age(workspace), workspace.settings.docstring
+    wasted = {entry.key: entry.wasted for night in nights for entry in night.statements}
     lines = [text for proposal in proposals for text in proposal.lines]
     least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
-    for rank, known, line in sorted(_ranked(ours, worth.effects, wasted, proposals[0])):
-        if not fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
+    stay, gone, effects = list(ours), list[str](), read_kept(workspace).newest
+    for rank, known, line in sorted(_ranked(ours, effects, wasted, proposals[0])):
+        if not _fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
             stay.remove(line)
             gone.append(line)
-    if not fits([*stay, *lines], budget):
+    if not _fits([*stay, *lines], budget):
         raise RefusedError(
             f"the description has its {budget.max_lines} lines and {budget.max_chars:,} characters of "
             "promoted lines, and none of them is known to be weaker; dartlab-coreloop effect lists them: "
@@ -208,7 +181,7 @@ def _ranked(
     return ranked
 
 
-def fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
+def _fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
     """Whether lines are within a budget."""
     return len(lines) <= budget.max_lines and sum(map(len, lines)) <= budget.max_chars
 

@@ -9,14 +9,7 @@ from coreloop.base.git.promotions import promotions
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.docstring_edit import (
-    NOTHING_KNOWN,
-    Worth,
-    diff_of,
-    edit_lines,
-    repository_path,
-    section_of,
-)
+from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
 from coreloop.promote.measure.measurement import Measurement, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.proposal_entry import Proposal
@@ -62,8 +55,6 @@ class Promoting:
         Keys whose pull request was closed without a merge, and which a person accepted afterwards.
     returned : frozenset of str
         Keys that were merged and helped, until their failure came back.
-    worth : Worth
-        Which lines are weak.
     on_reach : callable, optional
         Called with the result of the reach check, in any case.
     """
@@ -76,7 +67,6 @@ class Promoting:
     extend: bool = False
     reopened: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
-    worth: Worth = NOTHING_KNOWN
     on_reach: Callable[[Measured | None], None] = _ignore
 
     @property
@@ -102,8 +92,7 @@ class Promoting:
 
     def edit(self, base_sha: str) -> Edited:
         """Add the lines to a commit's docstring; raises as `edit_lines` does."""
-        settings = self.workspace.settings
-        return edit_lines(self.repository, base_sha, self.path, self.proposals, settings, self.worth)
+        return edit_lines(self.workspace, self.repository, base_sha, self.proposals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.kept_effects import read_kept
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.statement_lines import parse_advice
@@ -29,7 +28,6 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.docstring_edit import Worth, wasted_by_key
 from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
@@ -366,5 +364,4 @@ def prepare_promotion(
         extend=request.extend,
         reopened=reopened_keys(judgments),
         returned=returned_keys(kept_states(workspace, judgments)),
-        worth=Worth(read_kept(workspace).newest, partial(wasted_by_key, workspace)),
     )

@@ -85,7 +85,7 @@ def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms:
     with WritableRepository(workspace.root) as repository, temporary_folder("coreloop-measure-") as scratch:
         base_sha = base_commit(repository, settings.forge.base, fetch=False)
         path = repository_path(repository, workspace.root, lead.file)
-        edited = edit_lines(repository, base_sha, path, proposals, settings)
+        edited = edit_lines(workspace, repository, base_sha, proposals)
         for name, content in (("without", edited.old), ("with", edited.source)):
             root = Path(scratch, name)
             root.mkdir()
