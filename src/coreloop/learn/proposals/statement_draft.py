@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
-from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import DocLine
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line

@@ -1,7 +1,6 @@
 """A statement in drafts and files: both sides locally, closed vocabularies only in shared files."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from coreloop.learn.proposals.proposal_files import (
     write_night,
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.promote.check_statement import statement_row
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row
 
@@ -48,10 +46,6 @@ def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
         "follows: 4,059 of 4,958 calls, 1 customer; does not: 1,000 of 2,000, 1 customer"
     )
     assert str(sides) == "4,059 of 4,958, otherwise 1,000 of 2,000"
-    row = statement_row(replace(entry, sides=sides, held=sides))
-    assert row.as_it_says.startswith("4,059 of 4,958 calls")
-    assert row.otherwise.startswith("1,000 of 2,000")
-    assert row.last_days == "4,059 of 4,958, 1,000 of 2,000"
 
 
 def test_section_has_both_sides_and_what_they_are_of() -> None:
