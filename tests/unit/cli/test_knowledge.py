@@ -78,7 +78,7 @@ def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
     done = run("backfill-blog")
     assert "new        990168    blog/01-deulchan-food-margin/index.md\n" in done.stdout
     assert "skipped              blog/34-editorial-note/index.md: no front matter\n" in done.stdout
-    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed, 0 gone\n")
+    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed\n")
     assert done.stderr == "nothing changed; add --confirm to carry it out\n"
     assert not (project / "data" / "ai").exists()
 
@@ -93,14 +93,6 @@ def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
         "blog/02-narin-semi-cycle/index.md:3: is not YAML: mapping values are not allowed here\n"
     )
     assert len(rows_of(database, "insights")) == 30
-
-
-def test_a_post_that_is_gone_is_reported(run: Run, project: Path, database: Path):
-    run("backfill-blog", "--confirm")
-    shutil.rmtree(project / "blog" / "03-dure-chips-ipo")
-    done = run("backfill-blog", "--confirm")
-    assert "gone       990030    blog:blog/03-dure-chips-ipo/index.md: its insight remains" in done.stdout
-    assert len(rows_of(database, "insights")) == 31
 
 
 # --- show, export, prune ---------------------------------------------------------------------------

@@ -7,17 +7,16 @@ from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.schema import utc_text
-from coreloop.learn.knowledge.store import storable
+from coreloop.learn.knowledge.store import storable, utc_text
 
 MAX_BULLET_CHARS: Final = 200
-PRIOR_SUCCESSES: Final = 1  # Laplace's rule: a bullet that nobody used is worth a half
-PRIOR_FAILURES: Final = 1  # of Laplace's rule, too
 GOOD_QUALITY: Final = 0.75  # as the specification has it, with five successes
 GOOD_SUCCESSES: Final = 5  # as the specification has it, with the quality
 PRUNED_BELOW: Final = 0.5  # as the specification has it: worse than one that nobody used
 IS_GOOD: Final = f"quality >= {GOOD_QUALITY} AND success_count >= {GOOD_SUCCESSES}"
-IS_PRUNED: Final = f"quality < {PRUNED_BELOW}"
+_IS_PRUNED: Final = f"quality < {PRUNED_BELOW}"
+_QUALITY: Final = "(1.0 + {good}) / (2 + {good} + {bad})"
+"""The mean of the Beta posterior of its success rate, with a uniform prior: Laplace's rule of succession."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +34,7 @@ class Bullet:
     success_count, fail_count : int
         How often an answer that followed it succeeded or failed.
     quality : float
-        See `quality`.
+        ``(1 + successes) / (2 + successes + failures)``.
     source : str
         Its author, for example ``reflection`` or ``manual``.
     created_at, last_used : str
@@ -51,29 +50,6 @@ class Bullet:
     source: str
     created_at: str
     last_used: str
-
-
-def quality(successes: int, failures: int) -> float:
-    """Estimate how well a bullet works: the mean of the Beta posterior of its success rate.
-
-    The prior is Beta(1, 1), the uniform distribution, so the posterior is Beta(1 + successes, 1 + failures)
-    with the mean ``(1 + successes) / (2 + successes + failures)``: Laplace's rule of succession.
-
-    Parameters
-    ----------
-    successes, failures : int
-        Counts, at least 0.
-
-    Returns
-    -------
-    float
-        Above 0 and below 1; 0.5 without any counts.
-
-    References
-    ----------
-    Gelman et al., Bayesian Data Analysis, 3rd edition (2013), section 2.4.
-    """
-    return (PRIOR_SUCCESSES + successes) / (PRIOR_SUCCESSES + PRIOR_FAILURES + successes + failures)
 
 
 def merge_bullet(
@@ -106,37 +82,27 @@ def merge_bullet(
         The intent or the text is empty, or a count is negative.
     """
     text = " ".join(bullet.split())[:MAX_BULLET_CHARS].rstrip()
-    if not (intent.strip() and text):
-        raise UsageError("a playbook bullet needs an intent and a text")
-    if successes < 0 or failures < 0:
-        raise UsageError("a playbook bullet's counts must not be negative")
-    connection.create_function("beta_mean", 2, quality, deterministic=True)
+    if not (intent.strip() and text) or min(successes, failures) < 0:
+        raise UsageError("a playbook bullet needs an intent, a text and counts of at least 0")
+    row = {"intent": intent.strip(), "sector": sector.strip(), "text": text, "source": source}
+    counts = {"good": successes, "bad": failures, "now": utc_text(now)}
+    total = _QUALITY.format(good="(success_count + :good)", bad="(fail_count + :bad)")
     with transaction(connection):
         connection.execute(
             "INSERT INTO playbook"
             " (intent, sector, bullet, success_count, fail_count, quality, source, created_at, last_used)"
-            " VALUES (:intent, :sector, :text, :good, :bad, beta_mean(:good, :bad), :source, :now, :now)"
+            " VALUES (:intent, :sector, :text, :good, :bad,"
+            f" {_QUALITY.format(good=':good', bad=':bad')}, :source, :now, :now)"
             " ON CONFLICT (intent, sector, bullet) DO UPDATE SET"
-            " success_count = success_count + :good, fail_count = fail_count + :bad,"
-            " quality = beta_mean(success_count + :good, fail_count + :bad),"
+            f" success_count = success_count + :good, fail_count = fail_count + :bad, quality = {total},"
             " last_used = max(last_used, :now)",
-            storable(
-                {
-                    "intent": intent.strip(),
-                    "sector": sector.strip(),
-                    "text": text,
-                    "good": successes,
-                    "bad": failures,
-                    "source": source,
-                    "now": utc_text(now),
-                }
-            ),
+            storable({**row, **counts}),
         )
 
 
-def bullets(connection: sqlite3.Connection, intent: str | None = None) -> list[Bullet]:
-    """Return the bullets of an intent, or all bullets, best first."""
-    return _select(connection, ":intent IS NULL OR intent = :intent", intent=intent)
+def bullets(connection: sqlite3.Connection, intent: str) -> list[Bullet]:
+    """Return the bullets of an intent, best first."""
+    return _select(connection, "intent = :intent", intent=intent)
 
 
 def good_bullets(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
@@ -149,18 +115,18 @@ def good_bullets(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
 
 def weak_bullets(connection: sqlite3.Connection) -> list[Bullet]:
     """Return the bullets that `prune` would remove."""
-    return _select(connection, IS_PRUNED)
+    return _select(connection, _IS_PRUNED)
 
 
 def prune(connection: sqlite3.Connection) -> list[Bullet]:
     """Remove the bullets with a quality below 0.5 and return them."""
     with transaction(connection):
         weak = weak_bullets(connection)
-        connection.execute(f"DELETE FROM playbook WHERE {IS_PRUNED}")
+        connection.execute(f"DELETE FROM playbook WHERE {_IS_PRUNED}")
     return weak
 
 
-def _select(connection: sqlite3.Connection, where: str, **values: str | None) -> list[Bullet]:
+def _select(connection: sqlite3.Connection, where: str, **values: str) -> list[Bullet]:
     rows = connection.execute(
         "SELECT intent, sector, bullet, success_count, fail_count, quality, source, created_at, last_used"
         f" FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id",
