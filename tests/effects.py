@@ -24,7 +24,6 @@ LOOK = Look(
         expected=0.3,
         after=0.1,
         variance=0.0004,
-        shift=0.0,
         n_controls=4,
         days_before=56,
         days_after=20,

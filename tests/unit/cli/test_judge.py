@@ -166,9 +166,7 @@ def test_a_merged_proposal_shows_its_effect(run: Run, tmp_path: Path):
         tool="analysis", target=FILE, sha="a", subject="x", place=1, merged_at=now, ids=(made["id"],)
     )
     effect = Effect(change=change, verdict=EffectVerdict.HELPS, look=LOOK)
-    kept_effects.keep(
-        Workspace(tmp_path, Settings()), kept_effects.Kept(), kept_effects.Kept(newest=(effect,)), now
-    )
+    kept_effects.keep(Workspace(tmp_path, Settings()), kept_effects.Kept(newest=(effect,)))
     shown = " ".join(run("judge", "--id", made["id"]).stdout.split())
     assert "effect helps; failed: 30.0% of calls before, 10.0% after (800 calls in 20 days)" in shown
 

@@ -57,6 +57,8 @@ def simulate_effect(folder: Path, tool: str, lines: Sequence[str], *, seed: int)
     return SimulatedEffect(tool, decide(HORIZON_DAYS, estimates.at))
 
 
+_PROMOTED: Final = "promoted"
+"""Stands for the commit of the lines."""
 _DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)
 
 
@@ -65,17 +67,18 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     workspace = open_workspace(folder)
     settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
     recorded = read_recorded(read_folder(workspace.records_dir, settings))
-    failures = {tool: [named_failure(lines)]} if named_failure(lines).lines else {}
+    failure = named_failure(lines)
+    failures = {tool: {_PROMOTED: failure}} if failure.lines else {}
     counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
-    others = sorted((_share(counted, name, 1) for name in counted if name != tool), reverse=True)
-    return _share(counted, tool, 2 if failures else 1), others[:_N_CONTROLS]
+    others = sorted((_share(counted, name) for name in counted if name != tool), reverse=True)
+    return _share(counted, tool, _PROMOTED if failures else ""), others[:_N_CONTROLS]
 
 
-def _share(counted: Log, tool: str, place: int) -> float:
+def _share(counted: Log, tool: str, commit: str = "") -> float:
     """A share that is neither 0 nor 1, so that days can vary around it."""
-    days = counted[tool].calls.values() if tool in counted else ()
-    rows = [row for day in days for row in day.values()]
-    n, failed = sum(row[0] for row in rows), sum(row[place] for row in rows)
+    n, failed = (sum(n for n, _ in counted[tool].by_day().values()) if tool in counted else 0), 0
+    if n:
+        failed = sum(failed for _, failed in counted[tool].by_day(commit).values())
     return (failed + 0.5) / (n + 1)
 
 

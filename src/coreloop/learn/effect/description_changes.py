@@ -126,12 +126,6 @@ def read_ledger(
     )
 
 
-def restore_ledger(repository: Repository, base: str, changes: Iterable[Change]) -> Ledger:
-    """The ledger of the same commit as an earlier one with these changes."""
-    commits = list(repository.log(base))
-    return Ledger(tuple(changes), _places(commits, _first_parents(commits)))
-
-
 def _file_changes(
     repository: Repository, revision: str, tools: Mapping[str, Sequence[tuple[str, str]]]
 ) -> Iterator[tuple[FileChange, Sequence[tuple[str, str]]]]:

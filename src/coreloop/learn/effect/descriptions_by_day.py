@@ -1,6 +1,6 @@
 """Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
@@ -31,10 +31,6 @@ class Windows:
         Days left out, since they have both.
     n_by_time : int
         Days that are known by the time of the merge only.
-    n_unknown : int
-        Of these, days with a version that this clone does not know.
-    n_unseen : int
-        Descriptions that models were sent besides the one before and the one after.
     ended_by : Change or None
         The tool's next change, if it has come into force.
     """
@@ -44,8 +40,6 @@ class Windows:
     first: int = 0
     n_mixed: int = 0
     n_by_time: int = 0
-    n_unknown: int = 0
-    n_unseen: int = 0
     ended_by: Change | None = None
 
 
@@ -55,7 +49,6 @@ class _State:
 
     n_changes: int | None
     by_time: bool = False
-    unknown: bool = False
 
 
 def find_windows(
@@ -103,20 +96,13 @@ def find_windows(
         first=first,
         n_mixed=sum(state.n_changes is None for day, state in states.items() if last_before < day < first),
         n_by_time=sum(states[day].by_time for day in used),
-        n_unknown=sum(states[day].unknown for day in used),
-        n_unseen=sum(max(0, len(_sent(tool, part)) - 1) for part in (before, kept)),
         ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
     )
 
 
-def _sent(tool: ToolLog, days: Collection[int]) -> set[str]:
-    """The hashes of the descriptions of some days."""
-    return {version for day in days for version in tool.versions[day] if version in tool.first_us}
-
-
 def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> _State:
     found: set[int | None] = set()
-    by_time = unknown = False
+    by_time = False
     for version in tool.versions[day]:
         place = ledger.place_of(version) if version else None
         first_us = tool.first_us.get(version)
@@ -126,9 +112,9 @@ def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, l
         elif place is not None:
             found.add(sum(change.place <= place for change in changes))
         else:
-            by_time, unknown = True, unknown or bool(version)
+            by_time = True
             found.add(_by_time(day, changes, lag))
-    return _State(next(iter(found)) if len(found) == 1 else None, by_time, unknown)
+    return _State(next(iter(found)) if len(found) == 1 else None, by_time)
 
 
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:

@@ -46,8 +46,6 @@ class Estimate:
         change; and what it is.
     variance : float
         Of ``after - expected``.
-    shift : float
-        Change in log-odds of the controls; 0.0 without any.
     n_controls : int
         Tools that the change is compared with.
     days_before, days_after : int
@@ -62,7 +60,6 @@ class Estimate:
     expected: float
     after: float
     variance: float
-    shift: float
     n_controls: int
     days_before: int
     days_after: int
@@ -159,7 +156,6 @@ def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
         expected=expected,
         after=p1,
         variance=_INFLATION * (of_after + of_before + of_controls),
-        shift=shift.mean,
         n_controls=shift.n,
         days_before=before.n_days,
         days_after=after.n_days,

@@ -12,9 +12,9 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.description_changes import find_documented, read_ledger, restore_ledger
+from coreloop.learn.effect.description_changes import Ledger, find_documented, read_ledger
 from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.kept_effects import Kept, content_of, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.kept_effects import Kept, id_of, keep, read_kept, state_of
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.run import MiningOptions, open_mining
@@ -95,63 +95,53 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     if kept.state == state:
         return Effects(kept.newest, kept.unknown)
     if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, base, files or (), kept, now)
+        found = _judge(workspace, base, files or (), kept.settled(now), now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, base, mined.files, kept, now)
-    if found.newest:
-        keep(workspace, kept, replace(found, state=state), now)
-    return Effects(found.newest, found.unknown)
+            found = _judge(workspace, base, mined.files, kept.settled(now), now)
+    if found.effects:
+        keep(workspace, Kept(state=state, newest=found.effects, unknown=found.unknown))
+    return found
 
 
-def _judge(workspace: Workspace, base: str, files: Sequence[FileFacts], kept: Kept, now: datetime) -> Kept:
-    content = content_of(workspace, base, files, now)
-    if kept.content == content:
-        return kept
-    settled = kept.by_change
+def _judge(
+    workspace: Workspace, base: str, files: Sequence[FileFacts], settled: Mapping[str, Effect], now: datetime
+) -> Effects:
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     recorded = read_recorded(files, Days(since, now.date() - timedelta(days=1)))
     called = recorded.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
-    tools, unknown = tuple(sorted(names.get(name, name) for name in called)), kept.unknown
-    with Repository(workspace.root) as repository:
-        if (kept.base, kept.tools) == (base, tools):
-            ledger = restore_ledger(repository, base, (effect.change for effect in kept.newest))
-        else:
-            below = workspace.root.resolve().relative_to(repository.root.resolve())
-            folder = PurePosixPath(below.as_posix())
-            targets, unknown = _targets(workspace, set(tools))
-            documented = find_documented(repository, base, unknown, folder=folder)
-            unknown = {name: reason for name, reason in unknown.items() if name not in documented}
-            ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
-    new = {id_of(change) for change in ledger.changes} - settled.keys()
-    effects = {}
+    ledger, unknown = _read_ledger(workspace, base, {names.get(name, name) for name in called}, now)
+    new = [change for change in ledger.changes if id_of(change) not in settled]
+    # a revert that came after its effect was settled shows in the ledger only
+    effects = {
+        id_of(change): replace(settled[id_of(change)], change=change)
+        for change in ledger.changes
+        if id_of(change) in settled
+    }
     if new:
-        counting = what_is_counted(change for change in ledger.changes if id_of(change) in new)
-        log = read_log(recorded, counting.failures, names=names, audit_dir=workspace.audit_dir)
-        found = find_effects(
-            ledger,
-            log,
-            counting,
-            settings=workspace.settings.effect,
-            wanted=lambda change: id_of(change) in new,
-        )
-        effects = {id_of(effect.change): effect for effect in found}
-    for change in ledger.changes:  # a revert that came after its effect was settled shows in the ledger only
-        if (effect := settled.get(id_of(change))) is not None:
-            effects[id_of(change)] = replace(effect, change=change)
-    newest = tuple(effects[id_of(change)] for change in ledger.changes)
-    return Kept(content=content, base=base, tools=tools, newest=newest, unknown=unknown)
+        failures = what_is_counted(new)
+        log = read_log(recorded, failures, names=names, audit_dir=workspace.audit_dir)
+        found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
+        effects |= {id_of(effect.change): effect for effect in found}
+    return Effects(tuple(effects[id_of(change)] for change in ledger.changes), unknown)
 
 
-def _targets(workspace: Workspace, tools: set[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Where tools are defined; and why that is not known."""
+def _read_ledger(
+    workspace: Workspace, base: str, tools: set[str], now: datetime
+) -> tuple[Ledger, dict[str, str]]:
+    """The ledger, and why it is not known where a tool is defined."""
     resolved = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools)
-    found = {
+    targets = {
         name: f"{tool.file}::{tool.qualname}" for name, tool in resolved.items() if isinstance(tool, Tool)
     }
     unknown = {name: tool.reason for name, tool in resolved.items() if not isinstance(tool, Tool)}
-    return found, unknown
+    with Repository(workspace.root) as repository:
+        below = workspace.root.resolve().relative_to(repository.root.resolve())
+        folder = PurePosixPath(below.as_posix())
+        documented = find_documented(repository, base, unknown, folder=folder)
+        ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
+    return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
 
 
 def _fits(effect: Effect, tool: str | None, id: str | None) -> bool:

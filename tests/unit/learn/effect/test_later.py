@@ -41,7 +41,7 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
 def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
     write_days(shop, ONE, range(100))
     assert _effect(shop, 100).verdict is EffectVerdict.HELPS
-    assert read_kept(shop.workspace).settled == ()
+    assert read_kept(shop.workspace).settled(at(100)) == {}
 
 
 @pytest.mark.slow

@@ -103,5 +103,5 @@ def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_pat
     recorded = read_recorded(read_folder(tmp_path, MineSettings()))
     (log,) = read_log(recorded, {}, names={}, audit_dir=tmp_path).values()
     (day,) = log.calls
-    sizes = sorted(counts[0] for counts in log.calls[day].values())
+    sizes = sorted(n for n, _ in log.calls[day].values())
     assert sizes == [1, 1, 1, 2]
