@@ -8,7 +8,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.edit import Edited, append_to_section
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import parse_advice
 from coreloop.promote.axis.axis_gates import AxisCase, AxisRequest, Thresholds, make_case
 from coreloop.promote.axis.run import write_proposal
 from promoting import FILE, Project

@@ -13,7 +13,7 @@ from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import Tool, resolve_tools
 from coreloop.descriptions.edit import Edited, append_to_section
 from coreloop.descriptions.lost_sections import SECTIONS, docstring_sections
-from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
+from coreloop.learn.line import parse_advice, statement_key
 from retail_shop import SHOP, Shop, descriptions, git, output
 
 pytestmark = pytest.mark.slow

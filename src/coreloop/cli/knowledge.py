@@ -51,13 +51,13 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
         raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
     database = project_database(open_workspace(Path.cwd()), db)
     with reading(database) as connection:
-        advice = bullets(connection, intent) if intent is not None else []
-        now = datetime.now(UTC)
-        insights = [] if intent is not None else recall(connection, stock_code=stock, sector=sector, now=now)
-    facts = [with_untrusted(bullet, "bullet") for bullet in advice]
-    facts += [with_untrusted(insight, *_TEXTS) for insight in insights]
-    lines = [_bullet_line(bullet) for bullet in advice]
-    lines += [line for insight in insights for line in _insight_lines(insight)]
+        if intent is not None:
+            advice = bullets(connection, intent)
+            facts, lines = [with_untrusted(one, "bullet") for one in advice], list(map(_bullet_line, advice))
+        else:
+            insights = recall(connection, stock_code=stock, sector=sector, now=datetime.now(UTC))
+            facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
+            lines = [line for insight in insights for line in _insight_lines(insight)]
     return Output(facts, map(_fit, lines), [] if lines else ["nothing on record"])
 
 
@@ -218,19 +218,13 @@ def _blog_lines(backfill: "Backfill") -> Iterator[str]:
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    imported = {"new": backfill.new, "edited": backfill.edited, "same": backfill.same}
-    refused = {"skipped": backfill.skipped, "malformed": backfill.malformed}
-    return {
-        "confirmed": confirm,
-        **{
-            name: [{"path": post.path, "stock_code": _code(post)} for post in posts]
-            for name, posts in imported.items()
-        },
-        **{
-            name: [{"path": post.path, "reason": _reason(post)} for post in posts]
-            for name, posts in refused.items()
-        },
-    }
+    posts = {field.name: getattr(backfill, field.name) for field in fields(backfill)}
+    return {"confirmed": confirm, **{name: list(map(_post_facts, some)) for name, some in posts.items()}}
+
+
+def _post_facts(post: "Post") -> dict[str, object]:
+    reason = _reason(post)
+    return {"path": post.path, **({"reason": reason} if reason else {"stock_code": _code(post)})}
 
 
 def _summary(backfill: "Backfill") -> str:

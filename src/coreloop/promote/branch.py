@@ -16,7 +16,7 @@ from coreloop.base.git.trailers import (
 )
 from coreloop.descriptions.edit import Edited
 from coreloop.descriptions.own_lines import docstring_bullets
-from coreloop.learn.proposals.equal_wordings import keys_of
+from coreloop.learn.line import keys_of
 from coreloop.learn.proposals.figures import read_statement_evidence
 from coreloop.promote.check_statement import restored_row
 from coreloop.promote.commits import WritableRepository

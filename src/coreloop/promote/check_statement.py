@@ -8,11 +8,11 @@ from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.learn.line import GUIDE_FORMS, parse_advice, statement_key
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, wilson_interval
 from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
 from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, Statement, difference_text, not_sure, too_few
 from coreloop.learn.proposals.figures import StatementEvidence
-from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def is_ours(statement: Statement, lines: tuple[str, ...], phase: str) -> bool:
     Keywords, arguments and values are checked separately.
     """
     advice = parse_advice(statement.line)
-    if advice is None or lines != (statement.line,) or advice.sends_to(statement.tool):
+    if advice is None or lines != (statement.line,) or statement.tool in advice.items("tool"):
         return False
     fits_phase = phase == "F" or all(clause.form in GUIDE_FORMS for clause in advice.clauses())
     fits_phase &= phase == "F" or statement.kind == "source"

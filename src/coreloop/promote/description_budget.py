@@ -11,7 +11,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.own_lines import symbol_of
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.proposals.equal_wordings import keys_of
+from coreloop.learn.line import keys_of
 from coreloop.learn.proposals.proposal_files import read_every_night
 
 _UNDECIDED: Final = 4  # after the ranks of `_rank`

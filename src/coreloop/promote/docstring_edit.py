@@ -13,9 +13,9 @@ from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import read_source
+from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.declared_words import BaseNames
-from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.promote.check_statement import refuse_undeclared
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.defined_elsewhere import described_by

@@ -12,7 +12,7 @@ from coreloop.base.git.trailers import promoted_keys, read_promoted
 from coreloop.base.github.connect import describe_fork
 from coreloop.base.github.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.base.messages import number_of
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import parse_advice
 from coreloop.promote.branch import (
     PublishedBranch,
     free_name,

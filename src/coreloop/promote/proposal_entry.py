@@ -12,17 +12,17 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
-from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.entry import Candidate, Statement
-from coreloop.learn.proposals.figures import trailer_figures
-from coreloop.learn.proposals.proposal_files import CandidatesFile, read_proposals
-from coreloop.learn.proposals.sequence_lines import (
+from coreloop.learn.line import (
     AdvisedCalls,
     Line,
     When,
     calls_fit,
     parse_line,
 )
+from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.entry import Candidate, Statement
+from coreloop.learn.proposals.figures import trailer_figures
+from coreloop.learn.proposals.proposal_files import CandidatesFile, read_proposals
 from coreloop.promote.check_statement import (
     EvidenceRow,
     is_ours,

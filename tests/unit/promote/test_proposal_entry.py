@@ -8,7 +8,7 @@ import pytest
 
 from coreloop.base.errors import CoreloopError, RefusedError, UsageError, WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.line import statement_key
 from coreloop.promote.check_statement import EvidenceRow
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title

@@ -12,7 +12,7 @@ from coreloop.learn.effect.day_counts import DayCount, tally
 from coreloop.learn.effect.descriptions_by_day import BEFORE_DAYS
 from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.named_failure import named_failure
-from coreloop.learn.effect.tool_days import Log, read_log, read_recorded
+from coreloop.learn.effect.tool_days import Log, ToolLog, read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
@@ -57,8 +57,7 @@ def simulate_effect(folder: Path, tool: str, lines: Sequence[str], *, seed: int)
     return SimulatedEffect(tool, decide(HORIZON_DAYS, estimates.at))
 
 
-_PROMOTED: Final = "promoted"
-"""Stands for the commit of the lines."""
+_PROMOTED: Final = "promoted"  # stands for the commit of the lines
 _DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)
 
 
@@ -67,18 +66,17 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     workspace = open_workspace(folder)
     settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
     recorded = read_recorded(read_folder(workspace.records_dir, settings))
-    failure = named_failure(lines)
-    failures = {tool: {_PROMOTED: failure}} if failure.lines else {}
+    failures = {tool: {_PROMOTED: named_failure(lines)}}
     counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
     others = sorted((_share(counted, name) for name in counted if name != tool), reverse=True)
-    return _share(counted, tool, _PROMOTED if failures else ""), others[:_N_CONTROLS]
+    return _share(counted, tool, _PROMOTED), others[:_N_CONTROLS]
 
 
 def _share(counted: Log, tool: str, commit: str = "") -> float:
     """A share that is neither 0 nor 1, so that days can vary around it."""
-    n, failed = (sum(n for n, _ in counted[tool].by_day().values()) if tool in counted else 0), 0
-    if n:
-        failed = sum(failed for _, failed in counted[tool].by_day(commit).values())
+    log = counted.get(tool, ToolLog())
+    n = sum(n for n, _ in log.by_day().values())
+    failed = sum(failed for _, failed in log.by_day(commit if n else "").values())
     return (failed + 0.5) / (n + 1)
 
 

@@ -8,9 +8,8 @@ from typing import Final
 import polars as pl
 
 from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.line import Advice, parse_advice, working
 from coreloop.learn.mine.window import Window, window_of
-from coreloop.learn.proposals.equal_wordings import working
-from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import CallPlace, read_places
 
@@ -29,7 +28,7 @@ class NamedFailure:
 
     def is_against(self, place: CallPlace) -> bool:
         """Whether a call, failed or not, is one that a line says to fail."""
-        return any(is_against(line, place) for line in self.clauses)
+        return not self.clauses or any(is_against(line, place) for line in self.clauses)
 
 
 ALL_FAILURES: Final = NamedFailure()

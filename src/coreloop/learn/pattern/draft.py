@@ -9,12 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from coreloop.base.records import UNSPECIFIED, is_category
+from coreloop.learn.line import AdvisedCalls, Language, When, statement_key
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.entry import GUIDE, MAX_Q, Candidate, SuggestedAppend, q_text
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.line_sentences import Language
 
 _WEAK: Final = "weak: "
 

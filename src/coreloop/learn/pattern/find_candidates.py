@@ -13,6 +13,7 @@ import polars as pl
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.facts.file import question_hash
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import (
     Window,
@@ -24,7 +25,6 @@ from coreloop.learn.mine.window import (
     moment,
 )
 from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5

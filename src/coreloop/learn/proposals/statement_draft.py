@@ -10,11 +10,10 @@ from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.sections import DocLine
+from coreloop.learn.line import Advice, in_language, keys_of, parse_advice, working
 from coreloop.learn.mine.window import Window
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Statement, SuggestedAppend
-from coreloop.learn.proposals.equal_wordings import keys_of, working
-from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
@@ -102,15 +101,14 @@ def draft_statement(statement: Statement, words: Vocabulary, *, section: str) ->
 
 
 def _refuse(statement: Statement, advice: Advice, words: Vocabulary) -> str | None:
-    named = advice.named()
     tool = words.tool(statement.tool)  # with **kwargs it declares no names, and a name in a log is untrusted
-    arguments = named.arguments if tool is not None else ()
+    arguments = advice.arguments if tool is not None else ()
     if not set(arguments) <= set(words.parameters(statement.tool)):
         return "its definition does not have the argument"
-    handoff = next((name for name in named.tools if name in words.settings.handoff), None)
+    handoff = next((name for name in advice.tools if name in words.settings.handoff), None)
     if handoff is not None:
         return f"{handoff} hands over to a human; such calls are not recommended"
-    steps = [Step(name, {}, ()) for name in (statement.tool, *named.tools)]
+    steps = [Step(name, {}, ()) for name in (statement.tool, *advice.tools)]
     refused = words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
     return refused or (_refuse_redundant(advice, tool) if tool is not None else None)
 

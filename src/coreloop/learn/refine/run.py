@@ -11,6 +11,7 @@ from coreloop.base.error_classes import known_types
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.run import UNWATCHED, Watch, open_mining
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, NearStatement, Statement
@@ -24,7 +25,6 @@ from coreloop.learn.proposals.proposal_files import (
     write_night,
 )
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements, with_questions
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary

@@ -10,9 +10,9 @@ from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import Language
 from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.learn.statements.sets import bits_of

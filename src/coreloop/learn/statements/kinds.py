@@ -6,8 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from coreloop.learn.proposals.equal_wordings import working
-from coreloop.learn.proposals.statement_lines import Advice, advice, recorded_path, written_path
+from coreloop.learn.line import Advice, advice, recorded_path, working, written_path
 from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
 from coreloop.learn.statements.logged_calls import CallPlace, Value
 
@@ -90,7 +89,8 @@ def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
     name = subject[0]
     declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
     for text in declared:
-        yield advice("fails", pair=_pair(name, text))
+        value = text if text in {"true", "false"} else f'"{text}"'
+        yield advice("fails", argument=name, value=value)
     names = _all_values(name, declared, keys, known)
     if names:
         yield advice("one_of", argument=name, values=tuple(sorted(names)))
@@ -102,10 +102,6 @@ def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
 
 def _is_declared(key: Key, known: Known) -> bool:
     return isinstance(key, tuple) and key[1] in known.texts
-
-
-def _pair(name: str, text: str) -> str:
-    return f"{name}={text}" if text in {"true", "false"} else f'{name}="{text}"'
 
 
 def _all_values(
@@ -139,20 +135,14 @@ def _value_deviates(line: Advice, key: Key) -> bool | None:
         return None
     if line.form == "one_of":
         return key[1] not in map(hash_of, dict(line.slots)["values"])
-    return bool(key[1] == hash_of(slot(line, "pair").partition("=")[2].strip('"')))
-
-
-def _value_subject(line: Advice) -> Subject:
-    if line.form == "fails":
-        return (slot(line, "pair").partition("=")[0],)
-    return (slot(line, "argument"),)
+    return bool(key[1] == hash_of(slot(line, "value").strip('"')))
 
 
 VALUE: Final = LineKind(
     "value",
     frozenset({"fails", "one_of", "at_most", "at_least"}),
     _value_reads,
-    _value_subject,
+    lambda line: (slot(line, "argument"),),
     _value_candidates,
     _value_deviates,
 )

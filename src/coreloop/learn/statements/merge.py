@@ -6,12 +6,11 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
+from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
-from coreloop.learn.proposals.statement_lines import in_language, joined, statement_key
 from coreloop.learn.statements.compare_sides import NumberedCalls
-from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
 from coreloop.learn.statements.sets import iter_places

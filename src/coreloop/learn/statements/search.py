@@ -7,10 +7,10 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
+from coreloop.learn.line import Advice, advice
 from coreloop.learn.mine.statistics import benjamini_hochberg
 from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.statement_draft import MergedLine
-from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import MAX_SUCCESS, NumberedCalls, compare
 from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot

@@ -10,8 +10,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
-from coreloop.learn.proposals.equal_wordings import wordings_of
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import parse_advice, wordings_of
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path
 from coreloop.promote.plan import base_commit

@@ -15,12 +15,12 @@ from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.pattern.draft import draft_candidate
 from coreloop.learn.pattern.run import Proposals, propose, write_proposals
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from logs import call, repeated, rest, word, write_log

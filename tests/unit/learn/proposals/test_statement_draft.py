@@ -8,9 +8,9 @@ import pytest
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import statement_key
 from coreloop.learn.proposals.entry import Sides, Statement
 from coreloop.learn.proposals.statement_draft import draft_statement
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from samples import words
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from coreloop.learn.line import statement_key
 from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements
-from coreloop.learn.proposals.statement_lines import statement_key
 from promoting import statement
 from samples import words
 

@@ -10,8 +10,8 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.refine import MAX_SHOWN, show_errors
 from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.refine.run import Refined, refine, write_refined
 from logs import call, failed, on_days, record, word, write_log

@@ -20,11 +20,11 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import mine_settings
+from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile, to_json
-from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.refine.run import Refined, draft_counterexample, refine, write_refined

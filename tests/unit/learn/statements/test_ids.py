@@ -10,10 +10,10 @@ import pytest
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.entry import CAVEATS
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import read_log
 from coreloop.learn.statements.merge import to_statements
