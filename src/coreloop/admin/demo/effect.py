@@ -57,7 +57,6 @@ def simulate_effect(folder: Path, tool: str, lines: Sequence[str], *, seed: int)
     return SimulatedEffect(tool, decide(HORIZON_DAYS, estimates.at))
 
 
-_PROMOTED: Final = "promoted"  # stands for the commit of the lines
 _DAYS: Final = range(BEFORE_DAYS + HORIZON_DAYS)
 
 
@@ -66,10 +65,10 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     workspace = open_workspace(folder)
     settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
     recorded = read_recorded(read_folder(workspace.records_dir, settings))
-    failures = {tool: {_PROMOTED: named_failure(lines)}}
+    failures = {tool: {"promoted": named_failure(lines)}}
     counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
     others = sorted((_share(counted, name) for name in counted if name != tool), reverse=True)
-    return _share(counted, tool, _PROMOTED), others[:_N_CONTROLS]
+    return _share(counted, tool, "promoted"), others[:_N_CONTROLS]
 
 
 def _share(counted: Log, tool: str, commit: str = "") -> float:
