@@ -1,18 +1,68 @@
-"""One item to judge with all that speaks for and against it: a proposal, or a request."""
+"""What waits for a verdict, and one item with all that speaks for and against it: a proposal or a request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import read_every_night
 from coreloop.learn.proposals.proposed_change import DocstringChange, change_of
-from coreloop.learn.verdicts.judge import find_request, key_of
-from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, kept_states, states_by_key
-from coreloop.observe.judgments import HumanVerdict, read_verdicts
+from coreloop.learn.verdicts.judge import damaged_files, find_request, key_of
+from coreloop.learn.verdicts.proposal_state import (
+    UNDECIDED,
+    ProposalState,
+    Standpoint,
+    kept_states,
+    pending,
+    project_states,
+    states_by_key,
+)
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, read_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A proposal to judge; ``text`` is its line or its steps."""
+
+    id: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The proposals to judge, the verdicts so far, and the files that were skipped."""
+
+    waiting: Sequence[Waiting]
+    judgments: HumanVerdicts
+    damaged: tuple[str, ...] = ()
+
+
+def read_queue(workspace: Workspace, *, now: datetime) -> Queue:
+    """List the proposals of a project that nobody has judged or promoted, the oldest first.
+
+    Raises
+    ------
+    WorkspaceError
+        Records or verdicts are unreadable.
+    GitError
+        The clone is shallow, so its promotions cannot be read.
+    """
+    judgments = read_verdicts(workspace.judgments_dir)
+    states = pending(project_states(workspace, judgments, now=now))
+    waiting = [Waiting(one.id, f"{_age(one, now.date())}, never judged", one.text) for one in states]
+    return Queue(waiting, judgments, damaged_files(workspace))
+
+
+def _age(proposal: Standpoint, today: date) -> str:
+    if proposal.has_returned:
+        return "merged, and helped until the failure came back"
+    days = (today - proposal.since).days
+    return f"proposed {number_of(days, 'day')} ago" if days > 0 else "proposed today"
 
 
 @dataclass(frozen=True, slots=True)
