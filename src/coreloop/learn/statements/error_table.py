@@ -13,9 +13,9 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Language
 from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.compare_sides import bits_of
 from coreloop.learn.statements.logged_calls import CaseLog
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
-from coreloop.learn.statements.sets import bits_of
 from coreloop.observe.reading.error_texts import unwrapped
 
 MAX_ERRORS: Final = 100

@@ -10,10 +10,9 @@ from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
-from coreloop.learn.statements.compare_sides import NumberedCalls
+from coreloop.learn.statements.compare_sides import NumberedCalls, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
-from coreloop.learn.statements.sets import iter_places
 
 _MAX_NEAREST: Final = 3
 MAX_LINES: Final = 3

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.statements.compare_sides import NumberedCalls, compare, rank_test
-from coreloop.learn.statements.sets import bits_of, iter_places
+from coreloop.learn.statements.compare_sides import NumberedCalls, bits_of, compare, iter_places, rank_test
 
 N = 60
 
