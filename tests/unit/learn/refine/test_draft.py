@@ -393,8 +393,7 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
     """The local draft may show a recorded name, but it is never published or written to a docstring."""
     parsed = parse_advice(statement.line)
     assert parsed is not None
-    named = parsed.named()
-    assert any(CANARY in name for name in (*named.tools, *named.arguments))
+    assert any(CANARY in name for name in (*parsed.tools, *parsed.arguments))
     if statement.tool in LINES:
         assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:
