@@ -76,12 +76,12 @@ def refine(
     words = _vocabulary(search, log, workspace)
     tools = search_tools(log, words, merges, rejected)
     found = to_statements(tools, log, language=workspace.settings.language)
-    places = {entry.statement.key: entry.places for entry in found}
+    places = {statement.key: its_places for statement, its_places in found}
     statements, unproposed = draft_statements(
-        (entry.statement for entry in found), words, section=CAVEATS, settled=known, merges=merges
+        (statement for statement, _ in found), words, section=CAVEATS, settled=known, merges=merges
     )
     explained = _with_logged({statement.tool for statement in statements}, logged)
-    known_tools = {entry.statement.tool for entry in found if entry.statement.key in known}
+    known_tools = {statement.tool for statement, _ in found if statement.key in known}
     merged_tools = {search.tool for search in tools if any(line.deviate for line in search.merged)}
     settled = _with_logged(known_tools | merged_tools, logged)
     return Refined(

@@ -41,7 +41,7 @@ def _lines(folder: Path, records: Iterator[dict[str, Any]], *rejected: str) -> l
     log = read_log(merge(read_folder(folder / "log", MineSettings()), ALWAYS), {})
     words = Vocabulary(resolve_tools(set(log.tools), root=folder, configured={}), Settings())
     keys = frozenset(statement_key("book", line, CAVEATS) for line in rejected)
-    return [one.statement.line for one in to_statements(search_tools(log, words, {}, keys), log)]
+    return [statement.line for statement, _ in to_statements(search_tools(log, words, {}, keys), log)]
 
 
 def _desk(wrong: Callable[[Random], tuple[str, list[str]]]) -> Iterator[dict[str, Any]]:

@@ -124,7 +124,7 @@ def _lines(records: Iterable[dict[str, Any]], folder: Path) -> set[tuple[str, st
     log = read_log(merge(read_folder(folder / "log", MineSettings()), ALWAYS), {})
     words = Vocabulary(resolve_tools(set(log.tools), root=folder, configured={}), Settings())
     found = to_statements(search_tools(log, words), log)
-    return {(one.statement.tool, one.statement.line) for one in found}
+    return {(statement.tool, statement.line) for statement, _ in found}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
