@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from coreloop.cli.main import run as entry_point
-from coreloop.learn.knowledge.playbook import merge_bullet
 from coreloop.learn.knowledge.store import writing
 from logs import record, repeated, write_log
 from old_knowledge import bullet, execution, insight, make_old, rows_of
@@ -294,13 +293,11 @@ def _candidates(run: Run, *args: str) -> list[dict[str, Any]]:
 
 
 def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, database: Path):
+    advice = bullet(1, at=1.0, successes=5, bullet="좋은\x1b 조언")
+    make_old(database, playbook=[{**advice, "success_count": 4}])
     assert _candidates(run) == []
-    with writing(database) as connection:
-        for _ in range(4):
-            merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
-    assert _candidates(run) == []
-    with writing(database) as connection:
-        merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
+    database.unlink()
+    make_old(database, playbook=[advice])
     (candidate,) = _candidates(run)
     assert (candidate["evidence_rank"], candidate["untrusted_bullets"]) == (2, ["좋은\x1b 조언"])
     run("pattern")

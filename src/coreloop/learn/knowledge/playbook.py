@@ -2,21 +2,15 @@
 
 import sqlite3
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from coreloop.base.errors import UsageError
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.store import storable, utc_text
 
-MAX_BULLET_CHARS: Final = 200
 GOOD_QUALITY: Final = 0.75  # as the specification has it, with five successes
 GOOD_SUCCESSES: Final = 5  # as the specification has it, with the quality
 PRUNED_BELOW: Final = 0.5  # as the specification has it: worse than one that nobody used
 IS_GOOD: Final = f"quality >= {GOOD_QUALITY} AND success_count >= {GOOD_SUCCESSES}"
 _IS_PRUNED: Final = f"quality < {PRUNED_BELOW}"
-_QUALITY: Final = "(1.0 + {good}) / (2 + {good} + {bad})"
-"""The mean of the Beta posterior of its success rate, with a uniform prior: Laplace's rule of succession."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +24,11 @@ class Bullet:
     sector : str
         "" if it applies to every sector.
     bullet : str
-        The advice; at most 200 characters.
+        The advice.
     success_count, fail_count : int
         How often an answer that followed it succeeded or failed.
     quality : float
-        ``(1 + successes) / (2 + successes + failures)``.
+        0 to 1; of dartlab ``(1 + successes) / (2 + successes + failures)``.
     source : str
         Its author, for example ``reflection`` or ``manual``.
     created_at, last_used : str
@@ -50,54 +44,6 @@ class Bullet:
     source: str
     created_at: str
     last_used: str
-
-
-def merge_bullet(
-    connection: sqlite3.Connection,
-    intent: str,
-    bullet: str,
-    *,
-    sector: str = "",
-    successes: int = 0,
-    failures: int = 0,
-    source: str,
-    now: datetime,
-) -> None:
-    """Add counts to a bullet, inserting it if absent.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Of `coreloop.learn.knowledge.store.writing`.
-    intent, bullet, sector : str
-        Key of the bullet. White space in the text is collapsed; text beyond 200 characters is cut.
-    successes, failures : int
-        Counts to add, at least 0.
-    source : str
-        Its author; an existing bullet keeps its first source.
-
-    Raises
-    ------
-    UsageError
-        The intent or the text is empty, or a count is negative.
-    """
-    text = " ".join(bullet.split())[:MAX_BULLET_CHARS].rstrip()
-    if not (intent.strip() and text) or min(successes, failures) < 0:
-        raise UsageError("a playbook bullet needs an intent, a text and counts of at least 0")
-    row = {"intent": intent.strip(), "sector": sector.strip(), "text": text, "source": source}
-    counts = {"good": successes, "bad": failures, "now": utc_text(now)}
-    total = _QUALITY.format(good="(success_count + :good)", bad="(fail_count + :bad)")
-    with transaction(connection):
-        connection.execute(
-            "INSERT INTO playbook"
-            " (intent, sector, bullet, success_count, fail_count, quality, source, created_at, last_used)"
-            " VALUES (:intent, :sector, :text, :good, :bad,"
-            f" {_QUALITY.format(good=':good', bad=':bad')}, :source, :now, :now)"
-            " ON CONFLICT (intent, sector, bullet) DO UPDATE SET"
-            f" success_count = success_count + :good, fail_count = fail_count + :bad, quality = {total},"
-            " last_used = max(last_used, :now)",
-            storable({**row, **counts}),
-        )
 
 
 def bullets(connection: sqlite3.Connection, intent: str) -> list[Bullet]:
@@ -128,8 +74,6 @@ def prune(connection: sqlite3.Connection) -> list[Bullet]:
 
 def _select(connection: sqlite3.Connection, where: str, **values: str) -> list[Bullet]:
     rows = connection.execute(
-        "SELECT intent, sector, bullet, success_count, fail_count, quality, source, created_at, last_used"
-        f" FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id",
-        values,
+        f"SELECT * FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id", values
     )
-    return [Bullet(**dict(row)) for row in rows]
+    return [Bullet(**{name: row[name] for name in Bullet.__slots__}) for row in rows]

@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS playbook (
     bullet         TEXT NOT NULL,
     success_count  INTEGER NOT NULL DEFAULT 0,
     fail_count     INTEGER NOT NULL DEFAULT 0,
-    quality        REAL NOT NULL DEFAULT 0.5,    -- 0 to 1, see coreloop.learn.knowledge.playbook.quality
+    quality        REAL NOT NULL DEFAULT 0.5,    -- 0 to 1
     source         TEXT NOT NULL DEFAULT '',
     created_at     TEXT NOT NULL,
     last_used      TEXT NOT NULL,

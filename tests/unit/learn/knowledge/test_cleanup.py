@@ -234,7 +234,6 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.learn.knowledge.insights import Insight, save_by_evidence
-from coreloop.learn.knowledge.playbook import merge_bullet
 from coreloop.learn.knowledge.store import writing
 from coreloop.base.sqlite import transaction
 
@@ -248,7 +247,6 @@ with writing(path) as connection:
         new = Insight(stock_code="990001", narrative="x", source="blog", evidence_ref=f"{name}-{written}")
         with transaction(connection):
             save_by_evidence(connection, new, now=now)
-        merge_bullet(connection, "growth", "together", successes=1, source="manual", now=now)
         written += 1
 print(written)
 """
@@ -308,11 +306,6 @@ def test_cleanups_lose_no_rows_of_simultaneous_writers(tmp_path: Path):
     blog = {row["evidence_ref"] for row in rows_of(database, "insights")}
     names = zip(("first", "second"), written, strict=True)
     assert blog == {f"{name}-{n}" for name, count in names for n in range(count)}
-    # A cleanup removes the shared bullet while it has fewer than five successes, which restarts its count.
-    archived = [rows_of(path, "playbook") for path in sorted((tmp_path / "_archive").glob("*.sqlite"))]
-    (remaining,) = rows_of(database, "playbook")
-    removed = sum(row["success_count"] for rows in archived for row in rows if row["success_count"] < 5)
-    assert remaining["success_count"] + removed == sum(written)
 
 
 @pytest.mark.slow
