@@ -43,14 +43,6 @@ class Windows:
     ended_by: Change | None = None
 
 
-@dataclass(slots=True)
-class _State:
-    """How many of the tool's changes a day has; None if it has several descriptions."""
-
-    n_changes: int | None
-    by_time: bool = False
-
-
 def find_windows(
     changes: Sequence[Change],
     at: int,
@@ -78,29 +70,31 @@ def find_windows(
         Days after the change that are looked at.
     """
     states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
-    after = [day for day, state in states.items() if state.n_changes == at + 1]
+    after = [day for day, (n_changes, _) in states.items() if n_changes == at + 1]
     first = min(after, default=_day(changes[at].merged_at) + 1)
     kept = frozenset(day for day in after if day < first + horizon)
     earlier = [
         day
-        for day, state in states.items()
-        if state.n_changes == at and first - BEFORE_DAYS * 2 <= day < first
+        for day, (n_changes, _) in states.items()
+        if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
     ]
     before = frozenset(earlier[-BEFORE_DAYS:])
-    used = before | kept
-    is_ended = any(state.n_changes is not None and state.n_changes > at + 1 for state in states.values())
     last_before = max(before, default=first)
+    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes, _ in states.values())
     return Windows(
         before=before,
         after=kept,
         first=first,
-        n_mixed=sum(state.n_changes is None for day, state in states.items() if last_before < day < first),
-        n_by_time=sum(states[day].by_time for day in used),
+        n_mixed=sum(states[day][0] is None for day in states if last_before < day < first),
+        n_by_time=sum(states[day][1] for day in before | kept),
         ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
     )
 
 
-def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> _State:
+def _state(
+    day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta
+) -> tuple[int | None, bool]:
+    """How many of the changes a day has, None if it has several descriptions; and if only time says so."""
     found: set[int | None] = set()
     by_time = False
     for version in tool.versions[day]:
@@ -114,7 +108,7 @@ def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, l
         else:
             by_time = True
             found.add(_by_time(day, changes, lag))
-    return _State(next(iter(found)) if len(found) == 1 else None, by_time)
+    return next(iter(found)) if len(found) == 1 else None, by_time
 
 
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:

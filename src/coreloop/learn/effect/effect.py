@@ -15,7 +15,7 @@ from coreloop.learn.effect.description_changes import Change, Ledger
 from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
 from coreloop.learn.effect.estimate import DailyEstimates
 from coreloop.learn.effect.guardrails import LOST, Guardrail, find_guardrails, neighbours
-from coreloop.learn.effect.named_failure import ALL_FAILURES, NamedFailure, named_failure
+from coreloop.learn.effect.named_failure import NamedFailure, named_failure
 from coreloop.learn.effect.tool_days import Log, ToolLog
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, EffectVerdict, Look, calls_needed, decide
 from coreloop.learn.facts.file import EPOCH_DAY
@@ -158,8 +158,7 @@ def what_is_counted(changes: Iterable[Change]) -> dict[str, dict[str, NamedFailu
     """What is counted for each change: a promotion's named failure, all failures for a human's."""
     failures: defaultdict[str, dict[str, NamedFailure]] = defaultdict(dict)
     for change in changes:
-        named = named_failure(change.added) if change.is_ours else ALL_FAILURES
-        if named is not ALL_FAILURES:
+        if change.is_ours and (named := named_failure(change.added)):
             failures[change.tool][change.sha] = named
     return failures
 
@@ -212,13 +211,13 @@ class _Finder:
             if windows.ended_by is None:
                 return replace(effect, verdict=EffectVerdict.TOO_EARLY)
             return replace(effect, reason="another change came before any call")
-        named = self.failures.get(change.tool, {}).get(change.sha, ALL_FAILURES)
+        is_named = change.sha in self.failures.get(change.tool, {})
         since, until = _date(windows.first), _date(max(windows.after))
-        effect = replace(effect, lines=named.lines, since=since, until=until)
+        effect = replace(effect, lines=change.added if is_named else (), since=since, until=until)
         if len(windows.before) < LEAST_BEFORE:
             days = number_of(len(windows.before), "day")
             return replace(effect, reason=f"{days} with calls before it, at least {LEAST_BEFORE} are needed")
-        return self._decided(effect, tool, windows, change.sha if named.lines else "")
+        return self._decided(effect, tool, windows, change.sha if is_named else "")
 
     def _decided(self, effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> Effect:
         """The effect with its verdict; ``commit`` is empty if all failures count."""

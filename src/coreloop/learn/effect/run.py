@@ -1,7 +1,7 @@
 """The use case of ``effect``: the ledger of a project with a verdict on each change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Final
@@ -25,10 +25,14 @@ _READ_DAYS: Final = 220
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The changes with their effects, oldest first, and the tools whose description is not known."""
+    """The changes with their effects, oldest first, and the tools whose description is not known.
 
-    effects: tuple[Effect, ...]
-    unknown: Mapping[str, str]
+    ``problem`` is why git has no history to read.
+    """
+
+    effects: tuple[Effect, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
 
     def chosen(self, *, tool: str | None = None, id: str | None = None) -> "Effects":
         """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
@@ -47,22 +51,12 @@ class Effects:
         return Effects(tuple(effects), self.unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownEffects:
-    """The effects, or why git has no history to read."""
-
-    effects: tuple[Effect, ...] = ()
-    problem: str = ""
-
-
-def read_effects(
-    workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None
-) -> KnownEffects:
+def read_effects(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
     """As `run_effect`, but without a history to read there are none."""
     try:
-        return KnownEffects(run_effect(workspace, now=now, files=files).effects)
+        return run_effect(workspace, now=now, files=files)
     except GitError as error:
-        return KnownEffects(problem=f"effects are unknown: {error}")
+        return Effects(problem=f"effects are unknown: {error}")
 
 
 def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
