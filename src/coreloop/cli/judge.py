@@ -54,7 +54,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
 
     Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
     """
-    from coreloop.learn.effect.kept_effects import read_kept
+    from coreloop.learn.effect.run import read_kept
     from coreloop.learn.verdicts import judge as verdicts
     from coreloop.learn.verdicts.judged_item import read_item, read_queue
     from coreloop.observe.judgments import VerdictLetter

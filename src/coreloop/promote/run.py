@@ -14,7 +14,7 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.kept_effects import read_kept
+from coreloop.learn.effect.run import read_kept
 from coreloop.learn.line import parse_advice, wordings_of
 from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals

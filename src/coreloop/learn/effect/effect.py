@@ -10,10 +10,9 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import EffectSettings, GiveUpSettings
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.learn.effect.day_counts import tally
 from coreloop.learn.effect.description_changes import Change, Ledger
 from coreloop.learn.effect.descriptions_by_day import LEAST_BEFORE, Windows, find_windows
-from coreloop.learn.effect.estimate import DailyEstimates
+from coreloop.learn.effect.estimate import DailyEstimates, tally
 from coreloop.learn.effect.guardrails import LOST, Guardrail, find_guardrails, neighbours
 from coreloop.learn.effect.named_failure import NamedFailure, named_failure
 from coreloop.learn.effect.tool_days import Log, ToolLog

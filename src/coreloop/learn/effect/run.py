@@ -1,26 +1,36 @@
-"""The use case of ``effect``: the ledger of a project with a verdict on each change."""
+"""The use case of ``effect``: the ledger of a project with a verdict on each change.
+
+Effects are kept in ``data/audit/effects.json``, which is safe to delete. Those that cannot change any more
+outlive their records; the others are reused while nothing has changed.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Final
 
+import msgspec
+
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
+from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.description_changes import Ledger, find_documented, read_ledger
-from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.kept_effects import Kept, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.description_changes import Change, Ledger, find_documented, read_ledger
+from coreloop.learn.effect.effect import RECENT_DAYS, Effect, find_effects, what_is_counted
 from coreloop.learn.effect.tool_days import read_log, read_recorded
+from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.run import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
+_VERSION: Final = 6
+"""Of the file of effects and of the estimate; effects of other versions are judged again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     with Repository(workspace.root) as repository:
         repository.require_history()
         base = repository.base(workspace.settings.forge.base)
-    kept, state = read_kept(workspace), state_of(workspace, base, now)
+    kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
         return Effects(kept.newest, kept.unknown)
     if files is not None or not workspace.records_dir.is_dir():
@@ -106,19 +116,19 @@ def _judge(
     called = recorded.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
     ledger, unknown = _read_ledger(workspace, base, {names.get(name, name) for name in called}, now)
-    new = [change for change in ledger.changes if id_of(change) not in settled]
+    new = [change for change in ledger.changes if _id_of(change) not in settled]
     # a revert that came after its effect was settled shows in the ledger only
     effects = {
-        id_of(change): replace(settled[id_of(change)], change=change)
+        _id_of(change): replace(settled[_id_of(change)], change=change)
         for change in ledger.changes
-        if id_of(change) in settled
+        if _id_of(change) in settled
     }
     if new:
         failures = what_is_counted(new)
         log = read_log(recorded, failures, names=names, audit_dir=workspace.audit_dir)
         found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
-        effects |= {id_of(effect.change): effect for effect in found}
-    return Effects(tuple(effects[id_of(change)] for change in ledger.changes), unknown)
+        effects |= {_id_of(effect.change): effect for effect in found}
+    return Effects(tuple(effects[_id_of(change)] for change in ledger.changes), unknown)
 
 
 def _read_ledger(
@@ -143,3 +153,72 @@ def _fits(effect: Effect, tool: str | None, id: str | None) -> bool:
     if tool is not None and change.tool != tool:
         return False
     return id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an earlier run found.
+
+    Attributes
+    ----------
+    newest : tuple of Effect
+        The effect of every change.
+    unknown : dict of str to str
+        Tools whose description is not known, with the reason.
+    state : str
+        The `_state_of` the project then.
+    """
+
+    version: int = _VERSION
+    state: str = ""
+    newest: tuple[Effect, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    def settled(self, now: datetime) -> dict[str, Effect]:
+        """The effects that cannot change any more, by `_id_of` their change."""
+        return {_id_of(effect.change): effect for effect in self.newest if _is_settled(effect, now)}
+
+
+def _id_of(change: Change) -> str:
+    """What identifies a change in a ledger."""
+    return f"{change.sha} {change.tool}"
+
+
+def _is_settled(effect: Effect, now: datetime) -> bool:
+    """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
+    if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
+        return False
+    days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
+    return now.date() > effect.since + timedelta(days=days)
+
+
+def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
+    """A hash of what effects depend on: the branch, records, verdicts, settings and the day.
+
+    The file of the current day does not count: it is not over yet.
+    """
+    folders = (workspace.judgments_dir, workspace.records_dir)
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+    others = (workspace.replays_file, workspace.root / "coreloop.yaml")
+    stats = [
+        (f"{path}", path.stat().st_size, path.stat().st_mtime_ns)
+        for path in (*paths, *others)
+        if path.exists() and not (path.parent == workspace.records_dir and path.stem == f"{now:%Y-%m-%d}")
+    ]
+    return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
+
+
+def read_kept(workspace: Workspace) -> Kept:
+    """Read what is kept; nothing if the file is absent, damaged or of another version."""
+    path = workspace.effects_file
+    if not path.exists():
+        return Kept()
+    try:
+        kept = msgspec.json.decode(read_file(path), type=Kept)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Kept()
+    return kept if kept.version == _VERSION else Kept()
+
+
+def keep(workspace: Workspace, kept: Kept) -> None:
+    write_private(workspace.effects_file, msgspec.json.encode(kept))

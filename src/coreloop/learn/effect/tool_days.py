@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.learn.effect.day_counts import DayCount, Stratum
+from coreloop.learn.effect.estimate import DayCount, Stratum
 from coreloop.learn.effect.named_failure import CALL, NamedFailure, calls_against
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools

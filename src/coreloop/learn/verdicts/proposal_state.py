@@ -12,8 +12,7 @@ from coreloop.base.git.promotions import Promotion, known_keys, open_branches, r
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.kept_effects import read_kept
-from coreloop.learn.effect.run import read_effects
+from coreloop.learn.effect.run import read_effects, read_kept
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 

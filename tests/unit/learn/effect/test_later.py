@@ -6,8 +6,7 @@ import pytest
 
 from coreloop.learn.effect import run
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.kept_effects import read_kept
-from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.run import read_kept, run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, proposal_id, write_days
 from logs import call, failed, record, write_log

@@ -4,8 +4,7 @@ from math import isclose, sqrt
 
 import pytest
 
-from coreloop.learn.effect.day_counts import DayCount, Tally, tally
-from coreloop.learn.effect.estimate import PRIOR_LEVEL, Periods, day_level, estimate
+from coreloop.learn.effect.estimate import PRIOR_LEVEL, DayCount, Periods, Tally, day_level, estimate, tally
 from coreloop.learn.effect.verdict import EffectVerdict, calls_needed, daily_z, decide, look_at
 
 MODEL = ("m", "c")
