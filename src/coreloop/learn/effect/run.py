@@ -104,7 +104,7 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
         with open_mining(workspace, MiningOptions()) as mined:
             found = _judge(workspace, base, mined.files, kept.settled(now), now)
     if found.effects:
-        keep(workspace, Kept(state=state, newest=found.effects, unknown=found.unknown))
+        keep_effects(workspace, Kept(state=state, newest=found.effects, unknown=found.unknown))
     return found
 
 
@@ -220,5 +220,5 @@ def read_kept(workspace: Workspace) -> Kept:
     return kept if kept.version == _VERSION else Kept()
 
 
-def keep(workspace: Workspace, kept: Kept) -> None:
+def keep_effects(workspace: Workspace, kept: Kept) -> None:
     write_private(workspace.effects_file, msgspec.json.encode(kept))
