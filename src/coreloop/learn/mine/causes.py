@@ -4,7 +4,7 @@ A template says what varies in one error; only many of them together show which 
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
@@ -68,6 +68,24 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
             texts[restored[template]] += n
         shown = _shown(texts, kept)
         found.update({(tool, template): shown[restored[template]] for template in of_tool})
+    return found
+
+
+def wholes(texts: Collection[str]) -> dict[str, str]:
+    """The longest text that each is the start of, up to the middle of a word or ``...``: logs cut texts.
+
+    The texts stand in order, so that each is compared only with those that begin like it.
+    """
+    ordered = sorted(texts)
+    found = {}
+    for text in texts:
+        start, found[text] = text.removesuffix("..."), text
+        for whole in ordered[bisect_left(ordered, start) :] if start else ():
+            if not whole.startswith(start):
+                break
+            is_cut = start != text or (start[-1:] + whole[len(start) : len(start) + 1]).isalnum()
+            if is_cut and len(whole) > max(len(start), len(found[text])):
+                found[text] = whole
     return found
 
 

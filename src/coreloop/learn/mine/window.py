@@ -1,7 +1,7 @@
 """The facts of many files -> the groups of a window of days, and queries over them."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ from coreloop.learn.facts.schema import (
     concatenate,
     frame_of,
 )
-from coreloop.learn.mine.causes import causes
+from coreloop.learn.mine.causes import causes, wholes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
@@ -59,7 +59,13 @@ IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 _ERROR: Final = ("tool", "template")
-_CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
+_CAUSES: Final = {
+    "tool": pl.String,
+    "template": pl.UInt64,
+    "cause": pl.UInt64,
+    "text": pl.String,
+    "whole_class": pl.String,
+}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
 EVERY_DAY: Final = Days(date.min, date.max)
@@ -136,23 +142,44 @@ class Window:
         return known_calls(self._all("calls", CALLS)).filter(self.in_days())
 
     def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
-        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
+        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`.
+
+        A call whose error was cut has the ``error_class`` of the whole text.
+        """
         joined = calls.join(self._causes.lazy(), on=_ERROR, how="left", maintain_order="left")
-        return joined.with_columns(template=pl.coalesce("cause", "template")).drop("cause", "text")
+        return joined.with_columns(
+            template=pl.coalesce("cause", "template"), error_class=pl.coalesce("whole_class", "error_class")
+        ).drop("cause", "text", "whole_class")
 
     @cached_property
     def _causes(self) -> pl.DataFrame:
-        """The ``cause`` (hash and ``text``) of each tool's templates."""
-        failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
+        """The ``cause`` (hash and ``text``) of each tool's templates, with the class of one that was cut."""
+        key = [*_ERROR, "error_class"]
+        failed = self.all_calls().filter(pl.col("template") != 0).group_by(key).len().sort(key).collect()
         texts = _texts_of(self.texts, "template", failed["template"])
-        counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
+        counts = Counter[tuple[str, str]]()
+        for tool, number, _, n in failed.iter_rows():
+            counts[tool, texts[number]] += n
         lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
         by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
-        rows = (
-            (tool, number, by_error[tool, texts[number]])
-            for tool, number in failed.select(_ERROR).iter_rows()
+        of_tools: defaultdict[str, set[str]] = defaultdict(set)
+        for (tool, _), text in by_error.items():
+            of_tools[tool].add(text)
+        whole = {(tool, text): cut for tool, of in of_tools.items() for text, cut in wholes(of).items()}
+        classes: dict[tuple[str, str], str] = {}
+        rows: dict[tuple[str, int], str] = {}
+        for tool, number, error_class, _ in failed.iter_rows():
+            rows[tool, number] = text = by_error[tool, texts[number]]
+            if whole[tool, text] == text:
+                classes.setdefault((tool, text), error_class)
+        return frame_of(
+            [
+                (tool, number, digest64(full), full, None if full == text else classes[tool, full])
+                for (tool, number), text in rows.items()
+                for full in (whole[tool, text],)
+            ],
+            _CAUSES,
         )
-        return frame_of([(tool, number, digest64(text), text) for tool, number, text in rows], _CAUSES)
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""

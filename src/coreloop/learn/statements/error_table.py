@@ -1,8 +1,6 @@
 """The table of errors: each tool's errors without values, what they cost, and who can mend them."""
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
@@ -42,62 +40,15 @@ def error_table(
         for search in searches
     }
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    wholes = _wholes(log)
     for number, request in enumerate(log.requests):
         for index, call in enumerate(request.calls):
             if not call.ok:
-                whole = wholes[call.tool][call.template]
-                groups.setdefault((call.tool, whole), []).append((number, index))
+                groups.setdefault((call.tool, call.template), []).append((number, index))
     rows = [
         _row(log, (tool, template), calls, _Known(words.tool(tool), by_tool.get(tool), language))
         for (tool, template), calls in groups.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
-
-
-def _wholes(log: CaseLog) -> dict[str, dict[int, int]]:
-    """By tool, the whole error of each one: a log may have cut the text of some calls."""
-    templates: defaultdict[str, set[int]] = defaultdict(set)
-    for request in log.requests:
-        for call in request.calls:
-            if not call.ok:
-                templates[call.tool].add(call.template)
-    return {
-        tool: _whole_of_each({template: _text(log, template) for template in of_tool})
-        for tool, of_tool in templates.items()
-    }
-
-
-def _whole_of_each(texts: Mapping[int, str]) -> dict[int, int]:
-    """The longest text that each is the start of, up to the middle of a word.
-
-    The texts stand in order, so that each is compared only with those that begin like it.
-    """
-    ordered = sorted(texts, key=lambda template: (texts[template], template))
-    keys = [texts[template] for template in ordered]
-    wholes = {}
-    for template, text in texts.items():
-        start = text.removesuffix("…")
-        whole = template
-        for place in range(bisect_left(keys, start), len(keys)) if start else ():
-            if not keys[place].startswith(start):
-                break
-            if _is_cut(text, keys[place]) and len(keys[place]) > len(texts[whole]):
-                whole = ordered[place]
-        wholes[template] = whole
-    return wholes
-
-
-def _is_cut(text: str, whole: str) -> bool:
-    """Whether an error's text is the start of another's, up to the middle of a word."""
-    start = text.removesuffix("…")
-    if not start or len(start) >= len(whole) or not whole.startswith(start):
-        return False
-    return start != text or (start[-1].isalnum() and whole[len(start)].isalnum())
-
-
-def _text(log: CaseLog, template: int) -> str:
-    return unwrapped(log.errors.get(template, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +67,11 @@ def _row(log: CaseLog, group: tuple[str, int], calls: Sequence[tuple[int, int]],
     earlier = (
         sum(call.tool == tool for call in log.requests[number].calls[:index]) for number, index in calls
     )
-    error_class = next(call.error_class for call in failed if call.template == template)
-    templates = {call.template for call in failed}
-    explained = _explained(known.search, templates) if known.search is not None else _Explained()
+    error_class = failed[0].error_class
+    explained = _explained(known.search, template) if known.search is not None else _Explained()
     row = ErrorRow(
         tool=tool,
-        error=_text(log, template),
+        error=unwrapped(log.errors.get(template, "")),
         error_class=error_class,
         mender=explained.mender
         or ("tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")),
@@ -147,9 +97,9 @@ class _Explained:
     nearest: tuple[Cause, ...] = ()
 
 
-def _explained(search: ToolSearch, templates: Collection[int]) -> _Explained:
+def _explained(search: ToolSearch, template: int) -> _Explained:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
-    places = (number for number, place in enumerate(search.places) if place.call.template in templates)
+    places = (number for number, place in enumerate(search.places) if place.call.template == template)
     failed = bits_of(places, search.calls.n)
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     bad = ~search.calls.good

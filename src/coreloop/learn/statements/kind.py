@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
+from coreloop.learn.proposals.draft import MergedLine, merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, StatementKind
 from coreloop.learn.proposals.equal_wordings import keys_of
-from coreloop.learn.proposals.statement_draft import MergedLine, merged_lines
 from coreloop.learn.proposals.statement_lines import Advice
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import CallPlace

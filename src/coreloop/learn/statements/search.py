@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.draft import MergedLine
 from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.proposals.statement_draft import MergedLine
 from coreloop.learn.proposals.statement_lines import Advice, advice
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import MAX_SUCCESS, NumberedCalls, compare

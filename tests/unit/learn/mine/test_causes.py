@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from coreloop.learn.mine.causes import causes
+from coreloop.learn.mine.causes import causes, wholes
 from coreloop.observe.reading.error_texts import template
 from rows import each_row
 
@@ -115,3 +115,15 @@ def test_a_name_is_not_shown_since_others_fail_about_it() -> None:
 def test_tools_have_their_own_causes() -> None:
     counts = {(tool, "no <name:abcd> here"): 1 for tool in "ab"}
     assert causes(counts) == dict.fromkeys(counts, "no <name> here")
+
+
+def test_a_text_that_was_cut_belongs_to_the_longest_that_begins_like_it():
+    texts = ("<n> validation errors for act", "<n> val", "<n> validation", "<n> vali...", "not found")
+    whole = texts[0]
+    assert wholes(texts) == {
+        whole: whole,
+        "<n> val": whole,
+        "<n> validation": "<n> validation",  # may be a text of its own
+        "<n> vali...": whole,
+        "not found": "not found",
+    }
