@@ -13,8 +13,8 @@ from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
-from coreloop.learn.proposals.sequence_lines import Step, target_step
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
 _SHAPE: Final = ("tool", "shape")

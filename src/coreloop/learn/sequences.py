@@ -27,8 +27,8 @@ from coreloop.learn.mine.window import (
     moment,
 )
 from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
-from coreloop.learn.proposals.sequence_lines import Step, target_step
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.learn.statements.compare_sides import rank_test
 

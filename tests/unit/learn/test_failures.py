@@ -22,7 +22,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Counterexample, Search, Without
-from coreloop.learn.proposals.sequence_lines import Step
+from coreloop.learn.proposals.step import Step
 from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log
 from rows import slow_after

@@ -16,8 +16,8 @@ from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.sequence_lines import Step, target_step
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import PatternResult, propose, to_json
 from logs import call, repeated, rest, word

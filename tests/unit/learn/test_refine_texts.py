@@ -22,8 +22,8 @@ from coreloop.learn.proposals.draft import draft_counterexample
 from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
 from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.proposal_files import CounterexamplesFile
-from coreloop.learn.proposals.sequence_lines import Step, target_step
 from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
+from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import RefineResult, refine, to_json
 from coreloop.promote.proposal_entry import read_proposal

@@ -15,8 +15,8 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate, Search
-from coreloop.learn.proposals.sequence_lines import Step, target_step
 from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.sequences import find_candidates
 from logs import call, record, repeated, word, write_log
 from rows import each_row

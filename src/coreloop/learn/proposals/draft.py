@@ -27,8 +27,9 @@ from coreloop.learn.proposals.entry import (
     q_text,
 )
 from coreloop.learn.proposals.equal_wordings import keys_of, working
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, Step, When
+from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
 from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice, statement_key
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.line_sentences import Language
 

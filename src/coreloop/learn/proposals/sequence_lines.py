@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.statements.line_sentences import CALL, NO_CATEGORY, OF_CATEGORY, Language
 
 ELIDED: Final = "…"
@@ -17,24 +18,6 @@ _NAME: Final = r"[^\W\d]\w{0,63}"
 _ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|{ELIDED})'  # company | axis="수익성" | axis=<axis>
 _CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
 _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A recorded step of a sequence: a tool, with the argument names of its most common form."""
-
-    name: str
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
-
-    def __str__(self) -> str:
-        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
-        return f"{self.name}({chosen})" if chosen else self.name
-
-
-def target_step(steps: tuple[Step, ...]) -> Step:
-    """The step whose tool a pattern documents: the last with a selector, else the last."""
-    return next((step for step in reversed(steps) if step.selectors), steps[-1])
 
 
 @dataclass(frozen=True, slots=True)

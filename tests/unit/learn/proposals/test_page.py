@@ -15,7 +15,7 @@ from coreloop.base.project.tools import Tool
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, Without, sides_text
 from coreloop.learn.proposals.page import markdown, section
 from coreloop.learn.proposals.proposal_files import CandidatesFile, CounterexamplesFile
-from coreloop.learn.proposals.sequence_lines import Step
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row

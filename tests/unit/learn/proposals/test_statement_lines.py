@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bounded import bounded
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.equal_wordings import keys_of, wordings_of
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, Step, When, calls_fit, parse_line
+from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, calls_fit, parse_line
 from coreloop.learn.proposals.statement_lines import (
     Advice,
     Named,
@@ -20,6 +20,7 @@ from coreloop.learn.proposals.statement_lines import (
     parse_advice,
     statement_key,
 )
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.statements.line_sentences import SHAPES, WORDINGS
 from rows import each_row
 
