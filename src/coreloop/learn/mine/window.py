@@ -40,7 +40,7 @@ from coreloop.learn.facts.schema import (
     concatenate,
     frame_of,
 )
-from coreloop.learn.mine.causes import causes, wholes
+from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
@@ -64,7 +64,7 @@ _CAUSES: Final = {
     "template": pl.UInt64,
     "cause": pl.UInt64,
     "text": pl.String,
-    "whole_class": pl.String,
+    "is_cut": pl.Boolean,
 }
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
@@ -161,25 +161,19 @@ class Window:
         for tool, number, _, n in failed.iter_rows():
             counts[tool, texts[number]] += n
         lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
-        by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
-        of_tools: defaultdict[str, set[str]] = defaultdict(set)
-        for (tool, _), text in by_error.items():
-            of_tools[tool].add(text)
-        whole = {(tool, text): cut for tool, of in of_tools.items() for text, cut in wholes(of).items()}
-        classes: dict[tuple[str, str], str] = {}
-        rows: dict[tuple[str, int], str] = {}
-        for tool, number, error_class, _ in failed.iter_rows():
-            rows[tool, number] = text = by_error[tool, texts[number]]
-            if whole[tool, text] == text:
-                classes.setdefault((tool, text), error_class)
-        return frame_of(
-            [
-                (tool, number, digest64(full), full, None if full == text else classes[tool, full])
-                for (tool, number), text in rows.items()
-                for full in (whole[tool, text],)
-            ],
+        found = causes(counts, chain.from_iterable(map(json.loads, lists)))
+        listed = [
+            (tool, number, found[tool, texts[number]]) for tool, number in failed.select(_ERROR).iter_rows()
+        ]
+        rows = frame_of(
+            [(tool, number, digest64(one.text), one.text, one.is_cut) for tool, number, one in listed],
             _CAUSES,
-        )
+        ).unique(_ERROR, maintain_order=True)
+        of_cause = ("tool", "cause")
+        whole = failed.join(rows.filter(~pl.col("is_cut")), on=_ERROR, maintain_order="left")
+        classes = whole.unique(of_cause, keep="first").select(*of_cause, whole_class="error_class")
+        with_class = rows.join(classes, on=of_cause, how="left")
+        return with_class.with_columns(whole_class=pl.when("is_cut").then("whole_class")).drop("is_cut")
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
@@ -266,31 +260,20 @@ class Window:
         return _texts_of(self.texts, kind, hashes) | dict(of_causes)
 
     def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """Texts of the questions of some lines; lines that no longer exist are left out."""
+        """Texts of the questions of some lines, by file and offset; those that are gone are left out."""
         return {place: question.question or "" for place, question in self.questions(places).items()}
 
     def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
         """The questions of some lines, read without the rest of the line; see `question_texts`."""
-        wanted = self._by_file(places)
-        read = chain.from_iterable(map(self._questions_of, wanted))
-        return {(file, offset): question for file, offset, question in read}
-
-    def _questions_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Question]]:
-        read = ((file, offset, decode_question(raw)) for file, offset, raw in self._raw_lines(wanted))
-        return [(file, offset, question) for file, offset, question in read if question is not None]
-
-    def _raw_lines(self, wanted: tuple[int, Sequence[int]]) -> Iterator[tuple[int, int, bytes]]:
-        file, offsets = wanted
-        with suppress(OSError), self.paths[file].open("rb") as opened:
-            for offset in offsets:
-                opened.seek(offset)
-                yield file, offset, opened.readline().removeprefix(BYTE_ORDER_MARK)
-
-    @staticmethod
-    def _by_file(places: Iterable[tuple[int, int]]) -> list[tuple[int, list[int]]]:
-        """Offsets in ascending order, by file."""
-        by_file = groupby(sorted(set(places)), key=itemgetter(0))
-        return [(file, [offset for _, offset in group]) for file, group in by_file]
+        found = {}
+        for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
+            with suppress(OSError), self.paths[file].open("rb") as opened:
+                for place in group:
+                    opened.seek(place[1])
+                    question = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
+                    if question is not None:
+                        found[place] = question
+        return found
 
 
 def _texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int, str]:
@@ -300,17 +283,13 @@ def _texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int
 
 
 def batches_of(files: Sequence[tuple[int, FileFacts]]) -> list[Batch]:
-    """Join the tables of neighbouring files, up to `_BATCH_ROWS` requests, with the files' numbers."""
-    parts: list[list[tuple[int, FileFacts]]] = []
-    n_rows = _BATCH_ROWS
+    """Join the tables of neighbouring files, about `_BATCH_ROWS` requests, with the files' numbers."""
+    parts: defaultdict[int, list[tuple[int, FileFacts]]] = defaultdict(list)
+    n_rows = 0
     for number, file in files:
-        n_of_file = sum(file.days.values())
-        if n_rows + n_of_file > _BATCH_ROWS:
-            parts.append([])
-            n_rows = 0
-        parts[-1].append((number, file))
-        n_rows += n_of_file
-    return [(_join(part), part[0][1].settings) for part in parts]
+        parts[n_rows // _BATCH_ROWS].append((number, file))
+        n_rows += sum(file.days.values())
+    return [(_join(part), part[0][1].settings) for part in parts.values()]
 
 
 def _join(files: Sequence[tuple[int, FileFacts]]) -> Facts:
