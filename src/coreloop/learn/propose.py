@@ -308,10 +308,9 @@ def propose(
 
     ``known`` and ``playbook`` are as in `find_candidates`.
     """
-    window, settings = merge(mined.files, days), mined.workspace.settings
-    by_first_tool = not settings.categories
-    search = find_candidates(window, gate, known=known, playbook=playbook, by_first_tool=by_first_tool)
-    tested = with_q_values(window, search.entries, by_first_tool=by_first_tool)
+    window = merge(mined.files, days)
+    search = find_candidates(window, gate, known=known, playbook=playbook)
+    tested = with_q_values(window, search.entries)
     words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
     found = _new_keys(search, [draft_candidate(candidate, words) for candidate in tested], known)
     document = CandidatesFile(generated_at=now, window=days, candidates=found.entries)

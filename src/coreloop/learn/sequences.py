@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from coreloop.base.project.settings import Gates
-from coreloop.base.records import UNSPECIFIED, is_category, normalize_question
+from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.facts.file import question_hash
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import (
@@ -23,7 +23,6 @@ from coreloop.learn.mine.window import (
     count_values,
     draw_number,
     find_questions,
-    group_by_first_tool,
     moment,
 )
 from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
@@ -46,7 +45,6 @@ def find_candidates(
     *,
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-    by_first_tool: bool = False,
     enough_questions: int | None = None,
 ) -> Search[Candidate]:
     """Find the patterns of a window that keep succeeding.
@@ -62,8 +60,6 @@ def find_candidates(
     playbook : mapping of str to tuple of str
         Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
         requests and two different questions; the gate's success rate still applies.
-    by_first_tool : bool
-        For projects without categories: compare patterns that begin with the same tool.
     enough_questions : int, optional
         If given, a candidate's different questions are counted only as far as this, so that few are read. The
         gates' result is the same if it is at least ``gate.min_unique_questions``.
@@ -75,8 +71,6 @@ def find_candidates(
         by number of requests. Each dropped pattern is counted at the first gate that it fails.
     """
     rows = count_patterns(window)
-    if by_first_tool:
-        rows = group_by_first_tool(window, rows)
     n_groups, dropped = rows.height, dict[str, int]()
     advice = {label: _advice(label, playbook) for label in rows["category"].unique()}
     is_relaxed = pl.col("category").is_in([label for label, bullets in advice.items() if bullets])
@@ -225,21 +219,20 @@ _Tally = dict[int, tuple[int, int]]
 """Requests and successes of each case."""
 
 
-def with_q_values(window: Window, candidates: Sequence[Candidate], *, by_first_tool: bool) -> list[Candidate]:
+def with_q_values(window: Window, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Test each candidate against the rest of its category (Mann–Whitney on the cases' success rates)."""
-    categories = {candidate.cat_hash for candidate in candidates}
-    by_group: defaultdict[str, _Tally] = defaultdict(dict)
+    by_category: defaultdict[str, _Tally] = defaultdict(dict)
     by_sequence: defaultdict[tuple[str, str], _Tally] = defaultdict(dict)
-    for group, sequence, case, succeeded in _rows(window, categories, by_first_tool=by_first_tool):
-        for tally in (by_group[group], by_sequence[group, sequence]):
+    for category, sequence, case, succeeded in _rows(window, {one.cat_hash for one in candidates}):
+        for tally in (by_category[category], by_sequence[category, sequence]):
             n, n_ok = tally.get(case, (0, 0))
             tally[case] = (n + 1, n_ok + succeeded)
-    rates = {group: _rates(tally) for group, tally in by_group.items()}
+    rates = {category: _rates(tally) for category, tally in by_category.items()}
     p_values = []
     for candidate in candidates:
-        group = _group(candidate.cat_hash, candidate.tool_pattern[0].name, by_first_tool=by_first_tool)
-        own = by_sequence[group, candidate.seq_hash]
-        rest = _without(own, by_group[group], rates.get(group, Counter()))
+        category = candidate.cat_hash
+        own = by_sequence[category, candidate.seq_hash]
+        rest = _without(own, by_category[category], rates.get(category, Counter()))
         is_tested = min(len(own), rest.total()) >= _MIN_CASES
         p_values.append(rank_test(_rates(own), rest) if is_tested else 1.0)
     q_values = benjamini_hochberg(p_values)
@@ -261,12 +254,8 @@ def _without(own: _Tally, group: _Tally, rates: Counter[float]) -> Counter[float
     return rest
 
 
-def _group(category: str, first_tool: str, *, by_first_tool: bool) -> str:
-    return f"{category} {first_tool}" if by_first_tool and category == UNSPECIFIED else category
-
-
-def _rows(window: Window, categories: set[str], *, by_first_tool: bool) -> list[tuple[str, str, int, bool]]:
-    """Group, sequence, case, and whether it succeeded, of each request that is compared."""
+def _rows(window: Window, categories: set[str]) -> list[tuple[str, str, int, bool]]:
+    """Category, sequence, case, and whether it succeeded, of each request that is compared."""
     of_categories = pl.col("category").is_in(sorted(categories))
     columns = ("category", "sequence", "session", "case", "template")
     drawn = window.keep(
@@ -280,11 +269,7 @@ def _rows(window: Window, categories: set[str], *, by_first_tool: bool) -> list[
         RequestKeys(session, tuple(case or ()), template, sequence)
         for _, sequence, session, case, template, _ in rows
     ]
-    texts = window.texts_of("sequence", drawn["sequence"].unique()) if by_first_tool else {}
-    groups = (
-        _group(row[0], texts.get(row[1], "").partition("(")[0], by_first_tool=by_first_tool) for row in rows
-    )
     return [
-        (group, f"seq:{row[1]:016x}", case, row[-1])
-        for group, row, case in zip(groups, rows, case_numbers(keys)[0], strict=True)
+        (row[0], f"seq:{row[1]:016x}", case, row[-1])
+        for row, case in zip(rows, case_numbers(keys)[0], strict=True)
     ]

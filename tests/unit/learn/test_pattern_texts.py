@@ -282,7 +282,7 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     (candidate,) = proposals.document.candidates
     if place == "tool":
         assert (candidate.suggested_append, candidate.refused) == (None, "a tool's name is not a valid name")
-    elif place == "session":  # one session is one case, which is compared with none
+    elif place in {"session", "category"}:  # one case is compared with none, and no label is no category
         assert candidate.refused is not None
         assert candidate.refused.startswith("weak: ")
     else:
@@ -334,16 +334,12 @@ def test_a_sequence_is_compared_with_the_other_requests_of_its_category(
     assert (by_tool["show"].suggested_append is None) == (refused is not None)
 
 
-@pytest.mark.parametrize("first", ["show", "other"])
-def test_without_categories_a_sequence_is_compared_with_those_that_begin_with_the_same_tool(
-    first: str, tmp_path: Path
-):
-    others = repeated(20, tool_calls=[call(first), call("guess")], error="ValueError: no")
-    rows = [*repeated(12, tool_calls=[call("show"), call("show", {"axis": "a"})]), *others]
+def test_a_sequence_without_a_category_gets_no_text(tmp_path: Path):
+    rows = [*repeated(12, tool_calls=[call("show")]), *rest(20)]
     rows = [row | {"category_hash": "UNSPECIFIED"} for row in rows]
     (candidate,) = _propose(tmp_path, rows, Settings()).document.candidates
-    assert (candidate.rest_ok, candidate.rest_n) == ((0, 20) if first == "show" else (0, 0))
-    assert (candidate.suggested_append is not None) == (first == "show")
+    assert (candidate.rest_ok, candidate.rest_n, candidate.suggested_append) == (0, 20, None)
+    assert candidate.refused == "weak: its questions have no category in coreloop.yaml"
 
 
 TEXT = st.text(min_size=1, max_size=30)
@@ -357,7 +353,7 @@ STEPS = st.lists(
     min_size=1,
     max_size=4,
 )
-FIXED_WORDS = "When questions of no category Call axis sub"
+FIXED_WORDS = "When questions of category Call axis sub"
 CLOSED_WORDS = {
     *FIXED_WORDS.split(),
     *["FIN", "profitability", "KR", "수익성", "마진", "ROE", "배당", "현금흐름"],

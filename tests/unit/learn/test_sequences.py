@@ -161,31 +161,6 @@ def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path)
     assert (other.rest_ok, other.rest_n, other.base_rate) == (0, 0, 1.0)
 
 
-def test_without_categories_the_rest_begins_with_the_same_tool(tmp_path: Path):
-    unlabelled = {"category_hash": "UNSPECIFIED"}
-    rows = [
-        *repeated(5, **_calls("find", "a"), **unlabelled),
-        *repeated(4, **_calls("find", "b"), **unlabelled, error="x"),
-        *repeated(3, **_calls("find_more"), **unlabelled),
-        *repeated(6, **_calls("find", "a"), category_hash="KNOWN"),
-        *repeated(2, **_calls("find", "b"), category_hash="KNOWN"),
-    ]
-    candidates = _search(tmp_path, rows, by_first_tool=True).entries
-    counts = {
-        (candidate.engine, candidate.cat_hash): (candidate.rest_ok, candidate.rest_n, candidate.base_rate)
-        for candidate in candidates
-    }
-    assert counts == {
-        ("a", "UNSPECIFIED"): (0, 4, 5 / 9),
-        ("find_more", "UNSPECIFIED"): (0, 0, 1.0),
-        ("a", "KNOWN"): (2, 2, 1.0),
-    }
-    (tmp_path / "2026-04-25.jsonl").unlink()
-    candidates = _search(tmp_path, rows).entries
-    together = {(candidate.engine, candidate.cat_hash): candidate.rest_n for candidate in candidates}
-    assert together["a", "UNSPECIFIED"] == 7
-
-
 def test_the_order_of_ties_is_the_same_on_every_run(tmp_path: Path):
     rows = [row for name in "abcdefgh" for row in repeated(3, **_calls(name))]
     runs = [_search(tmp_path, order).entries for order in (rows, rows[::-1])]

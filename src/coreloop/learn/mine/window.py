@@ -15,7 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.base.records import UNSPECIFIED, digest64
+from coreloop.base.records import digest64
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.facts.counting import (
     CALL_GROUPS,
@@ -369,7 +369,14 @@ def count_patterns(window: Window) -> pl.DataFrame:
             last_us=pl.col("last_us").max(),
         )
     )
-    return patterns.join(peers, on="category").with_columns(**_RATES).collect()
+    return (
+        patterns.join(peers, on="category")
+        .with_columns(
+            success_rate=pl.col("n_success") / pl.col("n_observed"),
+            base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
+        )
+        .collect()
+    )
 
 
 def count_calls(window: Window) -> pl.DataFrame:
@@ -399,39 +406,6 @@ def draw_number() -> pl.Expr:
     """A request's number in a draw: the same whatever else is in the window."""
     mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
     return mixed * pl.lit(_MIX, pl.UInt64)
-
-
-def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Compare each pattern without a category with the patterns that begin with the same tool.
-
-    Parameters
-    ----------
-    window : Window
-        Of the patterns.
-    patterns : polars.DataFrame
-        From `count_patterns`.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``patterns`` with n_peers, n_peers_success and base_rate of that group; patterns with a category are
-        unchanged.
-    """
-    unlabelled = patterns.filter(pl.col("category") == UNSPECIFIED)
-    texts = window.texts_of("sequence", unlabelled["sequence"])
-    first = [texts.get(sequence, "").partition("(")[0] for sequence in unlabelled["sequence"]]
-    compared = unlabelled.with_columns(first=pl.Series(first, dtype=pl.String)).with_columns(
-        n_peers=pl.col("n_observed").sum().over("first"),
-        n_peers_success=pl.col("n_success").sum().over("first"),
-    )
-    labelled = patterns.filter(pl.col("category") != UNSPECIFIED)
-    return pl.concat([labelled, compared.drop("first").with_columns(**_RATES).select(labelled.columns)])
-
-
-_RATES: Final = {
-    "success_rate": pl.col("n_success") / pl.col("n_observed"),
-    "base_rate": pl.col("n_peers_success") / pl.col("n_peers"),
-}
 
 
 def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:

@@ -218,9 +218,8 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
 
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str]:
     """The two bullets of a Guide: when to use the sequence, and its calls."""
-    category = "" if candidate.cat_hash == UNSPECIFIED else candidate.cat_hash
     language = words.settings.language
-    return str(When(category, language=language)), str(_calls(candidate, words, language))
+    return str(When(candidate.cat_hash, language)), str(_calls(candidate, words, language))
 
 
 def is_weak(candidate: Candidate) -> bool:
@@ -231,6 +230,8 @@ def is_weak(candidate: Candidate) -> bool:
 def _weak(candidate: Candidate) -> str | None:
     """Why a sequence is not better than the rest of its category, or None if it is significantly better."""
     n, rest_ok, rest_n = candidate.n_observed, candidate.rest_ok, candidate.rest_n
+    if candidate.cat_hash == UNSPECIFIED:
+        return f"{_WEAK}its questions have no category in coreloop.yaml"
     if not rest_n:
         return f"{_WEAK}its category has no other requests to compare it with"
     is_better = candidate.n_succeeded * rest_n > rest_ok * n

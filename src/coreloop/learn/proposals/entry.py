@@ -220,8 +220,7 @@ class Candidate(_Found):
     Attributes
     ----------
     rest_ok, rest_n : int
-        Successes and number of the other requests of its category; without categories, of the other requests
-        that begin with the same tool.
+        Successes and number of the other requests of its category.
     q_value : float or None
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
