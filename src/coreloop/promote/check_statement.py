@@ -122,7 +122,7 @@ def statement_row(statement: Statement) -> EvidenceRow:
 def restored_row(evidence: StatementEvidence, questions: str) -> EvidenceRow:
     """The table row of a statement restored from trailers, with an unstratified interval."""
     sides = TwoSides(evidence.n_ok, evidence.n, evidence.other_ok, evidence.other_n)
-    low, high = newcombe_interval([sides]) if evidence.other_n else wilson_interval(evidence.n_ok, evidence.n)
+    low, high = newcombe_interval(sides) if evidence.other_n else wilson_interval(evidence.n_ok, evidence.n)
     rate = evidence.n_ok / evidence.n
     name, value = (
         ("difference", rate - evidence.other_ok / evidence.other_n) if evidence.other_n else ("share", rate)

@@ -1,8 +1,7 @@
 """The table of errors: each tool's errors without values, what they cost, and who can mend them."""
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
@@ -39,54 +38,22 @@ def error_table(
         search.tool: search if words.is_known(search.tool) else replace(search, said=())
         for search in searches
     }
-    failed: defaultdict[str, list[_Failed]] = defaultdict(list)
+    failed: defaultdict[tuple[str, int], list[_Failed]] = defaultdict(list)
     for request in log.requests:
         for index, call in enumerate(request.calls):
             if not call.ok:
-                failed[call.tool].append((request, index))
+                failed[call.tool, call.template].append((request, index))
     rows = [
-        _row(words.tool(tool), by_tool.get(tool), _counted(text, calls), calls, language)
-        for tool, of_tool in failed.items()
-        for text, calls in _by_error(of_tool, log.errors)
+        _explained(
+            _counted(unwrapped(log.errors.get(template, "")), calls),
+            template,
+            by_tool.get(tool),
+            words.tool(tool),
+            language,
+        )
+        for (tool, template), calls in failed.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
-
-
-def _by_error(failed: Sequence[_Failed], errors: Mapping[int, str]) -> Iterator[tuple[str, list[_Failed]]]:
-    """The calls of each error, whole texts first: a log may have cut the text of some calls."""
-    by_template: defaultdict[int, list[_Failed]] = defaultdict(list)
-    for request, index in failed:
-        by_template[request.calls[index].template].append((request, index))
-    texts = {template: unwrapped(errors.get(template, "")) for template in by_template}
-    groups: defaultdict[int, list[_Failed]] = defaultdict(list)
-    for template, whole in sorted(_wholes(texts).items(), key=lambda one: one[0] != one[1]):
-        groups[whole] += by_template[template]
-    for whole, calls in groups.items():
-        yield texts[whole], calls
-
-
-def _wholes(texts: Mapping[int, str]) -> dict[int, int]:
-    """The longest text that each is the start of, up to the middle of a word."""
-    ordered = sorted((text, template) for template, text in texts.items())
-    wholes = {}
-    for text, template in ordered:
-        start = text.removesuffix("…")
-        whole = (text, template)
-        for other in ordered[bisect_left(ordered, (start, 0)) :] if start else ():
-            if not other[0].startswith(start):
-                break
-            if _is_cut(text, other[0]) and len(other[0]) > len(whole[0]):
-                whole = other
-        wholes[template] = whole[1]
-    return wholes
-
-
-def _is_cut(text: str, whole: str) -> bool:
-    """Whether an error's text is the start of another's, up to the middle of a word."""
-    start = text.removesuffix("…")
-    if len(start) >= len(whole):
-        return False
-    return start != text or (start[-1].isalnum() and whole[len(start)].isalnum())
 
 
 def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
@@ -108,18 +75,13 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     )
 
 
-def _row(
-    tool: Tool | None,
-    search: ToolSearch | None,
-    row: ErrorRow,
-    calls: Sequence[_Failed],
-    language: Language,
+def _explained(
+    row: ErrorRow, template: int, search: ToolSearch | None, tool: Tool | None, language: Language
 ) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     if search is None:
         return replace(row, task=task_of(tool, row))
-    templates = {request.calls[index].template for request, index in calls}
-    places = (number for number, place in enumerate(search.places) if place.call.template in templates)
+    places = (number for number, place in enumerate(search.places) if place.call.template == template)
     failed, bad = bits_of(places, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
     merged = [_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed)]

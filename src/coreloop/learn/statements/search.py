@@ -9,8 +9,8 @@ from typing import Final
 
 from coreloop.learn.line import Advice, advice, keys_of
 from coreloop.learn.mine.statistics import benjamini_hochberg
+from coreloop.learn.proposals.draft import MergedLine, merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.proposals.statement_draft import MergedLine, merged_lines
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import (
     MAX_SUCCESS,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import count
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -240,32 +239,6 @@ def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
     assert row.n_repeated > 0.8 * row.n_calls
     assert row.task.startswith(f"The tool act failed {row.n_calls} times with one error (class other); ")
     assert " It is defined in tools.py, line " in row.task
-
-
-def _with_templates(log: CaseLog, errors: dict[int, str], template: Callable[[int], int]) -> CaseLog:
-    """The log with the n-th failed call's error replaced."""
-    numbers = count()
-    requests = tuple(
-        replace(
-            request,
-            calls=tuple(
-                call if call.ok else replace(call, template=template(next(numbers))) for call in request.calls
-            ),
-        )
-        for request in log.requests
-    )
-    return replace(log, requests=requests, errors=errors)
-
-
-def test_an_error_whose_text_was_cut_stands_in_one_row_with_its_whole_text() -> None:
-    errors = {1: "<n> validation errors for act", 2: "<n> val", 3: "<n> validation"}
-    log = _with_templates(_log("bound"), errors, lambda number: 1 + number % 3)
-    rows = error_table(log, search_tools(log, WORDS), words=WORDS)
-    assert sorted(row.error for row in rows) == ["<n> validation", "<n> validation errors for act"]
-    assert sum(row.n_calls for row in rows) == sum(
-        not c.ok for request in log.requests for c in request.calls
-    )
-    assert {row.mender for row in rows} == {"text"}
 
 
 def test_nearest_is_never_proposed_and_separates_most_calls_of_its_error() -> None:
