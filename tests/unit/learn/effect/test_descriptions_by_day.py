@@ -111,11 +111,6 @@ def test_a_model_that_changed_with_it_cannot_be_told_without_controls(shop: Shop
     assert effect.notes == ("another model since then: new",)
 
 
-def test_no_call_of_the_tool_is_said(shop: Shop):
-    shop.workspace.records_dir.mkdir(parents=True)
-    assert _effect(shop).reason == "no call of the tool was recorded"
-
-
 @pytest.mark.slow
 def test_a_change_of_a_tool_outside_python_has_a_verdict(tmp_path: Path, quiet_git: None):
     shop = make_shop(tmp_path, [])

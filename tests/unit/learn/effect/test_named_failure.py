@@ -26,13 +26,10 @@ CASES = {
     "given": ("- Always pass reason", [failed("pay", {"id": "1", "reason": "late"})], False),
     "an empty value counts as missing": ("- Always pass reason", [failed("pay", {"reason": ""})], True),
     "a success": ("- Always pass reason", [call("pay", {"id": "1"})], False),
-    "left in": ("- Leave out reason", [failed("pay", {"reason": "late"})], True),
     "empty": ("- ids: never empty", [failed("pay", {"ids": []})], True),
     "absent is not empty": ("- ids: never empty", [failed("pay", {})], False),
     "another value": ("- kind: one of card, cash", [failed("pay", {"kind": "cheque"})], True),
-    "a value": ("- kind: one of card, cash", [failed("pay", {"kind": "card"})], False),
     "over": ("- limit over 20 fails", [failed("pay", {"limit": 21})], True),
-    "not over": ("- limit over 20 fails", [failed("pay", {"limit": 20})], False),
     "before it": ("- Call find first (same id)", [failed("pay", {"id": "1"})], True),
     "after it": (
         "- Call find first (same id)",
@@ -69,12 +66,6 @@ def test_a_failed_call_against_the_line_is_counted(
 def test_a_line_that_no_call_shows_counts_all_failures(line: str):
     assert named_failure([line]) == ()
     assert named_failure(["- Always pass reason", line]) == ()
-
-
-def test_two_lines_count_what_is_against_either(tmp_path: Path):
-    calls = [failed("pay", {"reason": "x", "limit": 30}), failed("pay", {"reason": "x"})]
-    write_log(tmp_path / "2026-04-25.jsonl", [record(tool_calls=calls)])
-    assert _against(tmp_path, "- Always pass reason", "- limit over 20 fails") == [(0, True)]
 
 
 def test_a_call_of_a_server_comes_after_those_of_its_session(tmp_path: Path):

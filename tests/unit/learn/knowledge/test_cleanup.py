@@ -80,30 +80,13 @@ def _texts(database: Path) -> set[str]:
     return {text for text in [*REMOVED, *REMAINING] if text.encode() in content}
 
 
-def test_a_dry_run_counts_the_effect_of_each_rule_and_changes_nothing(database: Path):
+def test_the_dry_run_predicts_the_cleanup(database: Path):
     before = database.read_bytes()
     planned = plan(database, NOTES, now=NOW)
-    assert [effect.rows for effect in planned.effects] == EXPECTED
     assert database.read_bytes() == before
-    assert [path.name for path in database.parent.iterdir()] == ["x.db"]
-
-
-def test_the_dry_run_predicts_the_cleanup(database: Path):
-    planned = plan(database, NOTES, now=NOW)
+    assert [effect.rows for effect in planned.effects] == EXPECTED
     assert _clean(database).effects == planned.effects
     assert plan(database, NOTES, now=NOW).is_idle
-
-
-def test_the_rules_keep_all_other_rows(database: Path):
-    _clean(database)
-    insights = {row["narrative"]: row for row in rows_of(database, "insights")}
-    assert insights.keys() == {"NARRATIVE1.", "NARRATIVE4."}
-    audit, blog = insights["NARRATIVE1."], insights["NARRATIVE4."]
-    assert audit["evidence_ref"] == "audit:data/dart/auditAnalysis/990001.md"
-    assert (audit["quality_gate"], blog["quality_gate"], blog["evidence_ref"]) == ("migration", "", "")
-    assert [row["bullet"] for row in rows_of(database, "playbook")] == ["BULLET1."]
-    assert [row["id"] for row in rows_of(database, "executions")] == [1, 3, 4]
-    assert "question" not in rows_of(database, "executions")[0]
 
 
 def test_executions_are_removed_after_thirty_days(tmp_path: Path):
@@ -160,15 +143,6 @@ def test_the_archive_is_a_private_copy_of_the_state_before(database: Path):
     assert sorted(path.name for path in archive.parent.iterdir()) == [".lock", archive.name]
 
 
-def test_a_cleanup_without_effects_takes_no_snapshot(database: Path):
-    first = _clean(database).archive
-    done = _clean(database)
-    assert (done.archive, done.residue) == (None, None)
-    assert not any(effect.rows for effect in done.effects)
-    assert plan(database, NOTES, now=NOW).is_idle
-    assert list(first.parent.glob("*.sqlite")) == [first]
-
-
 def test_a_failed_snapshot_changes_nothing(database: Path, monkeypatch: pytest.MonkeyPatch):
     def fails(*_: Any, **__: Any) -> Path:
         raise WorkspaceError("cannot be written (No space left on device)", path=database)
@@ -179,23 +153,6 @@ def test_a_failed_snapshot_changes_nothing(database: Path, monkeypatch: pytest.M
         _clean(database)
     assert rows_of(database, "executions") == before
     assert _texts(database) == {*REMOVED, *REMAINING}
-
-
-def test_an_absent_database_is_refused_and_not_created(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match="nothing to clean"):
-        _clean(tmp_path / "x.db")
-    with pytest.raises(WorkspaceError, match="does not exist"):
-        plan(tmp_path / "x.db", NOTES, now=NOW)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_foreign_database_is_refused_before_anything_is_written(tmp_path: Path):
-    path = tmp_path / "x.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE urls (x)")
-    with pytest.raises(WorkspaceError, match="is not a knowledge database"):
-        _clean(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
 
 
 def test_text_that_is_not_utf_8_is_migrated_and_cleaned(database: Path):
