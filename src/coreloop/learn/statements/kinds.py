@@ -294,16 +294,7 @@ def _shape_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     values = place.call.values
     for name, value in values.items():
         if value.kind not in {"empty", "unknown"}:
-            yield (
-                (name,),
-                Value(
-                    value.kind,
-                    shape=value.shape,
-                    letters=value.letters,
-                    length=value.length,
-                    prefix=value.prefix,
-                ),
-            )
+            yield (name,), replace(value, value=None, number=None, sources=None, saw={})
     dated = [(name, value.number) for name, value in values.items() if value.number is not None]
     for (name, number), (other, other_number) in combinations(dated, 2):
         if number is not None and other_number is not None and _are_alike(values[name], values[other]):
@@ -431,12 +422,14 @@ SOURCE: Final = LineKind(
 )
 
 
-KINDS: Final = (STATE, PRESENCE, VALUE, SHAPE, PRECONDITION, SOURCE)
+DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
+LAST: Final = (PRECONDITION, SOURCE)
+"""Tested on what the others leave: beside them they named false causes and displaced true lines."""
 
 
 def kind_of(line: Advice) -> LineKind | None:
     """The kind of a line, or None for one that is no longer proposed."""
-    return next((kind for kind in KINDS if line.form in kind.forms), None)
+    return next((kind for kind in (*DIRECT, *LAST) if line.form in kind.forms), None)
 
 
 def read_of(line: Advice) -> Subject:

@@ -21,12 +21,9 @@ from coreloop.learn.statements.compare_sides import (
 )
 from coreloop.learn.statements.kinds import (
     AS_GOOD,
-    PRECONDITION,
-    PRESENCE,
-    SHAPE,
+    DIRECT,
+    LAST,
     SOURCE,
-    STATE,
-    VALUE,
     Key,
     KeyTally,
     Known,
@@ -37,9 +34,6 @@ from coreloop.learn.statements.kinds import (
 )
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
 
-_DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
-_LAST: Final = (PRECONDITION, SOURCE)
-"""Tested on what the others leave: beside them they named false causes and displaced true lines."""
 _RANKS: Final = {
     "only_while": 0,
     "never_empty": 1,
@@ -181,12 +175,12 @@ def _search_tool(
     tested: list[LineHypothesis] = []
     few: list[tuple[LineHypothesis, int]] = []
     everything = rest = (1 << calls.n) - 1
-    for kinds in (_DIRECT, _LAST):
+    for kinds in (DIRECT, LAST):
         hypotheses = _hypotheses(search, kinds, known, rest, rejected)
         tested += [found for one in hypotheses if (found := _tested(calls, one, rest)) is not None]
         few += [lacking for found in hypotheses if (lacking := _lacking(calls, found))]
         rest = _step_down(calls, hypotheses, rest, said)
-        if kinds is _DIRECT and any(found.line.form in _SPELLING for found in said):
+        if kinds is DIRECT and any(found.line.form in _SPELLING for found in said):
             sources = _hypotheses(search, (SOURCE,), known, everything, rejected)
             fields = [found for found in sources if _comes_from_field(places, found)]
             said[:] = [_by_source(calls, found, fields) for found in said]
