@@ -6,7 +6,7 @@ category labels and counts; never questions or words of them, undeclared values 
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
@@ -41,15 +41,6 @@ from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _WEAK: Final = "weak: "
-
-
-@dataclass(frozen=True, slots=True)
-class MergedLine:
-    """A clause of a promoted line in a tool's description; ``in_force`` is when every model has it."""
-
-    line: Advice
-    merged: datetime
-    in_force: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +135,14 @@ def _refuse_redundant(
     return None
 
 
-def merged_lines(
-    name: str, tool: Tool, merges: Mapping[str, datetime], *, lag: timedelta
-) -> tuple[MergedLine, ...]:
-    """The promoted lines of a tool's description, clause by clause."""
-    return tuple(
-        MergedLine(clause, merged, merged + lag)
+def merged_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime]]:
+    """The promoted lines of a tool's description, clause by clause, and when each was merged."""
+    return [
+        (clause, merged)
         for own, merged in (_own_lines(name, tool, merges) if merges else ())
         if merged is not None
         for clause in own.clauses()
-    )
+    ]
 
 
 def _own_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime | None]]:

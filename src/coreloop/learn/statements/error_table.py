@@ -109,7 +109,7 @@ def _is_about(against: int, failed: int) -> bool:
 def _merged(line: MergedSides, failed: int) -> Cause:
     against = line.deviate & failed
     n_since = (against & line.since).bit_count()
-    return Cause(line.merged.line, against.bit_count(), Merged(line.merged.merged, n_since))
+    return Cause(line.line, against.bit_count(), Merged(line.merged, n_since))
 
 
 def _documented(merged: Sequence[MergedSides], calls: int) -> int:

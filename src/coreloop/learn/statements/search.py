@@ -9,7 +9,7 @@ from typing import Final
 
 from coreloop.learn.line import Advice, advice, keys_of
 from coreloop.learn.mine.statistics import benjamini_hochberg
-from coreloop.learn.proposals.draft import MergedLine, merged_lines
+from coreloop.learn.proposals.draft import merged_lines
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import (
@@ -78,9 +78,13 @@ class LineHypothesis:
 
 @dataclass(frozen=True, slots=True)
 class MergedSides:
-    """A merged line, and the sets of calls that it accounts for, that follow it, and that came since."""
+    """A promoted line, and the sets of calls that it accounts for, that follow it, and that came since.
 
-    merged: MergedLine
+    Since then every model has it.
+    """
+
+    line: Advice
+    merged: datetime
     deviate: int
     follow: int
     since: int
@@ -168,8 +172,9 @@ def _search_tool(
     places = tuple(log.places(tool))
     calls = evidence_calls(log, places)
     defined, lag = words.tool(tool), timedelta(days=words.settings.effect.deploy_lag_days)
-    merged = merged_lines(tool, defined, merges, lag=lag) if defined is not None else ()
-    search = ToolSearch(tool, places, calls, tuple(_merged_sides(places, calls, merged)))
+    lines = merged_lines(tool, defined, merges) if defined is not None else ()
+    merged = tuple(_merged_sides(places, calls, line, at, lag) for line, at in lines)
+    search = ToolSearch(tool, places, calls, merged)
     known = Known.of(words, tool)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
@@ -190,17 +195,18 @@ def _search_tool(
 
 
 def _merged_sides(
-    places: Sequence[CallPlace], calls: NumberedCalls, merged: Iterable[MergedLine]
-) -> Iterator[MergedSides]:
-    """The merged lines; one whose deviating calls do not nearly always fail accounts for none."""
-    for line in merged:
-        answers = [is_against(line.line, place) for place in places]
-        deviate, follow = (
-            bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
-            for side in (True, False)
-        )
-        accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
-        yield MergedSides(line, accounts, follow, _since(places, line.in_force, calls.n))
+    places: Sequence[CallPlace], calls: NumberedCalls, line: Advice, merged: datetime, lag: timedelta
+) -> MergedSides:
+    """The sides of a merged line; where calls against it do not nearly always fail, it accounts for none."""
+    answers = [is_against(line, place) for place in places]
+    deviate, follow = (
+        bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
+        for side in (True, False)
+    )
+    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    since_us = int((merged + lag).timestamp() * 1e6)
+    since = (number for number, place in enumerate(places) if place.request.ts_us >= since_us)
+    return MergedSides(line, merged, accounts, follow, bits_of(since, calls.n))
 
 
 def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
@@ -377,13 +383,8 @@ def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -
     """
     calls = (1 << n) - 1
     for line in merged:
-        calls &= line.since if line.merged.line.subject() == subject else ~line.deviate
+        calls &= line.since if line.line.subject() == subject else ~line.deviate
     return calls
-
-
-def _since(places: Sequence[CallPlace], moment: datetime, n: int) -> int:
-    since_us = int(moment.timestamp() * 1e6)
-    return bits_of((number for number, place in enumerate(places) if place.request.ts_us >= since_us), n)
 
 
 def grouped(places: Sequence[CallPlace], kind: LineKind, n: int) -> dict[Subject, dict[Key, int]]:
