@@ -20,8 +20,8 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
-from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.entry import Candidate
+from coreloop.learn.proposals.entry import Candidate, Search
+from coreloop.learn.sequences import find_candidates
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY
@@ -48,7 +48,7 @@ def _neutral(window: Window) -> dict[tuple[str, str], int]:
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:
     search = find_candidates(window, OPEN_GATE)
-    return {(candidate.cat_hash, candidate.seq_hash): candidate for candidate in search.candidates}
+    return {(candidate.cat_hash, candidate.seq_hash): candidate for candidate in search.entries}
 
 
 def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain_miner.Mined:
@@ -99,7 +99,7 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tau_candidates(folder: Path, min_success_rate: float) -> CandidateSearch:
+def _tau_candidates(folder: Path, min_success_rate: float) -> Search[Candidate]:
     window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 
@@ -112,7 +112,7 @@ def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, 
 
 
 def test_real_episodes_at_nine_in_ten_lead_with_the_exchange(tau_folder: Path):
-    first = _tau_candidates(tau_folder, 0.9).candidates[0]
+    first = _tau_candidates(tau_folder, 0.9).entries[0]
     assert [step.name for step in first.tool_pattern] == [
         "find_user_id_by_name_zip",
         "get_user_details",
@@ -124,7 +124,7 @@ def test_real_episodes_at_nine_in_ten_lead_with_the_exchange(tau_folder: Path):
 
 
 def test_real_episodes_without_a_failure_lead_with_the_payment_methods(tau_folder: Path):
-    first = _tau_candidates(tau_folder, 1.0).candidates[0]
+    first = _tau_candidates(tau_folder, 1.0).entries[0]
     assert "get_user_payment_methods" in [step.name for step in first.tool_pattern]
     assert (first.success_rate, first.n_observed) == (1.0, 14)
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from coreloop.learn.line import statement_key
+from coreloop.learn.proposals.draft import Unproposed, draft_statements
 from coreloop.learn.proposals.entry import Statement
-from coreloop.learn.proposals.statement_draft import Unproposed, draft_statements
-from coreloop.learn.proposals.statement_lines import statement_key
 from promoting import statement
 from samples import words
 
@@ -19,11 +19,10 @@ def _statement(**changes: object) -> Statement:
 
 def test_a_statement_about_an_undefined_tool_is_not_proposed():
     statements = [_statement(), _statement(tool="elsewhere")]
-    drafts, unproposed = draft_statements(
-        statements, words("analysis", "search", parameters=["company"]), section="Guide"
-    )
+    drafts, unproposed = draft_statements(statements, words("analysis", "search", parameters=["company"]))
     assert [draft.tool for draft in drafts] == ["analysis"]
-    assert unproposed == Unproposed(undefined=("elsewhere",), withheld=(statements[1],))
+    assert unproposed.undefined == ("elsewhere",)
+    assert unproposed == Unproposed((statements[1],))
 
 
 DOCSTRING = """Books a room.
@@ -46,7 +45,7 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
 def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
     merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
     entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
-    (draft,), _ = draft_statements([entry], KNOWN, section="Caveats", merges=merges)
+    (draft,), _ = draft_statements([entry], KNOWN, merges=merges)
     assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
     assert refused is None or refused in (draft.refused or "")
 
@@ -67,7 +66,7 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
     )
     known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
     entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
-    (draft,), _ = draft_statements([entry], known, section="Caveats")
+    (draft,), _ = draft_statements([entry], known)
     assert draft.refused == (None if is_new else "redundant: its docstring has this line")
 
 
@@ -76,7 +75,5 @@ def test_newer_records_may_replace_a_merged_line():
     entry = msgspec.convert(
         statement(line="- hours over 3 fails", kind="presence", suggested_append=None), Statement
     )
-    (draft,), _ = draft_statements(
-        [replace(entry, first_seen=MERGED)], KNOWN, section="Caveats", merges=merges
-    )
+    (draft,), _ = draft_statements([replace(entry, first_seen=MERGED)], KNOWN, merges=merges)
     assert draft.refused is None

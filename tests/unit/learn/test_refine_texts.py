@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,28 +13,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.date_range import Days
 from coreloop.base.error_classes import CLASSES
 from coreloop.base.errors import RefusedError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
-from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.draft import draft_counterexample
 from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
-from coreloop.learn.proposals.proposal_files import CounterexamplesFile, to_json
-from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
+from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.refine.run import Refined, draft_counterexample, refine, write_refined
+from coreloop.learn.propose import RefineResult, refine, to_json
 from coreloop.promote.proposal_entry import read_proposal
-from logs import call, failed, on_days, record, word, write_log
+from logs import call, failed, on_days, record, word
 from rows import each_row, slow_after
+from samples import ALWAYS, mined
 from weekly import WEEKLY
 
 CANARY = "CANARY"
-ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
 TOOLS = {
     "analysis": Tool(
@@ -282,34 +280,34 @@ def _log() -> Iterator[dict[str, Any]]:
         )
 
 
-def _refine(folder: Path, rows: list[dict[str, Any]], source: str = SOURCE) -> Refined:
+def _refine(folder: Path, rows: list[dict[str, Any]], source: str = SOURCE) -> RefineResult:
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(source, encoding="utf-8")
-    write_log(folder / "log" / "a.jsonl", rows)
-    files = read_folder(folder / "log", mine_settings(SETTINGS, None))
-    return refine(files, ALWAYS, workspace=Workspace(folder, SETTINGS), min_failures=2)
+    return refine(mined(folder, rows, SETTINGS), ALWAYS, now=NOW, min_failures=2)
 
 
-def _written(refined: Refined, folder: Path, *, sanitized: bool) -> tuple[Path, str]:
-    _, paths = write_refined(refined, folder / f"out-{sanitized}", now=NOW, sanitized=sanitized)
-    return paths[0], "".join(path.read_text(encoding="utf-8") for path in paths)
+def _written(refined: RefineResult, *, sanitized: bool) -> str:
+    document = refined.document.with_ids()
+    document = document.shared(refined.words) if sanitized else document
+    return to_json(document).decode() + markdown(document, refined.words)
 
 
 def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()))
-    assert {statement.tool: statement.line for statement in refined.statements} == LINES
-    for statement in refined.statements:
+    assert {statement.tool: statement.line for statement in refined.document.statements} == LINES
+    for statement in refined.document.statements:
         tool, line = statement.tool, statement.line
         assert statement.suggested_append == SuggestedAppend("lab/axes.py", tool, "Caveats", line)
         assert refuse_line(line) is None
-    reasons = {example.tool: example.refused for example in refined.counterexample_search.counterexamples}
+    reasons = {example.tool: example.refused for example in refined.document.counterexamples}
     unexplained = {"change": UNKNOWN, "cancel": UNKNOWN, "done": SEQUENCE}
     assert reasons == {**dict.fromkeys(LINES, EXPLAINED), **unexplained}
 
 
 def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()))
-    document, (path, _) = write_refined(refined, tmp_path / "out", now=NOW, sanitized=False)
+    document, path = refined.document.with_ids(), tmp_path / "a.json"
+    path.write_bytes(to_json(document))
     assert len(document.statements) == len(LINES)
     for statement in document.statements:
         proposal = read_proposal(path, statement.id, SETTINGS)
@@ -320,7 +318,7 @@ def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Pat
 @pytest.mark.parametrize("source", ["", f"{SOURCE}\n\n{SOURCE}"], ids=["none", "two"])
 def test_a_statement_about_a_tool_without_one_definition_is_not_proposed(source: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()), source)
-    assert refined.statements == ()
+    assert refined.document.statements == ()
     assert set(refined.unproposed.undefined) >= set(LINES) - {"page"}  # its values stand in the source
 
 
@@ -365,23 +363,23 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
     if place == "session":  # one session is one case, from which nothing follows
-        assert refined.statements == ()
+        assert refined.document.statements == ()
         return
     is_strange = place == "argument" and not text.isidentifier()  # such a name is in no line
-    assert len(refined.statements) >= (3 if is_strange else 4)
-    assert sum(s.suggested_append is not None for s in refined.statements) >= 3
-    for statement in refined.statements:
+    assert len(refined.document.statements) >= (3 if is_strange else 4)
+    assert sum(s.suggested_append is not None for s in refined.document.statements) >= 3
+    for statement in refined.document.statements:
         if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
             _assert_a_plain_name_is_not_published(statement)
-    assert {statement.kind for statement in refined.counterexample_search.counterexamples} == {
+    assert {statement.kind for statement in refined.document.counterexamples} == {
         "call",
         "sequence",
     }
-    for counterexample in refined.counterexample_search.counterexamples:
+    for counterexample in refined.document.counterexamples:
         assert counterexample.suggested_append is None
         assert counterexample.refused in {SEQUENCE, EXPLAINED, ALWAYS_FAILS, UNKNOWN}
-    published = _written(refined, tmp_path, sanitized=True)[1]
+    published = _written(refined, sanitized=True)
     assert _is_silent(published.replace('"cat_hash": "CANARY"', ""))  # a category's label is its own
 
 
@@ -393,35 +391,22 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
     """The local draft may show a recorded name, but it is never published or written to a docstring."""
     parsed = parse_advice(statement.line)
     assert parsed is not None
-    named = parsed.named()
-    assert any(CANARY in name for name in (*named.tools, *named.arguments))
+    assert any(CANARY in name for name in (*parsed.tools, *parsed.arguments))
     if statement.tool in LINES:
         assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:
         assert statement.suggested_append is None or statement.suggested_append.target_file is None
 
 
-@pytest.mark.parametrize(
-    ("place", "tool", "line", "reason"),
-    [
-        pytest.param(
-            "argument",
-            "mail",
-            "- Leave out CANARY",
-            "its definition does not have the argument",
-            id="argument",
-        ),
-    ],
-)
-def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(
-    place: str, tool: str, line: str, reason: str, tmp_path: Path
-) -> None:
-    refined = _refine(tmp_path, on_days(_hostile(row, place, "CANARY", n) for n, row in enumerate(_log())))
-    (statement,) = (statement for statement in refined.statements if statement.tool == tool)
-    assert (statement.line, statement.suggested_append, statement.refused) == (line, None, reason)
-    assert CANARY in _written(refined, tmp_path, sanitized=False)[1]
+def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(tmp_path: Path) -> None:
+    rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_log()))
+    refined = _refine(tmp_path, rows)
+    (statement,) = (statement for statement in refined.document.statements if statement.tool == "mail")
+    assert (statement.line, statement.suggested_append) == ("- Leave out CANARY", None)
+    assert statement.refused == "its definition does not have the argument"
+    assert CANARY in _written(refined, sanitized=False)
 
 
 def test_an_argument_s_name_cannot_be_read_as_two_others(tmp_path: Path) -> None:
     rows = on_days(_hostile(row, "argument", "to and cc", n) for n, row in enumerate(_log()))
-    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).statements}
+    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).document.statements}

@@ -8,9 +8,9 @@ import pytest
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import statement_key
+from coreloop.learn.proposals.draft import draft_statement
 from coreloop.learn.proposals.entry import Sides, Statement
-from coreloop.learn.proposals.statement_draft import draft_statement
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from samples import words
 
@@ -35,9 +35,7 @@ def _statement(line: str) -> Statement:
 
 
 def test_a_line_of_known_names_has_a_target():
-    drafted = draft_statement(
-        _statement("- Always pass reason"), words("refund", parameters=["reason"]), section="Caveats"
-    )
+    drafted = draft_statement(_statement("- Always pass reason"), words("refund", parameters=["reason"]))
     assert drafted.refused is None
     assert drafted.suggested_append is not None
     assert drafted.suggested_append.body == "- Always pass reason"
@@ -45,9 +43,7 @@ def test_a_line_of_known_names_has_a_target():
 
 @pytest.mark.parametrize("parameters", [("amount",), ()], ids=["others", "any argument"])
 def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...]):
-    drafted = draft_statement(
-        _statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters), section="Caveats"
-    )
+    drafted = draft_statement(_statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters))
     assert drafted.refused == "its definition does not have the argument"
     assert drafted.suggested_append is None
 
@@ -56,13 +52,13 @@ def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...
     "line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"]
 )
 def test_a_line_that_coreloop_does_not_write_is_refused(line: str):
-    drafted = draft_statement(_statement(line), words("refund", parameters=["a"]), section="Caveats")
+    drafted = draft_statement(_statement(line), words("refund", parameters=["a"]))
     assert drafted.refused == "coreloop writes no such line"
 
 
 def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
     known = words("refund", "human", parameters=["reason"], handoff=["human"])
-    drafted = draft_statement(_statement("- reason: from human().why"), known, section="Caveats")
+    drafted = draft_statement(_statement("- reason: from human().why"), known)
     assert drafted.refused == "human hands over to a human; such calls are not recommended"
 
 
@@ -86,5 +82,5 @@ def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
 def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_said: bool):
     tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
     known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
-    drafted = draft_statement(replace(_statement(line), tool="book"), known, section="Caveats")
+    drafted = draft_statement(replace(_statement(line), tool="book"), known)
     assert drafted.refused == ("redundant: its schema says this" if is_said else None)

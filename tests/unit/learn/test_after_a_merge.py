@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.project.settings import Settings
-from coreloop.base.project.workspace import Workspace
-from coreloop.cli.refine import MAX_SHOWN, show_errors
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.cli.refine import MAX_SHOWN, show_errors, show_unproposed
+from coreloop.learn.line import statement_key
+from coreloop.learn.mine.run import Mined
+from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.refine.run import Refined, refine, write_refined
-from logs import call, failed, on_days, record, word, write_log
-from samples import ALWAYS
+from coreloop.learn.propose import RefineResult, refine
+from logs import call, failed, on_days, record, word
+from samples import ALWAYS, START, mined
 
 SOURCE = '''
 def quote(offer_id, seats):
@@ -33,7 +31,7 @@ STALE, RESET = "RuntimeError: the price is stale", "ConnectionError: connection 
 OLDER, AMONG, NEWER = (datetime(2026, month, day, tzinfo=UTC) for month, day in ((3, 20), (4, 5), (5, 20)))
 
 
-def _write_log(folder: Path, *, resets: Collection[int] = (), error: str = RESET) -> None:
+def _log(folder: Path, *, resets: Collection[int] = (), error: str = RESET) -> Mined:
     """Ninety bookings: a third is not quoted before and fails; a quote has the offer and its seats."""
     rows = []
     for number in range(90):
@@ -45,46 +43,45 @@ def _write_log(folder: Path, *, resets: Collection[int] = (), error: str = RESET
         if number in resets:
             calls[-1] = failed("book", args, error)
         rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
-    write_log(folder / "log" / "a.jsonl", on_days(rows))
+    return mined(folder, on_days(rows))
 
 
-def _refine(folder: Path, merged: datetime | None = None, *, line: str = LINE) -> Refined:
-    (folder / "shop.py").write_text(SOURCE.format(line="Quick" if merged is None else line))
+def _refine(
+    log: Mined, merged: datetime | None = None, *, line: str = LINE, known: frozenset[str] = frozenset()
+) -> RefineResult:
+    (log.workspace.root / "shop.py").write_text(SOURCE.format(line="Quick" if merged is None else line))
     merges = {} if merged is None else {statement_key("book", f"- {line}", "Caveats"): merged}
-    workspace = Workspace(folder, Settings())
-    files = read_folder(folder / "log", mine_settings(Settings(), None))
-    return refine(files, ALWAYS, workspace=workspace, min_failures=2, merges=merges)
+    return refine(log, ALWAYS, now=START, min_failures=2, merges=merges, known=known)
 
 
-def _row(refined: Refined, error: str) -> ErrorRow:
-    (row,) = (row for row in refined.errors if error in row.error)
+def _row(refined: RefineResult, error: str) -> ErrorRow:
+    (row,) = (row for row in refined.document.errors if error in row.error)
     return row
 
 
 @pytest.mark.parametrize("merged", [NEWER, AMONG], ids=["older than the merge", "before and after it"])
 def test_no_sibling_of_a_merged_line_is_proposed(tmp_path: Path, merged: datetime):
-    _write_log(tmp_path)
-    assert [entry.line for entry in _refine(tmp_path).statements] == [f"- {LINE}"]
-    refined = _refine(tmp_path, merged)
-    assert not [entry.line for entry in refined.statements if "same seats" in entry.line]
-    assert "same seats" not in str((refined.nearest, refined.errors))
+    log = _log(tmp_path)
+    assert [entry.line for entry in _refine(log).document.statements] == [f"- {LINE}"]
+    refined = _refine(log, merged)
+    assert not [entry.line for entry in refined.document.statements if "same seats" in entry.line]
+    assert "same seats" not in str((refined.nearest, refined.document.errors))
 
 
 def test_what_a_merged_line_explains_is_nobody_s_to_mend(tmp_path: Path):
-    _write_log(tmp_path)
-    refined = _refine(tmp_path, NEWER)
+    log = _log(tmp_path)
+    refined = _refine(log, NEWER)
     row = _row(refined, "stale")
     assert (row.mender, row.task, row.n_calls) == ("merged", "", 30)
     assert row.merged == (f"{LINE}, merged on 2026-05-20: 30 calls against it, 0 of them since",)
-    _, (_, draft) = write_refined(refined, tmp_path / "out", now=NEWER, sanitized=False)
-    text = draft.read_text()
+    text = markdown(refined.document, refined.words)
     assert f"Explained by lines that are merged:\n\n    row 1: {row.merged[0]}\n" in text
     assert "For a coding agent" not in text
 
 
 def test_the_screen_names_the_merged_line(tmp_path: Path, capsys):
-    _write_log(tmp_path)
-    rows = _refine(tmp_path, NEWER).errors
+    log = _log(tmp_path)
+    rows = _refine(log, NEWER).document.errors
     show_errors(rows, columns=200, max_shown=MAX_SHOWN)
     printed = capsys.readouterr().out
     assert "  merged  book\n" in printed
@@ -92,25 +89,25 @@ def test_the_screen_names_the_merged_line(tmp_path: Path, capsys):
 
 
 def test_failures_since_the_merge_are_counted(tmp_path: Path):
-    _write_log(tmp_path)
-    row = _row(_refine(tmp_path, AMONG), "stale")
+    log = _log(tmp_path)
+    row = _row(_refine(log, AMONG), "stale")
     assert row.mender == "merged"
     assert row.merged == (f"{LINE}, merged on 2026-04-05: 30 calls against it, 10 of them since",)
 
 
 def test_a_group_that_a_merged_line_explains_keeps_its_reason(tmp_path: Path):
-    _write_log(tmp_path)
-    examples = _refine(tmp_path, NEWER).counterexample_search.counterexamples
+    log = _log(tmp_path)
+    examples = _refine(log, NEWER).document.counterexamples
     assert {one.refused for one in examples if one.tool == "book" and one.kind == "call"} == {
         "a statement says when this tool fails: it is promoted, open or rejected already"
     }
 
 
 def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
-    _write_log(tmp_path, resets=(1,))
-    assert _row(_refine(tmp_path), "reset").task == ""
-    _write_log(tmp_path, resets=(1, 2))
-    assert _row(_refine(tmp_path), "reset").task.startswith("The tool book failed 2 times")
+    log = _log(tmp_path, resets=(1,))
+    assert _row(_refine(log), "reset").task == ""
+    log = _log(tmp_path, resets=(1, 2))
+    assert _row(_refine(log), "reset").task.startswith("The tool book failed 2 times")
 
 
 @pytest.mark.parametrize(
@@ -125,13 +122,13 @@ def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
 def test_only_calls_that_follow_a_merged_line_keep_to_the_docstring(
     tmp_path: Path, merged: datetime | None, asked: str
 ):
-    _write_log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
-    assert _row(_refine(tmp_path, merged), "reset").task.endswith(asked)
+    log = _log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
+    assert _row(_refine(log, merged), "reset").task.endswith(asked)
 
 
 def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
-    _write_log(tmp_path, resets=[number for number in range(60) if number % 3], error=STALE)
-    row = _row(_refine(tmp_path, OLDER), "stale")
+    log = _log(tmp_path, resets=[number for number in range(60) if number % 3], error=STALE)
+    row = _row(_refine(log, OLDER), "stale")
     assert (row.mender, row.n_calls) == ("tool", 70)
     assert "Its docstring explains some: " in row.task
     assert ", merged on 2026-03-20: 30 calls against it" in row.task
@@ -139,8 +136,8 @@ def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
 
 
 def test_a_call_that_goes_against_a_merged_line_by_chance_is_not_explained(tmp_path: Path):
-    _write_log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
-    assert _row(_refine(tmp_path, OLDER), "reset").merged == ()
+    log = _log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
+    assert _row(_refine(log, OLDER), "reset").merged == ()
 
 
 def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
@@ -150,7 +147,18 @@ def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
         forced = failed("book", {**args, "force": True}, STALE)
         calls = [forced if number % 3 == 0 else call("book", args)]
         rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
-    write_log(tmp_path / "log" / "a.jsonl", on_days(rows))
-    refined = _refine(tmp_path, NEWER)
-    assert [entry.line for entry in refined.statements] == ["- Leave out force"]
+    refined = _refine(mined(tmp_path, on_days(rows)), NEWER)
+    assert [entry.line for entry in refined.document.statements] == ["- Leave out force"]
     assert (_row(refined, "stale").mender, _row(refined, "stale").merged) == ("text", ())
+
+
+def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path, capsys):
+    log = _log(tmp_path)
+    keys = frozenset(entry.key for entry in _refine(log).document.statements)
+    after = _refine(log, known=keys)
+    assert (len(keys), after.document.statements) == (1, ())
+    reasons = {one.refused for one in after.document.counterexamples if one.tool == "book"}
+    assert reasons == {"a statement says when this tool fails: it is promoted, open or rejected already"}
+    show_unproposed(after.unproposed, n_days=9, max_shown=4)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "(known)" in line]
+    assert "1 statement not proposed" in line

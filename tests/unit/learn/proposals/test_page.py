@@ -1,24 +1,21 @@
 """A statement in drafts and files: both sides locally, closed vocabularies only in shared files."""
 
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from coreloop.base.date_range import Days
+from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, sides_text
-from coreloop.learn.proposals.page import counterexamples_markdown, section
-from coreloop.learn.proposals.proposal_files import (
-    CANDIDATES,
-    CandidatesFile,
-    CounterexamplesFile,
-    new_keys,
-    write_night,
-)
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, Without, sides_text
+from coreloop.learn.proposals.page import markdown, section
+from coreloop.learn.proposals.proposal_files import CandidatesFile, CounterexamplesFile
+from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row
@@ -93,7 +90,7 @@ def test_the_draft_lists_statements_first() -> None:
     document = CounterexamplesFile(
         counterexamples=failing, statements=statements, generated_at=NOW, window=DAYS
     )
-    page = counterexamples_markdown(document, WORDS)
+    page = markdown(document, WORDS)
     ids = [entry.id for entry in document.entries]
     assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
     assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
@@ -143,54 +140,94 @@ def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
     assert "canary" not in repr(refused)
 
 
-def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> CandidatesFile:
-    document = CandidatesFile(
-        generated_at=NOW,
-        window=DAYS,
-        candidates=tuple(entry for entry in entries if isinstance(entry, Candidate)),
-        statements=tuple(entry for entry in entries if isinstance(entry, Statement)),
-    )
-    return write_night(
-        folder,
-        document,
-        lambda document, words: "draft",
-        words=WORDS,
-        kind=CANDIDATES,
-        sanitized=sanitized,
-        n_records=1,
-    )[0]
-
-
-def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
+def test_statements_and_candidates_share_one_numbering() -> None:
     first, second = read_statement(), read_statement(line="- Always pass axis")
     sequence = msgspec.convert(candidate(), Candidate)
-    document = night(tmp_path, [first, sequence])
-    assert [(type(entry).__name__, entry.id) for entry in document.entries] == [
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(sequence,), statements=(first,))
+    numbered = document.with_ids()
+    assert [(type(entry).__name__, entry.id) for entry in numbered.entries] == [
         ("Statement", "cand-2026-04-25-001"),
         ("Candidate", "cand-2026-04-25-002"),
     ]
-    again = night(tmp_path, [second, first, sequence])
+    again = replace(document, statements=(second, first), ids=numbered.ids).with_ids()
     assert [entry.id[-3:] for entry in again.entries] == ["003", "001", "002"]
 
 
-def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file(tmp_path: Path) -> None:
+def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file() -> None:
     few = read_statement(line="- Always pass axis", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
-    document = night(tmp_path, [few, read_statement()], sanitized=True)
-    assert document.n_folded == 1
-    assert [entry.line for entry in document.statements] == ["- company: from show().code"]
-    assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
+    statements = (few, read_statement())
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=statements)
+    shared = document.with_ids().shared(WORDS)
+    assert shared.n_folded == 1
+    assert [entry.line for entry in shared.statements] == ["- company: from show().code"]
+    assert few.key not in repr(shared)
 
 
-def test_a_repeated_statement_is_listed_once() -> None:
-    new, dropped = new_keys(
-        [read_statement(), read_statement(id="x"), read_statement(line="- Always pass axis")],
-        {read_statement(tool="b").key},
-    )
-    assert ([entry.line for entry in new], dropped) == (
-        ["- company: from show().code", "- Always pass axis"],
-        {"same_text": 1},
-    )
+def _failing(**changes: Any) -> Counterexample:
+    facts: dict[str, Any] = {
+        "id": "ce-2026-04-25-001",
+        "key": "k",
+        "kind": "call",
+        "tool": "analysis",
+        "selectors": {"axis": "growth"},
+        "arg_keys": ("axis", "CANARY", "company"),
+        "labels": ("tool_error",),
+        "error_class": "other",
+        "error_template": "no",
+        "n_failures": 3,
+        "n_calls": 4,
+        "n_without": Without(1, 9),
+        "harm_low": 0.3,
+        "wasted_ms": 1500.0,
+        "first_seen": NOW,
+        "last_seen": NOW,
+        "providers": {"CANARY": 1, "openai": 2},
+    }
+    return Counterexample(**{**facts, **changes})
 
 
-def test_a_statements_line_begins_with_its_tool() -> None:
-    assert read_statement().text == "analysis: company: from show().code"
+def test_a_shared_counterexample_keeps_what_source_and_settings_declare() -> None:
+    settings = replace(WORDS.settings, reach=ReachSettings(caps={"openai": 1024}))
+    steps = (Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)
+    shown = _failing(steps=steps).shared(replace(WORDS, settings=settings))
+    assert (shown.key, shown.tool, shown.selectors) == ("", "analysis", {"axis": "growth"})
+    assert shown.arg_keys == ("axis", "[REDACTED 6]", "company")
+    assert shown.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
+    assert shown.providers == {"openai": 2, "[REDACTED]": 1}
+
+
+def test_a_shared_sequence_keeps_what_source_and_settings_declare() -> None:
+    steps = ({"name": "analysis", "selectors": {"axis": "margin"}, "arg_keys": ["axis"]},)
+    local = msgspec.convert(candidate(engine="analysis", axis="margin", tool_pattern=steps), Candidate)
+    shown = local.shared(WORDS)
+    assert (shown.key, shown.axis, shown.tool_pattern) == (local.key, "margin", local.tool_pattern)
+    unknown = local.shared(Vocabulary({}, Settings()))
+    assert (unknown.key, unknown.seq_hash, unknown.axis) == ("", "", "[REDACTED 6]")
+
+
+def test_section_of_a_counterexample_gives_the_figures_or_the_reason_for_no_text() -> None:
+    text = section(_failing(refused="a reason"), WORDS)
+    for figure in ("3 of 4 calls failed (other), 2026", "called otherwise: 1 of 9 failed", "1.5 s wasted"):
+        assert figure in text
+    assert "Refused: a reason." in text
+    assert text.endswith("```untrusted\n    analysis(axis=growth, CANARY, company)\n    no\n```\n")
+
+
+HOSTILE = ["# x", "<b>x</b>", "[x](https://e)", "a\n\n# b", "`x`", "*x*", "x_y", "a|b", "a\u202eb", "&lt;"]
+BLOCK = re.compile(r"```untrusted\n((?:    .*\n)+)```\n")
+
+
+@each_row("text", HOSTILE, ids=ascii)
+@each_row("field", ["tool", "selectors", "arg_keys", "error_template", "steps"])
+def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: str) -> None:
+    steps = (Step(text, {text: text}, ()),)
+    value = {"selectors": {text: text}, "arg_keys": (text,), "steps": steps}.get(field, text)
+    kind = "sequence" if field == "steps" else "call"
+    plain = section(_failing(kind=kind, steps=(Step("a", {}, ()),)), WORDS)
+    hostile = section(_failing(**{"kind": kind, "steps": (Step("a", {}, ()),), field: value}), WORDS)
+    outside = BLOCK.sub("", hostile)
+    assert len(outside.splitlines()) == len(BLOCK.sub("", plain).splitlines())
+    assert all(line.isprintable() for line in hostile.splitlines())
+    for line in outside.splitlines():
+        shown = line.removeprefix("## ").replace("`k`", "").replace("tool_error", "")
+        assert re.search(r"(?<!\\)[`*_\[\]<>#|&]", shown) is None, line

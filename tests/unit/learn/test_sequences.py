@@ -11,17 +11,19 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.entry import Candidate, Search
 from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.sequences import find_candidates
 from logs import call, record, repeated, word, write_log
 from rows import each_row
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 GATE = Gates()
+ADVICE = ("영업이익률은 업종 중앙값과 함께 본다",)
 
 
 def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
@@ -29,17 +31,23 @@ def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
     return merge(read_folder(folder, MineSettings()), ALWAYS)
 
 
-def _search(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> CandidateSearch:
-    return find_candidates(_window(folder, records), gate, **known)
+def _search(
+    folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any
+) -> Search[Candidate]:
+    return find_candidates(_window(folder, records), gate, **more)
 
 
 def _calls(*names: str) -> dict[str, Any]:
     return {"tool_calls": [call(name) for name in names]}
 
 
+def _relaxed(folder: Path, records: list[dict[str, Any]], *gate: Gates, **more: Any) -> Search[Candidate]:
+    return _search(folder, records, *gate, **{"playbook": {"profitability": ADVICE}, **more})
+
+
 def test_nothing_gives_nothing(tmp_path: Path):
     search = _search(tmp_path, [])
-    assert (search.candidates, search.n_groups) == ((), 0)
+    assert (search.entries, search.n_groups) == ((), 0)
     assert sum(search.dropped.values()) == 0
 
 
@@ -52,7 +60,7 @@ def test_a_candidate_has_the_figures_of_its_records(tmp_path: Path):
         "chunk_len": 500,
     }
     rows[1] |= {"ts": "2026-05-01T10:00:00.000001Z"}
-    (candidate,) = _search(tmp_path, rows).candidates
+    (candidate,) = _search(tmp_path, rows).entries
     text = "analysis(axis=수익성)"
     assert candidate.key == sha256(f"FIN-profitability-KR\n{text}\nGuide".encode()).hexdigest()[:16]
     assert candidate.seq_hash == hash_sequence(text)
@@ -94,41 +102,22 @@ def test_a_pattern_is_counted_at_the_first_gate_that_it_fails(
     rows: list[dict[str, Any]], gate: str, tmp_path: Path
 ):
     search = _search(tmp_path, rows)
-    assert (search.candidates, search.n_groups) == ((), 1)
+    assert (search.entries, search.n_groups) == ((), 1)
     assert {name: n for name, n in search.dropped.items() if n} == {gate: 1}
-
-
-def test_every_pattern_is_a_candidate_or_is_dropped(tmp_path: Path):
-    rows = [
-        *repeated(3),
-        *repeated(2, **_calls("a")),
-        *repeated(3, **_calls("b"), error="x"),
-        *[record(**_calls("c"))] * 3,
-    ]
-    search = _search(tmp_path, rows)
-    assert search.n_groups == 4 == len(search.candidates) + sum(search.dropped.values())
 
 
 def test_the_minimum_figures_of_the_gate_pass(tmp_path: Path):
     rows = [*repeated(9), record(error="x")]
     (candidate,) = _search(
         tmp_path, rows, Gates(min_repeat=10, min_unique_questions=10, min_success_rate=0.9)
-    ).candidates
+    ).entries
     assert (candidate.success_rate, candidate.n_unique_questions) == (0.9, 10)
-
-
-def test_steps_known_only_from_another_category_do_not_stop_the_run(tmp_path: Path):
-    cut_off = {"tool_sequence_hash": hash_sequence("analysis(axis=수익성)"), "tool_calls_omitted": 1}
-    rows = [*repeated(3, category_hash="A", **cut_off), record(category_hash="B")]
-    search = _search(tmp_path, rows)
-    assert search.candidates == ()
-    assert search.dropped["steps_not_recorded"] == 1
 
 
 def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Path):
     cut_off = {"tool_sequence_hash": hash_sequence("a()>b()"), "tool_calls_omitted": 1}
     rows = [*repeated(3, **_calls("a", "b")), *repeated(2, **cut_off)]
-    (candidate,) = _search(tmp_path, rows).candidates
+    (candidate,) = _search(tmp_path, rows).entries
     assert candidate.n_observed == 5
     assert [step.name for step in candidate.tool_pattern] == ["a", "b"]
 
@@ -136,7 +125,7 @@ def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Pat
 def test_known_keys_are_not_proposed_again(tmp_path: Path):
     key = statement_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
     search = _search(tmp_path, repeated(3), known=frozenset({key, "another"}))
-    assert search.candidates == ()
+    assert search.entries == ()
     assert search.dropped["known"] == 1
 
 
@@ -149,7 +138,7 @@ def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_p
         *repeated(20, **_calls("fails"), **hard, error="x"),
     ]
     search = _search(tmp_path, rows)
-    assert [candidate.engine for candidate in search.candidates] == ["useful", "less", "easy"]
+    assert [candidate.engine for candidate in search.entries] == ["useful", "less", "easy"]
 
 
 def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path):
@@ -163,7 +152,7 @@ def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path)
     ]
     by_category = {
         candidate.cat_hash: candidate
-        for candidate in _search(tmp_path, rows).candidates
+        for candidate in _search(tmp_path, rows).entries
         if candidate.engine == "a"
     }
     first, other = by_category["FIN-profitability-KR"], by_category["OTHER"]
@@ -172,34 +161,9 @@ def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path)
     assert (other.rest_ok, other.rest_n, other.base_rate) == (0, 0, 1.0)
 
 
-def test_without_categories_the_rest_begins_with_the_same_tool(tmp_path: Path):
-    unlabelled = {"category_hash": "UNSPECIFIED"}
-    rows = [
-        *repeated(5, **_calls("find", "a"), **unlabelled),
-        *repeated(4, **_calls("find", "b"), **unlabelled, error="x"),
-        *repeated(3, **_calls("find_more"), **unlabelled),
-        *repeated(6, **_calls("find", "a"), category_hash="KNOWN"),
-        *repeated(2, **_calls("find", "b"), category_hash="KNOWN"),
-    ]
-    candidates = _search(tmp_path, rows, by_first_tool=True).candidates
-    counts = {
-        (candidate.engine, candidate.cat_hash): (candidate.rest_ok, candidate.rest_n, candidate.base_rate)
-        for candidate in candidates
-    }
-    assert counts == {
-        ("a", "UNSPECIFIED"): (0, 4, 5 / 9),
-        ("find_more", "UNSPECIFIED"): (0, 0, 1.0),
-        ("a", "KNOWN"): (2, 2, 1.0),
-    }
-    (tmp_path / "2026-04-25.jsonl").unlink()
-    candidates = _search(tmp_path, rows).candidates
-    together = {(candidate.engine, candidate.cat_hash): candidate.rest_n for candidate in candidates}
-    assert together["a", "UNSPECIFIED"] == 7
-
-
 def test_the_order_of_ties_is_the_same_on_every_run(tmp_path: Path):
     rows = [row for name in "abcdefgh" for row in repeated(3, **_calls(name))]
-    runs = [_search(tmp_path, order).candidates for order in (rows, rows[::-1])]
+    runs = [_search(tmp_path, order).entries for order in (rows, rows[::-1])]
     assert (
         [candidate.key for candidate in runs[0]]
         == [candidate.key for candidate in runs[1]]
@@ -211,13 +175,13 @@ def test_the_most_common_argument_names_are_shown(tmp_path: Path):
     rows = repeated(5, tool_calls=[call("show", {"topic": "a"})])
     for row in rows[:2]:
         row["tool_calls"] = [call("show", {"topic": "a", "years": 3})]
-    (candidate,) = _search(tmp_path, rows).candidates
+    (candidate,) = _search(tmp_path, rows).entries
     assert candidate.tool_pattern == (Step("show", {}, ("topic",)),)
 
 
 def test_at_most_five_different_questions_are_shown(tmp_path: Path):
     rows = [*repeated(9), record(question="질문 가, 회사가!")]
-    (candidate,) = _search(tmp_path, rows).candidates
+    (candidate,) = _search(tmp_path, rows).entries
     assert candidate.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
     assert candidate.n_unique_questions == 9
 
@@ -229,27 +193,13 @@ def test_the_gate_is_the_same_if_questions_are_counted_only_as_far_as_it_needs(a
     rows = [record(question=question, **_calls("a")) for question in asked for _ in range(2)]
     window = _window(tmp_path, rows)
     whole, part = (find_candidates(window, GATE, enough_questions=enough) for enough in (None, 3))
-    assert (len(part.candidates), part.dropped) == (len(whole.candidates), whole.dropped)
-    assert bool(whole.candidates) == (alike > 0)
-
-
-def test_of_many_questions_only_enough_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    window, read = _window(tmp_path, repeated(40)), list[int]()
-    questions = Window.questions
-
-    def counting(self: Window, places: Any) -> Any:
-        read.append(len(list(places)))
-        return questions(self, places)
-
-    monkeypatch.setattr(Window, "questions", counting)
-    (candidate,) = find_candidates(window, GATE, enough_questions=3).candidates
-    assert (candidate.n_observed, read[0]) == (40, 6)
-    assert sum(read) == 6
+    assert (len(part.entries), part.dropped) == (len(whole.entries), whole.dropped)
+    assert bool(whole.entries) == (alike > 0)
 
 
 def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):
     rows = [record(question=None, question_hash=f"sha256:{n:016x}") for n in (1, 2, 3, 3)]
-    (candidate,) = _search(tmp_path, rows).candidates
+    (candidate,) = _search(tmp_path, rows).entries
     assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 
 
@@ -261,7 +211,7 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
         path.unlink()
     else:
         write_log(path, repeated(3, ts="x"))
-    (candidate,) = find_candidates(window, GATE).candidates
+    (candidate,) = find_candidates(window, GATE).entries
     assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 
 
@@ -275,3 +225,51 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
 )
 def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: str):
     assert target_step(tuple(Step(name, chosen, ()) for name, chosen in steps)).name == target
+
+
+def test_two_requests_with_two_questions_are_enough_and_the_bullets_are_listed(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, repeated(2)).entries
+    assert (candidate.n_observed, candidate.evidence_rank, candidate.bullets) == (2, 2, ADVICE)
+
+
+def test_a_pattern_that_passes_the_full_gate_has_no_bullets(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, repeated(3)).entries
+    assert (candidate.evidence_rank, candidate.bullets) == (1, ())
+
+
+def test_three_requests_with_two_questions_are_relaxed_too(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, [*repeated(2), *repeated(1)]).entries
+    assert (candidate.n_observed, candidate.n_unique_questions, candidate.evidence_rank) == (3, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("records", "gate"),
+    [
+        pytest.param(repeated(1), "min_repeat", id="one request"),
+        pytest.param([record()] * 5, "min_unique_questions", id="one question"),
+        pytest.param(
+            [record(question=f"수익성 마진 성장 배당 현금 {word}") for word in ("", "가")],
+            "min_unique_questions",
+            id="near questions",
+        ),
+        pytest.param([*repeated(2), record(error="x")], "min_success_rate", id="a failure"),
+        pytest.param(repeated(2, category_hash="FIN-growth-KR"), "min_repeat", id="another topic"),
+        pytest.param(repeated(2, category_hash="profitability"), "min_repeat", id="no topic part"),
+        pytest.param(repeated(2, category_hash="profitability-FIN"), "min_repeat", id="the topic elsewhere"),
+        pytest.param(repeated(2, category_hash="a b-profitability"), "min_repeat", id="no label"),
+        pytest.param(repeated(2, category_hash=None), "min_repeat", id="no category"),
+    ],
+)
+def test_all_other_conditions_of_the_gate_apply(records: list[dict[str, Any]], gate: str, tmp_path: Path):
+    search = _relaxed(tmp_path, records)
+    assert search.entries == ()
+    assert search.dropped[gate] == 1
+
+
+def test_a_gate_that_asks_for_less_is_not_raised(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, repeated(1), Gates(min_repeat=1, min_unique_questions=1)).entries
+    assert (candidate.evidence_rank, candidate.bullets) == (1, ())
+
+
+def test_without_a_playbook_nothing_is_relaxed(tmp_path: Path):
+    assert _relaxed(tmp_path, repeated(2), playbook={}).entries == ()

@@ -5,14 +5,10 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings import Settings
-from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.refine.run import Refined, refine
+from coreloop.learn.propose import RefineResult, refine
 from coreloop.promote.tool_schemas import find_description
-from logs import call, failed, write_log
-from samples import ALWAYS, asked
+from logs import call, failed
+from samples import ALWAYS, START, asked, mined
 
 SOURCE = '''
 def find_rooms(city):
@@ -36,15 +32,9 @@ def _rows(find: str, book: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _workspace(folder: Path, rows: list[dict[str, Any]]) -> tuple[Workspace, Any]:
+def _refine(folder: Path, rows: list[dict[str, Any]]) -> RefineResult:
     (folder / "rooms.py").write_text(SOURCE)
-    write_log(folder / "log" / "a.jsonl", rows)
-    return Workspace(folder, Settings()), read_folder(folder / "log", mine_settings(Settings(), None))
-
-
-def _refine(folder: Path, rows: list[dict[str, Any]]) -> Refined:
-    workspace, files = _workspace(folder, rows)
-    return refine(files, ALWAYS, workspace=workspace, min_failures=2)
+    return refine(mined(folder, rows), ALWAYS, now=START, min_failures=2)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +46,7 @@ def _refine(folder: Path, rows: list[dict[str, Any]]) -> Refined:
     ],
 )
 def test_a_prefix_maps_to_the_only_tool_of_that_name(find: str, book: str, tmp_path: Path):
-    statements = _refine(tmp_path, _rows(find, book)).statements
+    statements = _refine(tmp_path, _rows(find, book)).document.statements
     lines = {statement.line: statement.suggested_append for statement in statements}
     assert {statement.tool for statement in statements} == {"book_room"}
     target = lines["- hours: at most 4"]
@@ -72,9 +62,9 @@ def test_two_servers_with_a_tool_of_that_name_need_a_setting(tmp_path: Path):
         for row in _rows(f"mcp__{server}__find_rooms", f"mcp__{server}__book_room")
     ]
     refined = _refine(tmp_path, rows)
-    assert refined.statements == ()
+    assert refined.document.statements == ()
     assert set(refined.unproposed.undefined) == {"mcp__a__book_room", "mcp__b__book_room"}
-    assert {row.mender for row in refined.errors} == {"schema"}  # there is no text to mend
+    assert {row.mender for row in refined.document.errors} == {"schema"}  # there is no text to mend
 
 
 def test_a_name_that_tools_maps_has_its_reach_under_its_last_part():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.learn.refine.gaps import ToolGaps, read_tool_gaps
+from coreloop.learn.propose import ToolGaps, read_tool_gaps
 from researching import MOMENT
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.learn.pattern.find_candidates import distinct_questions
+from coreloop.learn.sequences import distinct_questions
 from logs import word
 from rows import each_row
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.entry import Counterexample, Without
+from coreloop.learn.proposals.entry import Counterexample, Search, Without
 from coreloop.learn.proposals.step import Step
-from coreloop.learn.refine.find_failures import CounterexampleSearch, find_counterexamples
 from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log
 from rows import slow_after
@@ -40,12 +40,12 @@ def _window(folder: Path, *days: Iterable[dict[str, Any]], within: Days = ALWAYS
 
 def _search(
     folder: Path, records: Iterable[dict[str, Any]], min_failures: int = 1, **choices: Any
-) -> CounterexampleSearch:
+) -> Search[Counterexample]:
     return find_counterexamples(_window(folder, records), min_failures=min_failures, **choices)
 
 
-def _of_kind(search: CounterexampleSearch, kind: str) -> list[Counterexample]:
-    return [example for example in search.counterexamples if example.kind == kind]
+def _of_kind(search: Search[Counterexample], kind: str) -> list[Counterexample]:
+    return [example for example in search.entries if example.kind == kind]
 
 
 def _calls(*calls: Any, **changes: Any) -> dict[str, Any]:
@@ -221,9 +221,9 @@ def test_calls_and_sequences_are_those_of_a_plain_miner(
     with TemporaryDirectory() as folder:
         window = _window(Path(folder), records[:cut], records[cut:])
         search = find_counterexamples(window, min_failures=1, excluded=excluded)
-    figures = {example.key: _figures(example) for example in search.counterexamples}
+    figures = {example.key: _figures(example) for example in search.entries}
     assert figures == {**_plain_calls(records, excluded), **_plain_sequences(records, excluded)}
-    assert len(figures) == len(search.counterexamples) == search.n_groups
+    assert len(figures) == len(search.entries) == search.n_groups
 
 
 # --- one fact each ---------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
         _calls(bad, bad, good, ts="2026-04-24T23:00:00Z", question="둘째"),
         _calls(bad, ts="2026-04-23T01:00:00.000001Z", question="첫째", provider="google"),
     ]
-    (example,) = _search(tmp_path, rows).counterexamples
+    (example,) = _search(tmp_path, rows).entries
     assert (example.kind, example.tool, example.selectors, example.arg_keys) == (
         "call",
         "analysis",
@@ -269,7 +269,7 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
         record(tool_calls=calls, error="timed out", provider="google", question=f"q{n}") for n in range(7)
     ]
     rows += [record(tool_calls=calls), record(tool_calls=calls, violation="x", provider=None)]
-    (example,) = _search(tmp_path, rows).counterexamples
+    (example,) = _search(tmp_path, rows).entries
     assert (example.kind, example.cat_hash) == ("sequence", CATEGORY)
     assert example.steps == (Step("analysis", {"axis": "수익성"}, ("axis",)), Step("show", {}, ("topic",)))
     assert (example.tool, example.selectors, example.arg_keys) == ("analysis", {"axis": "수익성"}, ("axis",))
@@ -301,7 +301,7 @@ def test_a_sequence_is_included_for_any_failing_share(
     rows = [record(**{"tool_calls": [call("a")], **changes})] * n_failed + [
         record(tool_calls=[call("a")])
     ] * n_good
-    (example,) = _search(tmp_path, rows, min_failures=2).counterexamples
+    (example,) = _search(tmp_path, rows, min_failures=2).entries
     assert (example.kind, example.n_failures, example.n_calls, example.labels) == (
         "sequence",
         n_failed,
@@ -313,7 +313,7 @@ def test_a_sequence_is_included_for_any_failing_share(
 
 def test_a_sequence_with_a_failure_by_verdict_is_included(tmp_path: Path) -> None:
     rows = [record(judgment={"verdict": "V"}), record(), record()]
-    assert [example.n_failures for example in _search(tmp_path, rows).counterexamples] == [1]
+    assert [example.n_failures for example in _search(tmp_path, rows).entries] == [1]
 
 
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
@@ -324,7 +324,7 @@ def test_a_sequence_with_only_failed_calls_is_included_if_most_requests_fail(
     rows = [record(tool_calls=[call("a"), failed("b")])] * n_failed + [
         record(tool_calls=[call("a")])
     ] * n_good
-    assert sorted(example.kind for example in _search(tmp_path, rows).counterexamples) == kinds
+    assert sorted(example.kind for example in _search(tmp_path, rows).entries) == kinds
 
 
 def test_a_sequence_without_a_complete_record_is_left_out(tmp_path: Path) -> None:
@@ -336,17 +336,17 @@ def test_a_sequence_without_a_complete_record_is_left_out(tmp_path: Path) -> Non
 def test_groups_with_fewer_failures_are_dropped(min_failures: int, tmp_path: Path) -> None:
     rows = [_calls(*[failed(name)] * n) for n, name in ((1, "a"), (2, "b"), (3, "c"))]
     search = _search(tmp_path, rows, min_failures=min_failures)
-    assert sorted(example.tool for example in search.counterexamples) == ["a", "b", "c"][min_failures - 1 :]
+    assert sorted(example.tool for example in search.entries) == ["a", "b", "c"][min_failures - 1 :]
     assert (search.n_groups, search.dropped["min_failures"]) == (3, min_failures - 1)
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
     rows = [_calls(failed("a"), failed("b")), record(tool_calls=[call("c")], error="boom")]
-    everything = _search(tmp_path, rows).counterexamples
+    everything = _search(tmp_path, rows).entries
     assert len(everything) == 3
     for example in everything:
         search = _search(tmp_path, rows, known=frozenset({example.key, "another"}))
-        assert [other.key for other in search.counterexamples] == [
+        assert [other.key for other in search.entries] == [
             other.key for other in everything if other is not example
         ]
         assert search.dropped == {"min_failures": 0, "known": 1}
@@ -369,12 +369,12 @@ def test_excluded_types_are_labels_and_classes(excluded: set[str], tools: set[st
         record(tool_calls=[call("steps")], error="no such page"),
     ]
     search = _search(tmp_path, rows, excluded=excluded)
-    assert {example.tool for example in search.counterexamples} == tools
+    assert {example.tool for example in search.entries} == tools
 
 
 def test_excluded_failures_do_not_count_as_requests_of_a_sequence(tmp_path: Path) -> None:
     rows = [record(error="timed out")] * 5 + [record(violation="x")] * 3 + [record()] * 2
-    (example,) = _search(tmp_path, rows, excluded={"timeout"}).counterexamples
+    (example,) = _search(tmp_path, rows, excluded={"timeout"}).entries
     assert (example.n_failures, example.n_calls, example.labels) == (3, 5, ("violation",))
 
 
@@ -385,8 +385,9 @@ COMPLETE = "Error executing tool gather: the page of the company was asked for t
     ("torn", "n_groups"),
     [
         pytest.param(COMPLETE[:60], 1, id="cut off"),
-        pytest.param(COMPLETE[:20], 1, id="cut off early"),
-        pytest.param(COMPLETE[:19], 2, id="too short to tell"),
+        pytest.param(COMPLETE[:19], 1, id="cut off early"),
+        pytest.param(COMPLETE[:43] + "…", 1, id="cut off with a sign"),
+        pytest.param(COMPLETE[:20], 2, id="whole words may be a text of their own"),
         pytest.param(COMPLETE[:40] + "!", 2, id="another end"),
         pytest.param(COMPLETE[1:], 2, id="another beginning"),
     ],
@@ -397,8 +398,8 @@ def test_torn_error_texts_count_with_the_complete_text(torn: str, n_groups: int,
     )
     complete = _calls(*[{**failed("g", error=COMPLETE), "duration_ms": 2}] * 3)
     search = _search(tmp_path, [early, complete])
-    assert len(search.counterexamples) == n_groups
-    (example,) = [example for example in search.counterexamples if example.error_template == COMPLETE]
+    assert len(search.entries) == n_groups
+    (example,) = [example for example in search.entries if example.error_template == COMPLETE]
     if n_groups == 1:
         assert (example.error_class, example.n_failures, example.n_calls, example.wasted_ms) == (
             "rate_limit",
@@ -418,13 +419,13 @@ def test_torn_texts_of_another_tool_or_shape_stay_separate(tmp_path: Path) -> No
             failed("g", {"x": 1}, error=COMPLETE[:60]),
         )
     ]
-    assert [example.n_failures for example in _search(tmp_path, rows).counterexamples] == [1, 1, 1]
+    assert [example.n_failures for example in _search(tmp_path, rows).entries] == [1, 1, 1]
 
 
 def test_a_torn_text_is_excluded_with_the_complete_text(tmp_path: Path) -> None:
     rows = [_calls(failed("g", error=COMPLETE), failed("g", error=COMPLETE[:60]))]
-    assert _search(tmp_path, rows, excluded={"rate_limit"}).counterexamples == ()
-    (example,) = _search(tmp_path, rows, excluded={"other"}).counterexamples
+    assert _search(tmp_path, rows, excluded={"rate_limit"}).entries == ()
+    (example,) = _search(tmp_path, rows, excluded={"other"}).entries
     assert example.n_failures == 2
 
 
@@ -439,7 +440,7 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
         _calls(*[failed("tie_b")] * 2),
         record(tool_calls=[call("steps")] * 4, error="boom"),
     ]
-    examples = _search(tmp_path, rows).counterexamples
+    examples = _search(tmp_path, rows).entries
     ties = sorted(
         (example for example in examples if example.tool.startswith("tie")), key=lambda example: example.key
     )
@@ -455,10 +456,7 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
 
 def test_order_and_keys_do_not_depend_on_the_order_of_records(tmp_path: Path) -> None:
     rows = [_calls(failed(name), ts=f"2026-04-25T00:00:0{n}Z") for n, name in enumerate("abcdef")]
-    runs = [
-        _search(tmp_path / str(number), order).counterexamples
-        for number, order in enumerate((rows, rows[::-1]))
-    ]
+    runs = [_search(tmp_path / str(number), order).entries for number, order in enumerate((rows, rows[::-1]))]
     assert [(example.key, example.tool) for example in runs[0]] == [
         (example.key, example.tool) for example in runs[1]
     ]
@@ -467,7 +465,7 @@ def test_order_and_keys_do_not_depend_on_the_order_of_records(tmp_path: Path) ->
 def test_days_outside_the_window_do_not_count(tmp_path: Path) -> None:
     rows = [_calls(failed("a"), ts=f"2026-04-{day}T00:00:00Z") for day in (20, 21, 22, 23)]
     window = _window(tmp_path, rows, within=Days(date(2026, 4, 21), date(2026, 4, 22)))
-    (example,) = find_counterexamples(window, min_failures=1).counterexamples
+    (example,) = find_counterexamples(window, min_failures=1).entries
     assert (example.n_failures, example.n_calls, example.first_seen.day, example.last_seen.day) == (
         2,
         2,
@@ -478,14 +476,14 @@ def test_days_outside_the_window_do_not_count(tmp_path: Path) -> None:
 
 def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> None:
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
-    (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).counterexamples
+    (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
     assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
 
 
 def test_a_removed_file_costs_only_its_questions(tmp_path: Path) -> None:
     window = _window(tmp_path, [_calls(failed("a"), question="안녕")])
     (tmp_path / "2026-04-01.jsonl").unlink()
-    (example,) = find_counterexamples(window, min_failures=1).counterexamples
+    (example,) = find_counterexamples(window, min_failures=1).entries
     assert (example.n_failures, [place.question for place in example.examples]) == (1, [""])
 
 
@@ -494,7 +492,7 @@ def test_a_removed_file_costs_only_its_questions(tmp_path: Path) -> None:
 
 def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: Path) -> None:
     files = read_folder(tau_log.parent, MineSettings(min_chunk_len=400))
-    examples = find_counterexamples(merge(files, ALWAYS), min_failures=2).counterexamples
+    examples = find_counterexamples(merge(files, ALWAYS), min_failures=2).entries
     first = examples[0]
     assert (first.kind, first.tool, first.arg_keys) == ("call", "get_return_refund_options", ())
     assert (first.n_failures, first.n_calls, first.error_class) == (57, 57, "invalid_argument")
@@ -505,7 +503,7 @@ def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: P
 def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
     records = [json.loads(text) for text in tau_log.read_text(encoding="utf-8").splitlines()]
     files = read_folder(tau_log.parent, MineSettings(min_chunk_len=400))
-    examples = find_counterexamples(merge(files, ALWAYS), min_failures=1).counterexamples
+    examples = find_counterexamples(merge(files, ALWAYS), min_failures=1).entries
     made = Counter(
         (made_call["name"], frozenset(made_call["args"]))
         for request in records

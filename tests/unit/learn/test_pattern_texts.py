@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
-from coreloop.base.project.workspace import Workspace
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.draft import draft_candidate
-from coreloop.learn.pattern.run import Proposals, propose, write_proposals
+from coreloop.learn.line import statement_key
 from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from logs import call, repeated, rest, word, write_log
+from coreloop.learn.propose import PatternResult, propose, to_json
+from logs import call, repeated, rest, word
 from rows import slow_after
+from samples import ALWAYS, START, mined
 
 CANARY = "CANARY"
 TOOLS = {
@@ -223,20 +221,16 @@ def test_a_pattern_too_long_for_one_line_is_refused():
 # --- from records to text --------------------------------------------------------------------------
 
 
-def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = SETTINGS) -> Proposals:
+def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = SETTINGS) -> PatternResult:
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(SOURCE, encoding="utf-8")
-    write_log(folder / "log" / "a.jsonl", records)
-    files = read_folder(folder / "log", mine_settings(settings, None))
-    days = Days(date(2000, 1, 1), date(2100, 1, 1))
-    return propose(files, days, Gates(), workspace=Workspace(folder, settings))
+    return propose(mined(folder, records, settings), ALWAYS, Gates(), now=START)
 
 
-def _published(proposals: Proposals, folder: Path) -> str:
+def _published(result: PatternResult) -> str:
     """Everything that is published."""
-    now = datetime(2026, 4, 25, tzinfo=UTC)
-    _, paths = write_proposals(proposals, folder / "published", now=now, sanitized=True)
-    return "".join(path.read_text(encoding="utf-8") for path in paths)
+    document = result.document.with_ids().shared(result.words)
+    return to_json(document).decode() + markdown(document, result.words)
 
 
 HOSTILE = [
@@ -285,16 +279,16 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
         else:
             row[{"session": "session_hash"}.get(place, place)] = text
     proposals = _propose(tmp_path, rows)
-    (candidate,) = proposals.candidate_search.candidates
+    (candidate,) = proposals.document.candidates
     if place == "tool":
         assert (candidate.suggested_append, candidate.refused) == (None, "a tool's name is not a valid name")
-    elif place == "session":  # one session is one case, which is compared with none
+    elif place in {"session", "category"}:  # one case is compared with none, and no label is no category
         assert candidate.refused is not None
         assert candidate.refused.startswith("weak: ")
     else:
         assert candidate.suggested_append is not None, candidate.refused
         assert _is_silent(candidate.suggested_append.body)
-    assert _is_silent(_published(proposals, tmp_path))
+    assert _is_silent(_published(proposals))
 
 
 def _is_silent(written: str) -> bool:
@@ -304,7 +298,7 @@ def _is_silent(written: str) -> bool:
 def test_a_docstring_is_no_literal(tmp_path: Path):
     axis = "A docstring that says CANARY."
     rows = [*repeated(5, tool_calls=[call("analysis", {"axis": axis})]), *rest()]
-    (candidate,) = _propose(tmp_path, rows).candidate_search.candidates
+    (candidate,) = _propose(tmp_path, rows).document.candidates
     assert candidate.suggested_append is not None
     assert CANARY not in candidate.suggested_append.body
 
@@ -335,23 +329,17 @@ def test_a_sequence_is_compared_with_the_other_requests_of_its_category(
     others: list[dict[str, Any]], refused: str | None, tmp_path: Path
 ):
     rows = [*repeated(12, tool_calls=[call("show")]), *others]
-    by_tool = {
-        candidate.engine: candidate for candidate in _propose(tmp_path, rows).candidate_search.candidates
-    }
+    by_tool = {candidate.engine: candidate for candidate in _propose(tmp_path, rows).document.candidates}
     assert by_tool["show"].refused == refused
     assert (by_tool["show"].suggested_append is None) == (refused is not None)
 
 
-@pytest.mark.parametrize("first", ["show", "other"])
-def test_without_categories_a_sequence_is_compared_with_those_that_begin_with_the_same_tool(
-    first: str, tmp_path: Path
-):
-    others = repeated(20, tool_calls=[call(first), call("guess")], error="ValueError: no")
-    rows = [*repeated(12, tool_calls=[call("show"), call("show", {"axis": "a"})]), *others]
+def test_a_sequence_without_a_category_gets_no_text(tmp_path: Path):
+    rows = [*repeated(12, tool_calls=[call("show")]), *rest(20)]
     rows = [row | {"category_hash": "UNSPECIFIED"} for row in rows]
-    (candidate,) = _propose(tmp_path, rows, Settings()).candidate_search.candidates
-    assert (candidate.rest_ok, candidate.rest_n) == ((0, 20) if first == "show" else (0, 0))
-    assert (candidate.suggested_append is not None) == (first == "show")
+    (candidate,) = _propose(tmp_path, rows, Settings()).document.candidates
+    assert (candidate.rest_ok, candidate.rest_n, candidate.suggested_append) == (0, 20, None)
+    assert candidate.refused == "weak: its questions have no category in coreloop.yaml"
 
 
 TEXT = st.text(min_size=1, max_size=30)
@@ -365,7 +353,7 @@ STEPS = st.lists(
     min_size=1,
     max_size=4,
 )
-FIXED_WORDS = "When questions of no category Call axis sub"
+FIXED_WORDS = "When questions of category Call axis sub"
 CLOSED_WORDS = {
     *FIXED_WORDS.split(),
     *["FIN", "profitability", "KR", "수익성", "마진", "ROE", "배당", "현금흐름"],
@@ -392,9 +380,7 @@ def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
         for axis in ("정하린", "김서연", "배당")
         for row in repeated(3, tool_calls=[call("analysis", {"axis": axis})])
     ]
-    keys = {
-        candidate.axis: candidate.key for candidate in _propose(tmp_path, rows).candidate_search.candidates
-    }
+    keys = {candidate.axis: candidate.key for candidate in _propose(tmp_path, rows).document.candidates}
     assert len(keys) == 2  # the texts of both names would be the same
     guesses = {
         axis: statement_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")
