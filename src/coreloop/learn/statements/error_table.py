@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.line_sentences import Language
 from coreloop.learn.statements.logged_calls import CaseLog
@@ -121,7 +121,7 @@ def _is_about(against: int, failed: int) -> bool:
 def _merged(line: MergedSides, failed: int) -> Cause:
     against = line.deviate & failed
     n_since = (against & line.since).bit_count()
-    return Cause(line.merged.line, against.bit_count(), Merged(line.merged.merged, n_since))
+    return Cause(line.merged.line, against.bit_count(), n_since, line.merged.merged)
 
 
 def _documented(merged: Sequence[MergedSides], calls: int) -> int:
