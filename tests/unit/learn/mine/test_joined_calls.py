@@ -127,12 +127,6 @@ def test_a_request_that_a_person_judged_stands_alone():
     assert found["outcome"].to_list() == [1, 0]
 
 
-def test_a_session_may_be_in_several_files_and_grow():
-    rows = of_session(*THREE)
-    assert patterns(window(rows[:1], rows[1:])) == {"find()>book()": 1}
-    assert patterns(window(rows[:1])) == {"find()": 1}
-
-
 OUTCOMES = st.sampled_from([(name, ok) for name in "abc" for ok in (True, False)])
 SESSIONS = st.lists(st.lists(OUTCOMES, min_size=1, max_size=6), min_size=1, max_size=4)
 
