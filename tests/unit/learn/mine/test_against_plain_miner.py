@@ -19,9 +19,9 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
+from coreloop.learn.mine.window import IS_COUNTED, Window, merge
 from coreloop.learn.proposals.entry import Candidate, Search
-from coreloop.learn.sequences import find_candidates
+from coreloop.learn.sequences import count_distinct, count_patterns, find_candidates
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY

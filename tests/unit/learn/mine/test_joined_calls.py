@@ -13,7 +13,8 @@ from coreloop.base.date_range import Days
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import facts_of_lines
 from coreloop.learn.mine.joined_calls import MAX_CALLS
-from coreloop.learn.mine.window import Window, count_patterns, merge
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.sequences import count_patterns
 from coreloop.learn.statements.logged_calls import read_log
 from logs import call, failed, line, one_by_one, record
 from weekly import WEEKLY

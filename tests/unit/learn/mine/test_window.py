@@ -9,14 +9,13 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
-from coreloop.learn.mine.window import (
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.sequences import (
     MAX_QUESTIONS,
-    Window,
     count_distinct,
     count_patterns,
     count_values,
     find_questions,
-    merge,
 )
 from coreloop.observe.reading.decode import raw_lines
 from logs import call, record, repeated, write_log
@@ -147,5 +146,5 @@ def test_patterns_are_counted_a_part_at_a_time_with_the_same_result(tmp_path, mo
     rows = [row for axis in "abcdefgh" for row in repeated(5, tool_calls=[call("a", {"axis": axis})])]
     window = _window(tmp_path, rows)
     expected = _patterns(window), sorted(_questions(window), key=str)
-    monkeypatch.setattr("coreloop.learn.mine.window._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("coreloop.learn.sequences._ROWS_AT_ONCE", 7)
     assert (_patterns(window), sorted(_questions(window), key=str)) == expected
