@@ -22,7 +22,7 @@ from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.mine.run import MiningOptions, open_mining
-from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, merge
+from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
 from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.propose import refine
@@ -182,16 +182,7 @@ def _mine(
 
 def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
     """Where the arguments of all tools came from, the most used first."""
-    key = [*_KEY, "call"]
-    rows = (
-        window.all_arguments()
-        .filter(pl.col("sources").is_not_null())
-        .join(window.all_calls().select(*key, "tool"), on=key)
-        .group_by("tool", "name", "sources")
-        .agg(n=pl.len())
-        .sort("tool", "name", "sources")
-        .collect()
-    )
+    rows = count_sources(window)
     texts = window.texts_of("sources", rows["sources"])
     places: dict[tuple[str, str], Counter[str]] = {}
     for tool, name, sources, n in rows.iter_rows():

@@ -10,7 +10,7 @@ from typing import Final
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Language
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import bits_of
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
@@ -109,7 +109,7 @@ def _is_about(against: int, failed: int) -> bool:
 def _merged(line: MergedSides, failed: int) -> Cause:
     against = line.deviate & failed
     n_since = (against & line.since).bit_count()
-    return Cause(line.line, against.bit_count(), Merged(line.merged, n_since))
+    return Cause(line.line, against.bit_count(), n_since, line.merged)
 
 
 def _documented(merged: Sequence[MergedSides], calls: int) -> int:
