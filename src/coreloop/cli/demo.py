@@ -24,8 +24,7 @@ from coreloop.cli.pattern import proposal_lines, proposals_facts
 from coreloop.cli.promote import show_change
 from coreloop.cli.refine import refined_lines
 from coreloop.learn.effect.verdict import HORIZON_DAYS
-from coreloop.learn.pattern.run import PatternResult
-from coreloop.learn.refine.run import RefineResult
+from coreloop.learn.propose import PatternResult, RefineResult
 
 
 @click.command(cls=Command)
@@ -69,13 +68,13 @@ def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) ->
     if isinstance(stage, PatternResult):
         head, lines = (
             "pattern  what successful requests have in common\n",
-            proposal_lines(stage.proposals, stage.document),
+            proposal_lines(stage),
         )
         return Output(None, [head, *lines], written_notes(stage.paths, None))
     if isinstance(stage, RefineResult):
         head, lines = (
             "\nrefine   what failed calls have in common\n",
-            refined_lines(stage.refined, stage.document),
+            refined_lines(stage),
         )
         return Output(None, [head, *lines], written_notes(stage.paths, None))
     if isinstance(stage, SimulatedEffect):

@@ -19,12 +19,11 @@ from coreloop.cli.effect import effect_text
 from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.kept_effects import read_kept
+from coreloop.learn.effect.run import read_kept
 from coreloop.learn.proposals.proposed_change import DocstringChange
 from coreloop.learn.verdicts import judge as verdicts
 from coreloop.learn.verdicts.judge import read_proposed
-from coreloop.learn.verdicts.judged_item import JudgedItem, read_item
-from coreloop.learn.verdicts.queue import Queue, Waiting, read_queue
+from coreloop.learn.verdicts.judged_item import JudgedItem, Queue, Waiting, read_item, read_queue
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter
 from coreloop.promote.measure.measurement import newest_by_key
 

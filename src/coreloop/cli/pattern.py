@@ -26,9 +26,8 @@ from coreloop.cli.options import SHARE
 from coreloop.cli.output import Command, Output, cut, for_people, table, wrap
 
 if TYPE_CHECKING:
-    from coreloop.learn.pattern.run import PatternResult, Proposals
     from coreloop.learn.proposals.entry import Candidate
-    from coreloop.learn.proposals.proposal_files import CandidatesFile
+    from coreloop.learn.propose import PatternResult
 
 
 @click.command(cls=Command)
@@ -54,25 +53,25 @@ def pattern(now: datetime, **options: Any) -> Output:
 
     Example: pattern --since 7d --min-repeat 5
     """
-    from coreloop.learn.pattern.run import PatternRequest, run_pattern
+    from coreloop.learn.propose import PatternRequest, run_pattern
 
     workspace = open_workspace(Path.cwd())
     result = run_pattern(workspace, PatternRequest(**options), now=now, watch=watched())
     notes = [
         *_notes(result, is_dry=options["with_notes"]),
         *for_people(written_notes(result.paths, result.kept)),
-        *skipped_lines(result.mined.judgments.skipped, "judgments"),
+        *skipped_lines(result.skipped_verdicts, "judgments"),
     ]
     for path in result.removed:
         days = workspace.settings.retention_days
         notes.append(f"removed {path}: all of it is older than retention_days ({days})")
-    return Output(proposals_facts(result), proposal_lines(result.proposals, result.document), notes)
+    return Output(proposals_facts(result), proposal_lines(result), notes)
 
 
 def _notes(result: "PatternResult", *, is_dry: bool) -> Iterator[str]:
-    if result.notes.missing is not None:
-        yield f"no audit notes: {result.notes.missing} is missing"
-    for name, reason in result.notes.skipped.items():
+    if result.notes_missing is not None:
+        yield f"no audit notes: {result.notes_missing} is missing"
+    for name, reason in result.notes_skipped.items():
         yield f"skipped {printable(name)}: {reason}"
     if is_dry:
         yield "dry run: with audit notes nothing is removed, and no text is proposed from them"
@@ -88,19 +87,19 @@ _GATES = {
 }
 
 
-def proposal_lines(proposals: "Proposals", document: "CandidatesFile") -> Iterator[str]:
+def proposal_lines(result: "PatternResult") -> Iterator[str]:
     """Yield a run's results."""
-    from coreloop.learn.pattern.draft import is_weak
+    from coreloop.learn.proposals.draft import is_weak
     from coreloop.learn.proposals.proposal_files import entries_counted
 
-    days, search = proposals.recorded, proposals.candidate_search
+    days, document = result.recorded, result.document
     yield (
-        f"{number_of(proposals.n_records, 'record')} in {number_of(proposals.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {number_of(search.n_groups, 'sequence')}, "
+        f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}, "
+        f"{days.since} to {days.until}; {number_of(result.n_groups, 'sequence')}, "
         f"{entries_counted(document, len(document.candidates), 'proposal')}"
     )
-    if not proposals.n_records:
-        newest = f"the newest is from {proposals.newest}" if proposals.newest else "the log is empty"
+    if not result.n_records:
+        newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
         yield f"  no records in these days; {newest}"
     strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
     yield from _candidate_lines(strong[:MAX_SHOWN])
@@ -108,10 +107,10 @@ def proposal_lines(proposals: "Proposals", document: "CandidatesFile") -> Iterat
     if n_weak := len(document.candidates) - len(strong):
         weak = number_of(n_weak, "proposal")
         yield f"  {weak} without text: no better than the rest of their category (see the draft)"
-    for gate, count in search.dropped.items():
+    for gate, count in result.dropped.items():
         if count:
             yield f"  {count} not proposed: {_GATES[gate]} ({gate})"
-    yield from _other_lines(proposals, document)
+    yield from _other_lines(result)
 
 
 def _candidate_lines(candidates: "list[Candidate]") -> Iterator[str]:
@@ -133,18 +132,19 @@ def _cells(candidate: "Candidate") -> tuple[str, ...]:
     return candidate.id, *counts, rates, candidate.cat_hash
 
 
-def _other_lines(proposals: "Proposals", document: "CandidatesFile") -> Iterator[str]:
+def _other_lines(result: "PatternResult") -> Iterator[str]:
     """Yield small groups, neutral records, unreadable lines, entries without a definition, and notes."""
     from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
+    document = result.document
     if document.n_folded:
         yield f"  {number_of(document.n_folded, 'proposal')} of fewer than {MIN_PUBLISHED} requests left out"
-    if proposals.n_neutral:
+    if result.n_neutral:
         yield (
-            f"  {number_of(proposals.n_neutral, 'record')} counted as neither success nor failure: handed to "
+            f"  {number_of(result.n_neutral, 'record')} counted as neither success nor failure: handed to "
             "a human, an answer shorter than min_chunk_len, or a network or rate-limit error"
         )
-    yield from oddity_lines(proposals.oddities, proposals.unseen)
+    yield from oddity_lines(result.oddities, result.unseen)
     appends = [entry.suggested_append for entry in document.entries]
     if n_lost := sum(append is not None and append.target_file is None for append in appends):
         yield f"  {n_lost} with no definition found: name the tools in coreloop.yaml (see the draft)"
@@ -157,15 +157,15 @@ def proposals_facts(result: "PatternResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
     from coreloop.learn.proposals.vocabulary import labelled
 
-    proposals, document = result.proposals, result.document
-    shared = [labelled(one, one.shared(proposals.words)) for one in document.candidates]
+    document = result.document
+    shared = [labelled(one, one.shared(result.words)) for one in document.candidates]
     return {
         "window": document.window,
-        **fields_of(proposals, "n_records", "n_neutral", "n_files", "newest"),
-        "n_patterns": proposals.candidate_search.n_groups,
-        "fell": proposals.candidate_search.dropped,
-        **asdict(proposals.oddities),
-        "unseen": proposals.unseen,
+        **fields_of(result, "n_records", "n_neutral", "n_files", "newest"),
+        "n_patterns": result.n_groups,
+        "fell": result.dropped,
+        **asdict(result.oddities),
+        "unseen": result.unseen,
         "candidates": shared,
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),

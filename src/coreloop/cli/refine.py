@@ -27,12 +27,11 @@ from coreloop.cli.options import verbose_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
+    from coreloop.learn.proposals.draft import Unproposed
     from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
     from coreloop.learn.proposals.proposal_files import CounterexamplesFile
-    from coreloop.learn.proposals.statement_draft import Unproposed
     from coreloop.learn.proposals.task import ErrorRow
-    from coreloop.learn.refine.gaps import ToolGaps
-    from coreloop.learn.refine.run import Refined, RefineResult
+    from coreloop.learn.propose import RefineResult
 
 
 @click.command(cls=Command)
@@ -51,13 +50,16 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
 
     Example: refine --since 30d --exclude-types timeout,rate_limit
     """
-    from coreloop.learn.refine.run import RefineRequest, run_refine
+    from coreloop.learn.propose import RefineRequest, run_refine
 
     request = RefineRequest(excluded=tuple(exclude_types.split(",")), environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    lines = refined_lines(result.refined, result.document, gaps=result.gaps, is_verbose=verbose)
-    skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
-    return Output(_facts(result), lines, [*for_people(written_notes(result.paths, result.kept)), *skipped])
+    skipped = skipped_lines(result.skipped_verdicts, "judgments")
+    return Output(
+        _facts(result),
+        refined_lines(result, is_verbose=verbose),
+        [*for_people(written_notes(result.paths, result.kept)), *skipped],
+    )
 
 
 _MAX_ERRORS: Final = 5
@@ -65,16 +67,11 @@ _MAX_STATEMENTS: Final = 4
 """With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
 
 
-def refined_lines(
-    refined: "Refined",
-    document: "CounterexamplesFile",
-    *,
-    gaps: "Sequence[ToolGaps]" = (),
-    is_verbose: bool = False,
-) -> Iterator[str]:
+def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Iterator[str]:
     """Yield a run's results, by default one screen."""
     from coreloop.learn.proposals.proposal_files import entries_counted
 
+    document = refined.document
     statements, n_groups = document.statements, len(document.counterexamples)
     yield (
         f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
@@ -88,7 +85,7 @@ def refined_lines(
     yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
     for miss in refined.nearest if is_verbose or not statements else ():
         yield wrap(f"  nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})")
-    for gap in gaps:
+    for gap in refined.gaps:
         asked = f"{number_of(gap.n_questions, 'question')} asked {number_of(gap.n_asked, 'time')}"
         yield f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair show"
     yield from oddity_lines(refined.oddities, refined.unseen)
@@ -140,20 +137,18 @@ def _facts(result: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
     from coreloop.learn.proposals.vocabulary import labelled
 
-    refined, document = result.refined, result.document
-    unproposed = refined.unproposed
+    document, unproposed = result.document, result.unproposed
 
     def listed(rows: "Iterable[Statement | Counterexample | NearStatement | ErrorRow]") -> list[Any]:
-        return [labelled(row, row.shared(refined.words)) for row in rows]
+        return [labelled(row, row.shared(result.words)) for row in rows]
 
     return {
         "window": document.window,
-        **fields_of(refined, "n_days", "n_records", "n_files"),
-        "n_groups": refined.counterexample_search.n_groups,
-        "fell": refined.counterexample_search.dropped,
-        **asdict(refined.oddities),
-        **fields_of(refined, "unseen", "n_tests"),
-        "nearest_statements": listed(refined.nearest),
+        **fields_of(result, "n_days", "n_records", "n_files", "n_groups"),
+        "fell": result.dropped,
+        **asdict(result.oddities),
+        **fields_of(result, "unseen", "n_tests"),
+        "nearest_statements": listed(result.nearest),
         "unproposed": {
             "n_settled": unproposed.n_settled,
             "withheld": listed(unproposed.withheld),

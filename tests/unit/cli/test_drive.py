@@ -29,6 +29,12 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     return lambda *args: CliRunner().invoke(main, ["runs", *args])
 
 
+def test_another_child_of_the_same_process_is_left_alone(runs: Command):
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:  # ends with the block
+        done = runs("start", "--max-iterations", "1", "--", "sh", "-c", WORK)
+        assert (done.exit_code, other.poll()) == (0, None), done.stderr
+
+
 def test_json_is_all_of_stdout(runs: Command):
     done = runs("start", "--json", "--max-iterations", "1", "--", "sh", "-c", f"{WORK}; echo prose")
     facts = json.loads(done.stdout)

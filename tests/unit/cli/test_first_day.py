@@ -5,29 +5,21 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings import Gates, Settings
-from coreloop.base.project.workspace import Workspace
+from coreloop.base.project.settings import Gates
 from coreloop.cli.pattern import proposal_lines
 from coreloop.cli.refine import refined_lines
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.run import propose, write_proposals
-from coreloop.learn.refine.run import refine, write_refined
-from logs import failed, write_log
-from samples import ALWAYS, START, asked
+from coreloop.learn.propose import NightRequest, propose, refine, write_night
+from logs import failed
+from samples import ALWAYS, START, asked, mined
 
 
 def _shown(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: bool = False) -> str:
-    write_log(folder / "log" / "a.jsonl", rows)
-    files = read_folder(folder / "log", mine_settings(Settings(), None))
-    workspace = Workspace(folder, Settings())
+    log, request = mined(folder, rows), NightRequest(days=ALWAYS, out=folder / "out", sanitized=sanitized)
     if command == "pattern":
-        proposals = propose(files, ALWAYS, Gates(), workspace=workspace)
-        document, _ = write_proposals(proposals, folder / "out", now=START, sanitized=sanitized)
-        return "\n".join(proposal_lines(proposals, document))
-    refined = refine(files, ALWAYS, workspace=workspace, min_failures=2)
-    document, _ = write_refined(refined, folder / "out", now=START, sanitized=sanitized)
-    return "\n".join(refined_lines(refined, document))
+        proposed = propose(log, ALWAYS, Gates(), now=START)
+        return "\n".join(proposal_lines(write_night(proposed, log.workspace, request)))
+    refined = refine(log, ALWAYS, now=START, min_failures=2)
+    return "\n".join(refined_lines(write_night(refined, log.workspace, request)))
 
 
 @pytest.mark.parametrize(("n_days", "is_said"), [(1, True), (2, False)])

@@ -75,7 +75,7 @@ def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
     done = run("backfill-blog")
     assert "new        990168    blog/01-deulchan-food-margin/index.md\n" in done.stdout
     assert "skipped              blog/34-editorial-note/index.md: no front matter\n" in done.stdout
-    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed, 0 gone\n")
+    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed\n")
     assert done.stderr == "nothing changed; add --confirm to carry it out\n"
     assert not (project / "data" / "ai").exists()
 
