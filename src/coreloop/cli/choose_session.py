@@ -42,13 +42,11 @@ def choose_session(
     if option is not None:
         return _continued(deps.store, named_session(deps.store, option), question)
     like = find_like(question, deps, begin)
-    chosen = None
-    is_new = False
+    chosen: str | None = ""
     try:
         chosen = _ask_person(like.sessions) if like.sessions else None
-        is_new = chosen is None
     finally:  # also after Ctrl-C
-        if like.begun and not is_new:
+        if like.begun and chosen is not None:
             stop_run(deps.store, like.begun)
     return chosen or like.begun or begin()
 

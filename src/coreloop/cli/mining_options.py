@@ -11,7 +11,7 @@ import click
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
-from coreloop.cli.progress import ProgressBar
+from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.oddities import Absent, LogOddities

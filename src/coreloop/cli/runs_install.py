@@ -27,10 +27,6 @@ _NOT_ON_PATH: Final = (
     "dartlab-coreloop is not on PATH, where the skills look for it: start the agent in the environment that "
     "has it, or install it for all with pipx or uv tool"
 )
-project_option = click.option(
-    "--project", type=FOLDER, default=Path(), help="The project's folder.  [default: the current folder]"
-)
-agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
 _agent_argument = click.argument("agent", type=click.Choice(["claude-code", "plugin", "agents-md"]))
 _root_option = click.option(
     "--project",
@@ -104,29 +100,29 @@ def observe() -> None:
 
 
 @observe.command("install")
-@agent_argument
-@project_option
+@click.argument("agent", type=click.Choice(["claude-code"]))
+@_root_option
 @confirm_option
-def observe_install(agent: str, project: Path, confirm: bool) -> Output:
+def observe_install(agent: str, project: Path | None, confirm: bool) -> Output:
     """Add a Stop hook to the agent's settings, which records each turn.
 
     Example: observe install claude-code --confirm
     """
     del agent  # the only one so far
-    return changed_files(claude_code.install(project.resolve(), confirm=confirm), confirm=confirm)
+    return changed_files(claude_code.install(_root(project), confirm=confirm), confirm=confirm)
 
 
 @observe.command("uninstall")
-@agent_argument
-@project_option
+@click.argument("agent", type=click.Choice(["claude-code"]))
+@_root_option
 @confirm_option
-def observe_uninstall(agent: str, project: Path, confirm: bool) -> Output:
+def observe_uninstall(agent: str, project: Path | None, confirm: bool) -> Output:
     """Take the hook out of the agent's settings. Records stay.
 
     Example: observe uninstall claude-code --confirm
     """
     del agent
-    return changed_files(claude_code.uninstall(project.resolve(), confirm=confirm), confirm=confirm)
+    return changed_files(claude_code.uninstall(_root(project), confirm=confirm), confirm=confirm)
 
 
 @observe.command()

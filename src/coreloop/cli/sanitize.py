@@ -14,8 +14,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER
-from coreloop.cli.output import Command, Output
-from coreloop.cli.progress import ProgressBar
+from coreloop.cli.output import Command, Output, ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.sanitize.export import Report

@@ -1,9 +1,14 @@
-"""What a request can get instead of an answer: one status and one sentence, as an ErrorResponse."""
+"""The log of a service, and what a request can get instead of an answer: one status and one sentence."""
 
-from collections.abc import Mapping
-from typing import Final
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import msgspec
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -21,7 +26,53 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.text import printable
-from coreloop.web.service_log import log, log_bug
+from coreloop.runs.phases import LOGGER
+
+NAME: Final = "coreloop.web"
+_OWN: Final = (NAME, LOGGER)
+_BELOW: Final = ("uvicorn.error", "asyncio", "opentelemetry", "psycopg")
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
+
+
+@contextmanager
+def logged_to_stderr() -> Iterator[None]:
+    """Send the log of the service, and errors of the libraries below it, to stderr until the block ends."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines())
+    loggers = [logging.getLogger(name) for name in (*_OWN, *_BELOW)]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    for logger in loggers:
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if logger.name in _OWN else logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
+
+
+def log(event: str, **facts: Any) -> None:
+    """Write a line."""
+    logging.getLogger(NAME).info(event, extra={"facts": facts})
+
+
+def log_bug(trace_id: str) -> None:
+    """Write the traceback of the current exception."""
+    logging.getLogger(NAME).exception("bug", extra={"facts": {"trace_id": trace_id}})
+
 
 _MAX_CHARS: Final = 500
 _HTTP_KINDS: Final = {404: "not_found", 405: "method"}

@@ -31,8 +31,7 @@ from coreloop.web.admission import Admission, Spending
 from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
 from coreloop.web.pages.page_data import PageSource
-from coreloop.web.problems import Problem, leaving
-from coreloop.web.service_log import log, log_bug
+from coreloop.web.problems import Problem, leaving, log, log_bug
 
 EVERY_S: Final = 0.1  # chosen: an event is seen so late at most
 _Waiter = tuple[int, "asyncio.Future[None]"]

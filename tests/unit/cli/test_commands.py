@@ -139,45 +139,7 @@ def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(run: Run, tm
     assert b"300 records" in again[1].stdout
 
 
-@pytest.mark.slow
-def test_both_names_and_the_script_are_the_same_command(spawn: Run, log: Path):
-    bin_folder = Path(sys.executable).parent
-    script = Path(__file__).parents[3] / "scripts" / "audit" / "extract_skill_candidates.py"
-    asked = ["pattern", "--json"]
-    outputs = [
-        spawn(*asked, command=[str(bin_folder / "dartlab-coreloop")]),
-        spawn(*asked, command=[str(bin_folder / "coreloop")]),
-        spawn("--json", command=[sys.executable, str(script)]),
-    ]
-    assert [done.returncode for done in outputs] == [0, 0, 0]
-    assert len({done.stdout for done in outputs}) == 1
-
-
 # --- the real episodes -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rate", "share", "names"),
-    [
-        (
-            "0.9",
-            "38/39",
-            "find_user_id_by_name_zip > get_user_details > get_order_details > get_product_details > "
-            "exchange_delivered_order_items",
-        ),
-        (None, "14/14", "get_user_payment_methods"),
-    ],
-)
-def test_the_real_episodes_first_candidate(
-    rate: str | None, share: str, names: str, spawn: Run, tau_log: Path, tmp_path: Path
-):
-    write_log(tmp_path / "data" / "audit" / "ai-ask" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
-    args = ["--since", "2025-07-01", "--min-chunk-len", "0", *(["--min-success-rate", rate] if rate else [])]
-    first = json.loads(spawn("pattern", *args, "--json").stdout)["candidates"][0]
-    steps = " > ".join(step["name"] for step in first["untrusted_tool_pattern"])
-    assert names == steps if rate else names in steps
-    assert f"{round(first['success_rate'] * first['n_observed'])}/{first['n_observed']}" == share
 
 
 # --- exit codes and errors -------------------------------------------------------------------------
@@ -189,8 +151,6 @@ def test_the_real_episodes_first_candidate(
         pytest.param(["nope"], ["'nope'", "dartlab-coreloop --help lists them"], id="an unknown command"),
         pytest.param(["patern"], ["no command 'patern'; did you mean pattern?"], id="a mistyped command"),
         pytest.param(["Status"], ["did you mean status?"], id="a command in capitals"),
-        pytest.param(["propose_axis"], ["did you mean propose-axis?"], id="an underscore for a hyphen"),
-        pytest.param(["guard", "chek"], ["did you mean check?"], id="a mistyped command of guard"),
         pytest.param(
             ["knowledge", "cleenup"], ["did you mean cleanup?"], id="a mistyped command of knowledge"
         ),
@@ -199,8 +159,6 @@ def test_the_real_episodes_first_candidate(
         pytest.param(["pattern"], ["ai-ask", "no such folder", "--in-dir"], id="no log yet"),
         pytest.param(["pattern", "--in-dir", "gone"], ["gone", "no such folder"], id="a missing folder"),
         pytest.param(["pattern", "--since", "yesterday"], ["yesterday", "2026-04-25 or 30d"], id="a bad day"),
-        pytest.param(["pattern", "--until", "2026-02-30"], ["2026-02-30"], id="an impossible day"),
-        pytest.param(["pattern", "--since", "-3d"], ["-3d"], id="negative days"),
         pytest.param(
             ["pattern", "--in-dir", ".", "--since", "2026-04-02", "--until", "2026-04-01"],
             ["--since 2026-04-02 is after --until 2026-04-01"],
@@ -218,13 +176,6 @@ def test_the_real_episodes_first_candidate(
         ),
         pytest.param(["judge", "--verdict", "P"], ["needs --id"], id="a verdict on nothing"),
         pytest.param(
-            ["judge", "--id", "req-1"], ["no req-1", "ai-ask"], id="an unknown id without a verdict"
-        ),
-        pytest.param(
-            ["judge", "--id", "x", "--by", "A"], ["--id and --verdict"], id="a name without a verdict"
-        ),
-        pytest.param(["judge", "--cause", "x"], ["--id and --verdict"], id="a cause without a verdict"),
-        pytest.param(
             ["judge", "--id", "req-1", "--verdict", "X"], ["'X'", "'P', 'T', 'C', 'V'"], id="no verdict"
         ),
         pytest.param(
@@ -235,7 +186,6 @@ def test_the_real_episodes_first_candidate(
             ["no ce-1\\u{1b}[2J in", "counterexamples"],
             id="an unknown counterexample",
         ),
-        pytest.param(["demo", "--seed", "x"], ["--seed"], id="a seed that is no number"),
         pytest.param(["demo", "--out", "."], ["not empty"], id="a demo over something"),
     ],
 )

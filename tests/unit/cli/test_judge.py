@@ -15,7 +15,7 @@ from coreloop.cli.main import main
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import MeasureVerdict
 from logs import record, repeated, write_log
-from promoting import FILE, candidate, counterexample, statement, write_candidates, write_counterexamples
+from promoting import FILE, candidate, statement, write_candidates, write_counterexamples
 from rows import slow_after
 
 Run = Callable[..., Result]
@@ -125,21 +125,3 @@ def test_an_id_alone_shows_the_proposal_and_what_can_be_said_next(run: Run, tmp_
     assert "promote" not in rejected.stderr.replace("promoted", "")
     facts = json.loads(run("judge", "--id", made["id"], "--json").stdout)
     assert (facts["state"], facts["key"], facts["verdicts"][0]["cause"]) == ("rejected", made["key"], "wrong")
-
-
-def test_an_id_alone_shows_a_request_a_sequence_and_a_failing_group(run: Run, tmp_path: Path):
-    request = run("judge", "--id", "req-bad")
-    assert request.stdout.startswith("req-bad 왜")
-    assert "\nerror     KeyError: x\n" in request.stdout
-    assert "counts as succeeded" in request.stderr
-    sequence, failing = candidate(key="a" * 16), counterexample(key="b" * 16, id="ce-2026-04-25-009")
-    write_candidates(tmp_path / "data/audit/candidates/2026-04-25-candidates.json", sequence)
-    folder = tmp_path / "data/audit/counterexamples"
-    write_counterexamples(folder / "2026-04-25-counterexamples.json", failing)
-    shown = run("judge", "--id", sequence["id"]).stdout
-    assert "evidence  12 of 12 requests succeeded, from 9 different" in shown
-    assert "첫째 질문?" in shown
-    assert "cannot be read" in " ".join(shown.split())  # its tool is not in this folder
-    shown = run("judge", "--id", failing["id"]).stdout
-    assert "state     found" in shown
-    assert "evidence  57 of 57 calls failed (invalid_argument)" in shown

@@ -1,6 +1,5 @@
 """``knowledge``, ``backfill-blog`` and their use by ``pattern``, from the outside."""
 
-import os
 import shutil
 import stat
 import subprocess
@@ -145,17 +144,6 @@ def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
     assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
     assert stat.S_IMODE((database.parent / "_archive").stat().st_mode) == 0o700
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
-def test_a_database_of_another_user_keeps_its_mode_and_the_command_warns(run: Run, old: Path, project: Path):
-    elsewhere = project.parent / "elsewhere.db"
-    shutil.copy(old, elsewhere)
-    elsewhere.chmod(0o644)
-    os.chown(elsewhere, 65534, -1)
-    done = run("knowledge", "cleanup", "--db", str(elsewhere), "--confirm")
-    assert "elsewhere.db is not yours, and other users may read it" in done.stderr
-    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -116,21 +115,6 @@ def test_output_without_utf_8_is_escaped_and_not_a_bug(spawn: Run, log: Path):
     plain = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = spawn("pattern", env=plain)
     assert done.returncode == 0
-
-
-def test_sanitize_shows_nothing_that_was_recorded(run: Run, log: Path, tmp_path: Path):
-    now = datetime.now(UTC).isoformat()
-    rows = repeated(5, ts=now, provider="비밀 provider", category_hash="비밀")
-    for row in rows:
-        row["tool_calls"][0]["args"] = {"axis": "비밀 axis", "비밀 key": "비밀"}
-        row["question"] += " 비밀"
-    write_log(log, rows)
-    assert "비밀" in run("pattern", "--json", "--out", "loud").stdout
-    done = run("pattern", "--json", "--sanitize", "--out", "out")
-    assert "[REDACTED 7" in done.stdout
-    assert "비밀" not in done.stdout + done.stderr
-    for path in (tmp_path / "out").iterdir():
-        assert "비밀" not in path.read_text(encoding="utf-8")
 
 
 def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log: Path, tmp_path: Path):

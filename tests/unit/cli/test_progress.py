@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo termi
 WORK = """
 import sys, time
 import click
-from coreloop.cli.progress import ProgressBar
+from coreloop.cli.output import ProgressBar
 @click.command()
 def work():
     bar = ProgressBar("reading records")

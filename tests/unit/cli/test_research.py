@@ -11,7 +11,7 @@ import pytest
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.cli.main import run as entry_point
-from model_stand_in import answers, error_body, model_stand_in, streams
+from model_stand_in import model_stand_in, streams
 from researching import RIVER, deps_in, project
 
 QUESTION = "How long is the Han river?"
@@ -75,30 +75,6 @@ def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     done = research(QUESTION, "--session", run_id)
     assert done.returncode == 2
     assert "is over: completed" in done.stderr
-
-
-def test_a_resumed_research_says_which_command_goes_on(
-    tmp_path: Path, research: Research, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    with deps_in(project(tmp_path)) as deps:
-        run_id = begin_research(QUESTION, Request(), deps)
-    monkeypatch.chdir(tmp_path)
-    for word in ("pause", "resume"):
-        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "runs", word])
-        with pytest.raises(SystemExit):
-            entry_point()
-    said = f"go on with: dartlab-coreloop research QUESTION --session {run_id}\n"
-    assert capsys.readouterr().err.endswith(said)
-
-
-def test_a_failed_research_shows_its_error(tmp_path: Path, research: Research):
-    project(tmp_path)
-    with model_stand_in() as server:
-        server.acts.append(answers(401, error_body("wrong key")))
-        settings = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
-        (tmp_path / "coreloop.yaml").write_text(settings, encoding="utf-8")
-        research(QUESTION)
-    assert research("runs", "show").stdout.splitlines()[-1].startswith("failed: local:m: ")
 
 
 def export(research: Research, folder: Path, form: str) -> str:

@@ -89,24 +89,6 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
     assert f"dartlab-coreloop runs report {run_id}" in ended["do"]
 
 
-def test_the_reason_of_a_limit_is_shown(runs: Command):
-    runs(
-        "open", "why?", "--max-iterations", "1", "--budget-usd", "2", "--max-tokens", "9", "--deadline", "8h"
-    )
-    assert json.loads(runs("next").output)["left"] == {
-        "iterations": 1,
-        "usd": 2.0,
-        "tokens": 9,
-        "seconds": pytest.approx(28_800, abs=60),
-        "queries": None,
-        "sources": None,
-    }
-    assert runs("record", report=PLAN).output.splitlines()[-2:] == [
-        "→ a condition of the end is met",
-        "The research ends: it reached its last iteration.",
-    ]
-
-
 def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):
     runs("open", "why?")
     found = {**PLAN, "findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}
@@ -123,15 +105,6 @@ def test_a_wrong_report_is_a_line_and_changes_nothing(runs: Command):
         "$.findings[0].answers: no sub-question q9; the run has none yet"
     )
     assert json.loads(runs("next").output)["iteration"]["next"] == 1
-
-
-def test_a_paused_run_tells_the_agent_to_end_its_turn(runs: Command):
-    run_id = runs("open", "why?").stdout.strip()
-    runs("pause")
-    paused = json.loads(runs("next").output)
-    assert (paused["goes_on"], run_id in paused["do"]) == (False, True)
-    assert paused["do"].startswith("End your turn: the run is paused")
-    assert runs("record", report=PLAN).output.splitlines()[-1].startswith("Paused. To go on, in a terminal:")
 
 
 def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
@@ -196,18 +169,6 @@ def test_an_agent_of_a_driver_reports_to_the_drivers_run(runs: Command, project:
             run.record(happened.Progressed)
             run.commit_iteration()
             assert (run.state.iteration, run.state.spent.usd) == (1, 0.0)
-
-
-def test_install_shows_and_then_writes(runs: Command, project: Path):
-    shown = runs("install", "claude-code")
-    assert "write  .claude/hooks/stop-hook.py\n" in shown.output
-    assert "nothing changed; add --confirm" in shown.stderr
-    assert not (project / ".claude").exists()
-    done = json.loads(runs("install", "claude-code", "--lease", "1h", "--confirm", "--json").stdout)
-    assert done["done"] is True
-    assert "--lease 3600" in (project / ".claude" / "settings.json").read_text()
-    assert runs("uninstall", "claude-code", "--project", str(project), "--confirm").exit_code == 0
-    assert not (project / ".claude").exists()
 
 
 def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report(

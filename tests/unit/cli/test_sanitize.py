@@ -108,30 +108,12 @@ def test_a_mistake_is_one_line_and_exit_2(run: Run, project: Path, words: list[s
     assert done.stderr.count("\n") == 1
 
 
-def test_a_rejected_line_is_named_and_exits_1(run: Run, project: Path):
-    path = project / "data/audit/ai-ask/2026-04-25.jsonl"
-    path.write_bytes(path.read_bytes() + b'{"question": "hong@exam\n')
-    done = run(project, "--mode", "mask", "--out", "out")
-    assert done.returncode == 1
-    assert "3 lines: 2 written (mode mask), 1 rejected" in done.stdout
-    assert "2026-04-25.jsonl:3: torn or not JSON (24 bytes)" in done.stdout
-
-
 def test_a_check_of_unreadable_lines_finds_nothing_and_says_so(run: Run, project: Path):
     (project / "torn.jsonl").write_text('{"question": "hong@exam\n')
     done = run(project, "--check", "torn.jsonl", "data/audit/ai-ask")
     assert done.returncode == 1
     assert "torn.jsonl:\n1 line: 0 read, 1 rejected\n  nothing was checked" in done.stdout
     assert "data/audit/ai-ask:\n2 lines: 2 read" in done.stdout
-
-
-def test_files_that_are_not_read_are_named(run: Run, project: Path):
-    folder = project / "data/audit/ai-ask"
-    for name in ("A.JSONL", "old.bak", "900101-1234568.txt"):
-        (folder / name).write_text("x")
-    done = run(project, "--check", "--json")
-    assert json.loads(done.stdout)["unread_files"] == ["[RRN-1].txt", "A.JSONL", "old.bak"]
-    assert "3 files not read: [RRN-1].txt, A.JSONL, old.bak\n" in run(project, "--check").stdout
 
 
 @pytest.mark.parametrize(

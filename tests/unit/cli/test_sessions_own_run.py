@@ -1,7 +1,6 @@
 """Commands on runs without an id are about the session's own run, and never about another session's."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from click.testing import CliRunner
 
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.cli.main import main
-from coreloop.runs.agent.session_file import session_file
 from terminals import typed
 
 
@@ -47,19 +45,6 @@ def test_a_session_without_a_run_does_not_take_another_sessions(
         runs("mine", word)
     assert status(others) == "running"
     assert runs("", "pause") == f"{others}  paused"  # a person's own terminal means the newest
-
-
-def test_a_session_whose_file_is_gone_or_about_another_run_finds_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
-    path = session_file(tmp_path / ".research" / "agents", "mine")
-    path.write_text(path.read_text().replace(mine, others))
-    assert runs("mine", "pause") == f"{mine}  paused"
-    shutil.rmtree(path.parent)
-    assert typed(tmp_path, "runs", "resume", "--session", "mine").stdout.startswith(mine)
-    assert status(others) == "running"
 
 
 def test_a_session_does_not_take_a_run_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 
 from coreloop.cli.main import main
 from github_stand_in import GithubStandIn
-from logs import record, repeated, write_log
+from logs import repeated, write_log
 from merging import open_promotion, promote
-from promoting import KEY, Project, run_git
+from promoting import Project, run_git
 
 COMMAND = [sys.executable, "-m", "coreloop", "status"]
 Run = Callable[..., Result]
@@ -51,10 +51,6 @@ def today() -> str:
 
 def log(root: Path, *more: dict[str, Any], count: int = 4) -> Path:
     return write_log(root / "data" / "audit" / "ai-ask" / "a.jsonl", [*repeated(count, ts=today()), *more])
-
-
-def kinds(done: Result) -> list[str]:
-    return [alarm["kind"] for alarm in facts(done)["alarms"]]
 
 
 # --- where it can be run ----------------------------------------------------------------------------
@@ -134,50 +130,12 @@ def test_stability_needs_a_history(tmp_path: Path, quiet_git: None, monkeypatch:
 # --- alarms, from what really happened --------------------------------------------------------------
 
 
-def test_alarms_do_not_change_the_exit_code(run: Run, tmp_path: Path) -> None:
-    write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", [record()])
-    out = shown(run())
-    assert "ALARM" in out
-    assert "no record for" in out
-
-
-def test_old_future_and_torn_records_raise_alarms(run: Run, tmp_path: Path) -> None:
-    path = log(tmp_path, record(ts="2199-01-01"), count=0)
-    assert kinds(run("--json")) == ["future"]
-    path.write_bytes(path.read_bytes() + b'{"torn')
-    assert kinds(run("--json")) == ["future", "torn_lines"]
-    write_log(path.with_name("b.jsonl"), [record(ts="2020-01-01")])
-    assert kinds(run("--json")) == ["no_record", "future", "outside_window", "torn_lines"]
-
-
 # --- the forge --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def forge(github: GithubStandIn) -> dict[str, str]:
     return {"GITHUB_TOKEN": github.token, "GITHUB_API_URL": github.url}
-
-
-@pytest.mark.slow
-def test_with_a_token_the_open_pull_requests_are_named(
-    run: Run, project: Project, github: GithubStandIn, forge: dict[str, str]
-) -> None:
-    open_promotion(project, "aa")
-    github.add_pull(branch="skill/docstring-aa")
-    github.add_pull(branch="skill/docstring-colleague", body=f"Phase: R\nCandidate-Key: {KEY}")
-    github.add_pull(branch="feature")
-    github.add_pull(branch="skill/docstring-old", state="closed")
-    status = facts(run("--json", at=project.root, **forge))
-    urls = {entry["branch"]: entry["url"].rpartition("/")[2] for entry in status["promotions"]["open"]}
-    assert urls == {"skill/docstring-aa": "1", "skill/docstring-colleague": "2"}
-    assert status["candidates"]["pending"] == 0  # the colleague's is this clone's candidate
-    assert "unmerged" in kinds(run("--json", at=project.root, **forge))
-    assert {request.verb for request in github.traffic} == {"GET"}
-    without = facts(run("--json", at=project.root))
-    assert [(entry["branch"], entry["url"]) for entry in without["promotions"]["open"]] == [
-        ("skill/docstring-aa", None)
-    ]
-    assert without["candidates"]["pending"] == 1
 
 
 def test_a_forge_that_refuses_hides_nothing(

@@ -61,24 +61,6 @@ def test_equal_values_have_equal_numbers_across_files_and_processes(
     assert check_dir(tmp_path / "out1", jobs=2).findings.total() == 0
 
 
-@pytest.mark.parametrize("size", [300, 4096, 1])
-def test_blocks_split_a_file_without_losing_a_line(
-    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    path = _log(tmp_path / "in" / "a.jsonl", 9)
-    path.write_bytes(path.read_bytes() + b"torn\n\n" + line(record(request_id="last"))[:-1])
-    unsplit = sanitize_dir(path, tmp_path / "unsplit", Choices(mode="hash", key=b"k" * 32))
-    monkeypatch.setattr(export, "_BLOCK_BYTES", size)
-    split = sanitize_dir(path, tmp_path / "split", Choices(mode="hash", key=b"k" * 32))
-    assert _written(tmp_path / "unsplit") == _written(tmp_path / "split")
-    assert (
-        split.rejected
-        == unsplit.rejected
-        == [{"file": "a.jsonl", "line": 10, "reason": "torn or not JSON", "bytes": 5}]
-    )
-    assert (split.n_in, split.n_out, split.n_rejected) == (11, 10, 1)
-
-
 def test_every_broken_file_is_accounted_for(source: Path, tmp_path: Path):
     (source / "a-empty.jsonl").write_bytes(b"")
     (source / "b-torn.jsonl.gz").write_bytes(gzip.compress(line(record()) * 2)[:-9])
@@ -234,21 +216,3 @@ def test_a_key_file_must_be_private_outside_the_export_and_long_enough(tmp_path:
             read_key(inside, out=out)
     with pytest.raises(WorkspaceError, match="cannot be created"):
         read_key(tmp_path / "no" / "key", out=out)
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_input(tmp_path: Path):
-    peaks = []
-    for count in (2_000, 20_000):
-        _log(tmp_path / f"in{count}" / "a.jsonl", count)
-        code = (
-            _EXPORT + "    import resource\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / f"in{count}"), str(tmp_path / f"out{count}")],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        peaks.append(int(done.stdout))
-    assert peaks[1] < peaks[0] * 1.4

@@ -64,14 +64,6 @@ def test_private_data_in_a_file_s_name_is_masked(name: str, shown: str) -> None:
         assert PrintableNames(Path("in"))(Path("in", name)) == shown
 
 
-def test_files_with_equal_labels_stay_apart() -> None:
-    shown = PrintableNames(Path("in"))
-    files = [
-        Path("in", name) for name in ("a@example.com", "A@example.com", "b@example.com", "a@example.com")
-    ]
-    assert [shown(file) for file in files] == ["[EMAIL-1]", "[EMAIL-1]~2", "[EMAIL-2]", "[EMAIL-1]"]
-
-
 def test_a_report_has_no_private_file_name(tmp_path: Path) -> None:
     write_log(tmp_path / "in" / f"{MAIL}.jsonl", [record(question=MAIL)])
     (tmp_path / "in" / f"{MAIL}.2.jsonl").write_bytes(b"torn\n")

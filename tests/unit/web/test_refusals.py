@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from coreloop.answer.models.contracts import ErrorResponse
-from serving import Served, served, until
+from serving import QUESTION, Served, served, until
 
 NO_RUN = "/runs/01J0000000000000000000000A"
 JSON = {"content-type": "application/json"}
@@ -134,6 +134,14 @@ def test_what_is_not_http_gets_one_answer_and_is_closed(service: Served, data: b
     assert msgspec.json.decode(body, type=ErrorResponse).error.type == "malformed"
 
 
+def test_a_socket_that_closes_its_half_is_let_go(service: Served, client: httpx2.Client):
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+        connection.sendall(b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{")
+        connection.shutdown(socket.SHUT_WR)
+        assert b" 500 " not in connection.recv(65_536)
+    assert client.get("/healthz").status_code == 200
+
+
 @pytest.mark.slow
 def test_more_connections_than_files_are_closed_quietly(tmp_path: Path):
     resource = pytest.importorskip("resource", reason="needs limits of processes")
@@ -163,3 +171,11 @@ def test_a_client_that_dribbles_its_head_or_body_is_given_up(service: Served):
     assert b" 408 " in exchange(
         service, head + b'Connection: close\r\nContent-Length: 99\r\n\r\n{"', wait_s=30
     )
+
+
+def test_a_refusal_is_one_line_of_the_log(client: httpx2.Client, service: Served):
+    before = len(service.lines)
+    for _ in range(5):
+        client.post("/run", json={"task": QUESTION, "depth": 3})
+    lines = until(lambda: len(service.lines) == before + 5 and service.lines[before:])
+    assert {(line["event"], line["status"]) for line in lines} == {("request", 422)}

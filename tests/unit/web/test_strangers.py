@@ -68,6 +68,14 @@ def test_an_address_is_limited_before_it_is_known_what_it_asks_for(guarded: tupl
     assert later == [429] * 3
 
 
+@pytest.mark.slow
+def test_a_key_is_counted_apart_from_its_address(guarded: tuple[Served, str]):
+    service, secret = guarded
+    assert [statuses(exchange(service, GET + CLOSE))[0] for _ in range(2)] == [401, 429]
+    with service.client(headers={"Authorization": f"Bearer {secret}"}) as client:
+        assert client.get("/version").status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_probes_are_answered_under_any_host_and_without_limit(guarded: tuple[Served, str], path: str):
     service, _ = guarded
@@ -134,6 +142,13 @@ def test_a_head_of_more_than_16_kib_is_refused_however_it_arrives(service: Serve
         200,
         400,
     ]
+
+
+def test_a_head_of_almost_16_kib_and_a_long_body_behind_it_are_read(service: Served):
+    assert statuses(exchange(service, GET + b"X: " + b"a" * 16_000 + b"\r\n" + CLOSE)) == [200]
+    body = b'{"query": "river"' + b" " * 90_000 + b"}"
+    head = SEARCH + b"Content-Length: %d\r\n" % len(body) + CLOSE
+    assert statuses(exchange(service, head + body)) == [200]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The section on health: what the records say, from records to merges, and what needs a human."""
+"""The sections on health and on errors: what the records say, where things fall, what failures cost."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,15 @@ from coreloop.admin.status.log_figures import WINDOW_DAYS, Sieved, sieve
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
 from coreloop.base.date_range import Days
-from coreloop.base.errors import CoreloopError, GitError
+from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
+from coreloop.learn.proposals.proposal_files import read_counterexamples
+from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import (
     IN_FORCE,
@@ -305,3 +307,36 @@ def _wasted(failure: ToolFailure) -> Bar:
 
 
 HEALTH: Final = PageSection(name="health", title="Health", read=read_health)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTable:
+    """The errors of a window of days, as ``refine`` last found them; no days if it never ran."""
+
+    rows: tuple[ErrorRow, ...] = ()
+    since: date | None = None
+    until: date | None = None
+
+
+def read_errors(workspace: Workspace) -> ErrorTable:
+    """Read the table of the newest readable file of ``refine``."""
+    for path in sorted(workspace.counterexamples_dir.glob("????-??-??-counterexamples.json"), reverse=True):
+        try:
+            document = read_counterexamples(path)
+        except WorkspaceError:  # status names damaged files
+            continue
+        return ErrorTable(document.errors, document.window.since, document.window.until)
+    return ErrorTable()
+
+
+def read_section(source: PageSource) -> View:
+    """Return the table; a shared page has none, since an error's text may name what only users know."""
+    if source.is_shared:
+        return {"table": ErrorTable(), "is_shared": True}
+    workspace = source.workspace
+    folders = [workspace.counterexamples_dir]
+    table = source.snapshots.get("errors", folders, lambda: read_errors(workspace)).value
+    return {"table": table, "is_shared": False}
+
+
+ERRORS: Final = PageSection(name="errors", title="Errors", read=read_section)

@@ -91,7 +91,7 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
     view : mapping
         Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
     """
-    from coreloop.web.pages.sections import SECTIONS
+    from coreloop.web.pages.report import SECTIONS
 
     return _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from markupsafe import Markup
-
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
@@ -20,7 +18,7 @@ from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import pause_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import is_ulid
-from coreloop.web.pages.markdown import is_markdown, render_answer, render_markdown
+from coreloop.web.pages.markdown import render_answer
 from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
 
 _MAX_RUNS: Final = 100
@@ -32,15 +30,11 @@ _BLANK: Final = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """A cited sentence in its source: what stands before it, itself, and what follows.
-
-    ``html`` is all three, rendered, if the source is Markdown.
-    """
+    """A cited sentence in its source: what stands before it, itself, and what follows."""
 
     before: str
     sentence: str
     after: str
-    html: Markup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,27 +120,23 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
     for sentence, numbers in cited_sentences(answer):
         for number in numbers:
             claims.setdefault(number, {})[without_citations(sentence)] = None
-    cited = []
-    for read in sources:
-        text, is_html = read.source.text, is_markdown(read.source.location)
-        passages = [passage_of(claim, text, is_markdown=is_html) for claim in claims.get(read.number, {})]
-        cited.append(Cited(read.number, read, passages))
-    return cited
+    return [
+        Cited(
+            read.number, read, [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})]
+        )
+        for read in sources
+    ]
 
 
-def passage_of(claim: str, text: str, *, is_markdown: bool = False) -> CitedPassage:
+def passage_of(claim: str, text: str) -> CitedPassage:
     """Find a quoted sentence in the text of its source; the text's beginning if it is not quoted."""
     words = claim.strip(" …").split()
     found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
     if found is None:
-        beginning = text[: 2 * _AROUND]
-        return CitedPassage("", "", beginning, render_markdown("", "", beginning) if is_markdown else None)
+        return CitedPassage("", "", text[: 2 * _AROUND])
     start, end = found.span()
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    html = render_markdown(before, text[start:end], after) if is_markdown else None
-    return CitedPassage(
-        _BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip(), html
-    )
+    return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
 
 
 def _spent(state: State) -> list[Spent]:

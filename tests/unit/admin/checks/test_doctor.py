@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.checks import registry as doctor
 from coreloop.admin.checks.diagnosis import Diagnosis
-from coreloop.admin.checks.registry import SubjectChecks, check_setup
+from coreloop.admin.checks.registry import check_setup
 from github_stand_in import GithubStandIn
 from logs import call, record, write_log
 from promoting import run_git
@@ -206,25 +205,6 @@ def test_a_guard_that_is_not_required_is_a_fault(hub: GithubStandIn, sound: Path
     assert "a promotion can be merged while the guard is red" in results["required"].message
 
 
-def test_a_guard_that_is_required_is_ok(hub: GithubStandIn, sound: Path, entry_point, monkeypatch):
-    monkeypatch.setenv("GITHUB_TOKEN", hub.token)
-    monkeypatch.setenv("GITHUB_API_URL", hub.url)
-    assert entry_point(sound, "guard", "protect", "--confirm")[0] == 0
-    results = asked(sound, hub)
-    assert results["required"].level == "ok"
-    hub.allow_auto_merge = True
-    results = asked(sound, hub)
-    assert results["required"].message.endswith(": GitHub can be told to merge by itself (allow_auto_merge)")
-
-
-@pytest.mark.parametrize("rights", ["write", "app"])
-def test_a_token_that_may_not_read_the_rules_is_a_warning(hub: GithubStandIn, sound: Path, rights: str):
-    hub.rights = rights
-    results = asked(sound, hub)
-    assert results["required"].level == "warning"
-    assert results["required"].message.startswith("not checked: ")
-
-
 # --- CODEOWNERS ---------------------------------------------------------------------------------------
 
 
@@ -251,24 +231,6 @@ def test_codeowners_that_leaves_the_guard_s_files_to_everybody_is_a_warning(
 # --- whatever comes -----------------------------------------------------------------------------------
 
 
-def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    def closed(_: object) -> Iterator[Diagnosis]:
-        raise PermissionError(13, "Permission denied", "data/audit")
-        yield
-
-    monkeypatch.setattr(doctor, "CHECKS", [SubjectChecks("private", closed)])
-    diagnosis = checked(folder)["private"]
-    assert diagnosis.level == "fault"
-    assert diagnosis.todo.startswith("give this user access")
-
-
-def test_without_git_in_the_path(sound: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    results = checked(sound)
-    assert results["ignored"].message.startswith("could not be checked: git is not installed")
-    assert results["guard"].level == "ok"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes")
 def test_pipes_in_the_place_of_files_do_not_block(folder: Path):
     (folder / "data/audit/ai-ask").mkdir(parents=True)
@@ -290,10 +252,3 @@ def test_a_fault_exits_with_1_and_warnings_with_0(folder: Path, sound: Path, ent
     (sound / "data/audit/ai-ask").chmod(0o755)
     code, out, _ = entry_point(sound, "doctor")
     assert (code, out.splitlines()[-1]) == (1, "1 fault, 2 warnings")
-
-
-def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("coreloop.admin.checks.setup.CLI_MODULES", {"no_such_module"})
-    found = checked(folder)["extras"]
-    assert (found.level, found.message) == ("fault", "packages of the extra cli are missing: no_such_module")
-    assert "[cli]" in found.todo

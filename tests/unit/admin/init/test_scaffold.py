@@ -1,15 +1,12 @@
 """``init``: new and existing files; this project's own files equal the templates."""
 
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from coreloop.admin.init.scaffold import DEPENDENCIES, REQUIREMENTS, codeowners, read_template
-from coreloop.base.extras import DISTRIBUTION
-from coreloop.base.project.settings import Settings
+from coreloop.admin.init.scaffold import DEPENDENCIES, read_template
 from coreloop.base.project.settings_file import load_settings
 from promoting import run_git
 from rows import each_row
@@ -166,14 +163,6 @@ def test_a_file_in_place_of_a_folder_is_refused_and_a_later_run_continues(init: 
     assert set(files_of(folder)) == WRITTEN
 
 
-def test_the_workflows_install_the_given_source(init: Init, folder: Path):
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["name"] == DISTRIBUTION
-    init(folder, "--confirm")
-    assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}[cli] @ {SOURCE}\n"
-    assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # this repository installs its own source
-
-
 OWN = ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"]
 
 
@@ -181,11 +170,6 @@ OWN = ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_prot
 def test_this_project_s_own_files_are_the_templates(name: str):
     """After a change: cp .github/{name} src/coreloop/admin/init/templates/."""
     assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)
-
-
-def test_this_project_s_owners_are_as_the_template_has_them():
-    owners = (ROOT / ".github/CODEOWNERS").read_text()
-    assert owners == codeowners(Settings(), owner=owners.split()[-1])
 
 
 @pytest.mark.parametrize("name", ["coreloop.yaml", ".github/CODEOWNERS", ".gitignore"])

@@ -61,10 +61,6 @@ def test_what_waits_and_what_is_wrong_is_listed():
     ]
 
 
-def test_nothing_is_said_where_nothing_waits():
-    assert dashboard_page(EMPTY, "") == "### Waits\n\n- nothing\n\n### Wrong\n\n- nothing\n"
-
-
 def test_body_says_how_the_run_ended():
     body = dashboard_body("", result="failure", run_url="https://github.example/run")
     assert body.startswith("The [newest nightly run](https://github.example/run) ended with **failure**.")

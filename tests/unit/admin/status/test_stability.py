@@ -8,13 +8,12 @@ import pytest
 from coreloop.admin.status.stability import Stability, read_stability, weigh_merge
 from coreloop.base.git.promotions import Merge, Promotion, read_history
 from coreloop.base.git.repository import Replaced, Repository
-from merging import How, inserted, land, open_promotion, promote, revert
+from merging import How, land, open_promotion, promote, revert
 from promoting import FILE, SOURCE, Project
 from rows import each_row
 
 NOW = datetime.now(UTC)
 MERGE_METHODS: list[How] = ["fast-forward", "merge", "squash"]
-GOOD = inserted(SOURCE, "- Call: good.")
 
 
 def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
@@ -26,10 +25,6 @@ def stability(project: Project, *, now: datetime | None = None, folder: str = ".
 
 def figures(stability: Stability) -> list[int]:
     return [gate.figure for gate in stability.gates]
-
-
-def dated(when: datetime) -> dict[str, str]:
-    return {"GIT_COMMITTER_DATE": f"{when:%Y-%m-%dT%H:%M:%SZ}"}
 
 
 @pytest.mark.parametrize("how", MERGE_METHODS)
@@ -65,16 +60,6 @@ def test_a_revert_breaks_the_row_and_counts_for_90_days(project: Project) -> Non
     assert figures(stability(project, now=NOW + timedelta(days=89)))[1] == 1
 
 
-@pytest.mark.parametrize("date", ["1999-01-01T00:00:00Z", "2037-12-31T00:00:00Z"])
-def test_a_wrong_clock_does_not_hide_a_revert(date: str, project: Project) -> None:
-    """By its own date the revert would be older than its parents, or lie in the future."""
-    sha = promote(project, "aa", **dated(NOW - timedelta(days=1)))
-    revert(project, sha, GIT_COMMITTER_DATE=date)
-    result = stability(project)
-    assert figures(result) == [0, 1, 0]
-    assert all(NOW - timedelta(days=2) < flaw.merged_at <= datetime.now(UTC) for flaw in result.flaws)
-
-
 def test_a_reviewers_addition_to_the_branch_is_not_clean(project: Project) -> None:
     branch = open_promotion(project, "aa")
     project.git("switch", "--quiet", branch)
@@ -99,20 +84,6 @@ def weighed(after: bytes, *, target: str = f"{FILE}::analysis", before: bytes = 
     promotion = Promotion("aa", "cand-aa", "R", target, "f" * 40, NOW, reverted=False)
     merge = Merge(promotion, "f" * 40, "e" * 40, 1)
     return weigh_merge(merge, Replaced(FILE, before, after), is_only_change=True).reason
-
-
-@each_row(
-    ("after", "target", "reason"),
-    [
-        pytest.param(GOOD, f"{FILE}::analysis", None, id="as coreloop does it"),
-        pytest.param(GOOD, f"{FILE}::analysis:4", None, id="a target with its line"),
-        pytest.param(GOOD, f"{FILE}::other", "nothing named other is defined here", id="another's target"),
-        pytest.param(b"def (", f"{FILE}::analysis", "cannot read the file", id="not valid Python"),
-    ],
-)
-def test_a_merge_is_weighed_by_its_target(after: bytes, target: str, reason: str | None) -> None:
-    actual = weighed(after, target=target)
-    assert actual == reason if reason is None else reason in (actual or "")
 
 
 SOURCED = b"- company: from search().hits[].name"

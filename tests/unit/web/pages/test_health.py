@@ -12,7 +12,7 @@ from coreloop.web.pages.page_data import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, on_days, record, repeated
 from merging import open_promotion, promote, revert
-from promoting import Project, candidate, make_project, run_git, write_candidates
+from promoting import Project, candidate, make_project, write_candidates
 from showing import elements, log_of, page, table, words_of
 
 LOOPED = repeated(3, provider="openai")
@@ -93,19 +93,6 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, projec
     assert (funnel(html)["Pull requests"], funnel(html)["Merged"]) == (3, 1)
     assert falls(html)["Merged", "reverted"] == 1
     assert "1 open, the oldest of" in words_of(html)
-
-
-@pytest.mark.slow
-def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: Path):
-    project.settle("{}")
-    shallow = tmp_path / "shallow"
-    run_git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{project.remote}", str(shallow))
-    with open_source(open_workspace(shallow), {}) as source:
-        log_of(source, *repeated(4))
-        said = words_of(page(source, HEALTH))
-    assert "The state of the loop cannot be read." in said
-    assert "git fetch --unshallow" in said
-    assert "Success by category" in said
 
 
 def test_hostile_records_are_shown_as_text(source: PageSource):

@@ -1,16 +1,13 @@
 """Review: what waits, in which order, with which evidence; verdicts, and taking them back."""
 
 import re
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
-from coreloop.promote.measure.measurement import Measurement, keep
-from coreloop.promote.measure.verdict import Difference, MeasureVerdict
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
@@ -48,29 +45,6 @@ def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(un
     assert added == ["", "- limit: at most 20"]
     assert view["change"].lines[0].text == "Search the help center."
     assert not any(line.kind == "taken" for line in view["change"].lines)
-
-
-def measured(key: str, **more: object) -> Measurement:
-    about = Difference(base=0.5, edited=0.7, low=0.08, high=0.32, n=80, n_cases=64)
-    lines = ("- limit: at most 20",)
-    values = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "tool": "search_articles", "about": about, **more}
-    return Measurement(keys=(key,), lines=lines, model="openai:m", verdict=MeasureVerdict.HELPS, **values)  # type: ignore[arg-type]
-
-
-def test_an_item_shows_what_was_measured_of_it_alone(source: PageSource):
-    entry = read_review(source)["proposals"][0].entry
-    keep(source.workspace, replace(measured("x"), keys=(entry.key, "another")))
-    view = read_item(source, entry.id)
-    assert view is not None
-    assert view["measured"] is None
-    keep(source.workspace, measured(entry.key, ts=datetime(2026, 11, 19, tzinfo=UTC)))
-    keep(source.workspace, measured(entry.key))
-    view = read_item(source, entry.id)
-    assert view is not None
-    page = render(REVIEW.item, Frame(section="review"), view)
-    for text in ("helps", "openai:m", "2026-11-20", "+20", "+8 to +32", "80 contexts", "64 cases"):
-        assert text in page
-    assert "not what the whole agent does" in page
 
 
 def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):

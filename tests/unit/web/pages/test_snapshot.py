@@ -1,7 +1,7 @@
 """Values are read when their files change, by one thread at a time."""
 
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
@@ -44,21 +44,6 @@ def test_a_value_is_kept_until_its_folder_changes(file: Path, change: str, monke
         more.unlink()
     assert snapshots.get("a", [file.parent], read).value == file.read_text()
     assert read.n == 2
-
-
-def test_what_takes_long_is_not_read_all_the_time(file: Path):
-    snapshots, n = PageSnapshots(), 0
-
-    def read() -> int:
-        nonlocal n
-        n += 1
-        Event().wait(0.2)
-        return n
-
-    for length in range(5):
-        file.write_text("x" * length)
-        snapshots.get("a", [file], read)
-    assert n == 1
 
 
 def test_many_threads_that_ask_first_share_one_reading(file: Path):
