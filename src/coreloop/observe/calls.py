@@ -1,15 +1,16 @@
 """The calls that a model asked for, with their answers: of a framework under way, or of an imported trace."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.failed_results import FailedResults
-from coreloop.observe.record_parts import RecordedCall, tool_call
-from coreloop.observe.shown_states import Compared
+from coreloop.observe.record_parts import Drop, RecordedCall, tool_call
+
+if TYPE_CHECKING:
+    from coreloop.observe.log_settings import LogSettings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,11 +50,6 @@ class TracedCall:
     unknown: str | None = None
     began: datetime | None = None
 
-    def receive(self, content: Any, text: str) -> None:
-        """Add the result that the model received: its content, and that as text."""
-        self.result = ... if content is None else content
-        self.result_size_bytes = len(text.encode("utf-8", "replace"))
-
 
 class AskedCalls:
     """The calls of a request, in the order in which the model asked for them.
@@ -65,30 +61,32 @@ class AskedCalls:
         self.all: list[TracedCall] = []
         self.open: dict[Hashable, list[TracedCall]] = {}
         self._n_answers = 0
+        self._user_texts: list[str] = []
 
-    def ask(
-        self,
-        id: Hashable,
-        name: str,
-        args: Mapping[str, Any],
-        *,
-        began: datetime | None = None,
-        user_texts: tuple[str, ...] = (),
-    ) -> None:
+    def hear(self, text: str) -> None:
+        """Add a message of the user, in which arguments of later calls may be found."""
+        if text:
+            self._user_texts.append(text)
+
+    def ask(self, id: Hashable, name: str, args: Mapping[str, Any], *, at: datetime | None = None) -> None:
         """Add a call; until it is answered, it is unknown whether it worked."""
-        call = TracedCall(
-            name=name,
-            args=args,
-            asked=self._n_answers,
-            user_texts=user_texts,
-            unknown=NO_RESULT,
-            began=began,
-        )
+        texts, self._user_texts = tuple(self._user_texts), []
+        asked = {"asked": self._n_answers, "began": at, "user_texts": texts}
+        call = TracedCall(name=name, args=args, unknown=NO_RESULT, **asked)  # type: ignore[arg-type]
         self.all.append(call)
         self.open.setdefault(id, []).append(call)
 
-    def answer(self, id: Hashable, *, ended: datetime | None = None) -> TracedCall | None:
-        """Close a call, to which the caller adds its result or error; None if no call of the id is open."""
+    def answer(
+        self,
+        id: Hashable,
+        result: Any = ...,
+        *,
+        size_bytes: int | None = None,
+        error: str | BaseException | None = None,
+        unknown: str | None = None,
+        at: datetime | None = None,
+    ) -> TracedCall | None:
+        """Close the earliest open call of an id, and return it; None if there is none."""
         waiting = self.open.get(id)
         if not waiting:
             return None
@@ -96,9 +94,9 @@ class AskedCalls:
         if not waiting:
             del self.open[id]
         self._n_answers += 1
-        call.unknown, call.answered = None, self._n_answers
-        if ended is not None:
-            call.duration_ms = milliseconds(call.began, ended)
+        call.answered, call.result, call.result_size_bytes = self._n_answers, result, size_bytes
+        call.error, call.unknown = error, unknown
+        call.duration_ms = call.duration_ms if at is None else milliseconds(call.began, at)
         return call
 
 
@@ -109,25 +107,17 @@ def milliseconds(began: datetime | None, ended: datetime | None) -> float | None
     return round((ended - began).total_seconds() * 1000, 3)
 
 
-def recorded_call(
-    call: TracedCall,
-    *,
-    selectors: Mapping[str, Sequence[str]],
-    drop: Callable[[str], None],
-    failed_results: FailedResults,
-) -> RecordedCall:
+def recorded_call(call: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
     """Build the call of a record, see `coreloop.observe.record_parts.tool_call`."""
     return tool_call(
         call.name,
         call.args,
-        ok=None,
+        settings,
+        drop,
         error=call.error,
         duration_ms=call.duration_ms,
         result_size_bytes=call.result_size_bytes,
-        selectors=selectors,
-        drop=drop,
         result=call.result,
-        failed_results=failed_results,
         unknown=call.unknown,
     )
 
@@ -135,22 +125,16 @@ def recorded_call(
 _Recorded: TypeAlias = tuple[TracedCall, RecordedCall]
 
 
-def trace_calls(
-    calls: Sequence[_Recorded], sources: Sources, compared: Callable[[str], Compared | None]
-) -> None:
+def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSettings") -> None:
     """Add the sources of arguments to each call, from the results that had been received by then."""
     has_results = sources.has_results or any(call.result is not ... for call, _ in calls)
     running: list[tuple[_Recorded, Lookup | None]] = []
     for call, recorded in calls:
         for text in call.user_texts:
             sources.add_question(text)
-        done = [other for other in running if not _overlaps(other[0][0], call)]
-        _remember(sources, done)
+        _remember(sources, [other for other in running if not _overlaps(other[0][0], call)])
         running = [other for other in running if _overlaps(other[0][0], call)]
-        lookup = None
-        if has_results:
-            lookup = sources.look_up(recorded.args, compared(call.name) if sources.has_results else None)
-            lookup.add_to(recorded.call)
+        lookup = sources.trace(recorded, settings.compared) if has_results else None
         running.append(((call, recorded), lookup))
     _remember(sources, running)
 

@@ -67,9 +67,15 @@ def drop(reason: str) -> None:
         _log(reason)
 
 
-def drop_error(error: Exception) -> None:
-    """Count a loss caused by an exception."""
-    drop(reason_of(error))
+def drop_error(error: Exception) -> str:
+    """Count a loss caused by an exception; return the reason under which it is counted."""
+    reason = f"bug_{type(error).__name__}"
+    if isinstance(error, TornWriteError):
+        reason = "torn_write"
+    elif isinstance(error, OSError):
+        reason = f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
+    drop(reason)
+    return reason
 
 
 def never_raises(method: _Method) -> _Method:
@@ -80,21 +86,9 @@ def never_raises(method: _Method) -> _Method:
         try:
             method(self, *args, **kwargs)
         except Exception as error:
-            try:
-                drop_error(error)
-            except RecursionError:  # no stack is left to count it
-                return
+            drop_error(error)
 
     return cast("_Method", guarded)
-
-
-def reason_of(error: Exception) -> str:
-    """Return the reason under which an exception is counted."""
-    if isinstance(error, TornWriteError):
-        return "torn_write"
-    if isinstance(error, OSError):
-        return f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
-    return f"bug_{type(error).__name__}"
 
 
 def _log(reason: str) -> None:

@@ -3,9 +3,9 @@
 `drop` is called with the reason for every value that cannot be stored; only that value is lost.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -30,7 +30,10 @@ from coreloop.base.records import (
     hash_session,
     step,
 )
-from coreloop.observe.failed_results import DEFAULT, FailedResults, failure_of
+from coreloop.observe.failed_results import failure_of
+
+if TYPE_CHECKING:
+    from coreloop.observe.log_settings import LogSettings
 
 Drop: TypeAlias = Callable[[str], None]
 _NO_JUDGMENT: Final[RecordedJudgment] = {
@@ -92,20 +95,19 @@ class RecordedCall(NamedTuple):
 def tool_call(
     name: str,
     args: Mapping[str, object] | None,
+    settings: "LogSettings",
+    drop: Drop,
     *,
-    ok: bool | None,
+    ok: bool | None = None,
     error: str | BaseException | None,
     duration_ms: float | None,
     result_size_bytes: int | None,
-    selectors: Mapping[str, Sequence[str]],
-    drop: Drop,
-    result: object = ...,
-    failed_results: FailedResults = DEFAULT,
+    result: object,
     unknown: str | None = None,
     overrides_used: Iterable[str] | None = None,
     extreme_flags: Iterable[str] = (),
 ) -> RecordedCall:
-    """Build a call; ``selectors`` has only the tools that differ from the default.
+    """Build a call.
 
     Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
     ``unknown`` is why nobody knows whether the call worked.
@@ -115,14 +117,15 @@ def tool_call(
     plain = orjson.loads(canonical)
     recorded = shorten(plain)
     if ok is None and error is None:
-        error = failure_of(result, failed_results)
+        error = failure_of(result, settings.failed_results)
     error_message = error_text(error)
     if error_message and recorded != plain:
         error_message = error_without_values(error_message, plain)
     succeeded = error_message is None if ok is None else bool(ok)
     is_unknown = unknown is not None and ok is None and error_message is None
-    has_step = succeeded and not is_unknown
-    new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if has_step else None
+    new_step = None
+    if succeeded and not is_unknown:
+        new_step = step(name, recorded, settings.selectors.get(name, DEFAULT_SELECTORS))
     call: ToolCall = {
         "name": name,
         "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.base.record_lines import MAX_LINE_BYTES
-from coreloop.observe import AuditCollector, argument_sources, collector, dropped, session_sources
-from coreloop.observe.argument_sources import Sources
+from coreloop.observe import AuditCollector, argument_sources, collector, dropped
+from coreloop.observe.argument_sources import SESSIONS, SessionSources, Sources
 from coreloop.observe.comparable_texts import is_compared, is_name
 from coreloop.observe.failed_results import DEFAULT, failure_of
-from coreloop.observe.session_sources import SESSIONS, SessionSources
 
 
 @pytest.fixture(autouse=True)
@@ -251,7 +250,7 @@ def test_a_process_holds_a_bounded_number_of_sessions(monkeypatch: pytest.Monkey
         sessions.open(number, 1.0)
     assert sessions.open("first", 2.0) is not first
     assert sessions.open(SESSIONS - 1, 3.0) is sessions.open(SESSIONS - 1, 3.0)
-    monkeypatch.setattr(session_sources, "PROCESS_LEAVES", 100)
+    monkeypatch.setattr(argument_sources, "PROCESS_LEAVES", 100)
     full = sessions.open("full", 4.0)
     full.remember("get", [f"v{n}" * 3 for n in range(200)], None, ok=True)
     sessions.open("next", 5.0)
@@ -429,7 +428,7 @@ def test_an_error_of_the_memory_loses_the_sources_but_not_the_call(
     def broken(*args: object) -> None:
         raise KeyError("Geheim-4711")
 
-    monkeypatch.setattr(collector, "trace_sources", broken)
+    monkeypatch.setattr(Sources, "trace", broken)
     request = audit("x")
     request.observe_tool_call("get", {"id": "u77"}, result={})
     request.flush(1)

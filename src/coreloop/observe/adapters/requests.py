@@ -16,13 +16,12 @@ from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
 from coreloop.observe.adapters.plain_values import named_args, plain_result
-from coreloop.observe.blocks import exit_block
+from coreloop.observe.argument_sources import PROCESS_LEAVES
 from coreloop.observe.calls import AskedCalls, TracedCall, recorded_call, trace_calls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
 from coreloop.observe.record_parts import stored_text
-from coreloop.observe.session_sources import PROCESS_LEAVES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,10 +63,7 @@ class AdaptedRequest(AuditCollector):
 
     def __exit__(self, *error: object) -> None:
         """Leave the block without a flush: the adapter knows when the request ends, and with what answer."""
-        try:
-            exit_block(self)
-        except RecursionError:
-            return
+        self._leave()
 
     @never_raises
     def settle(self, *, remember: bool) -> None:
@@ -79,15 +75,7 @@ class AdaptedRequest(AuditCollector):
         record = self._record()
         if record is None:
             return
-        recorded = [
-            recorded_call(
-                call,
-                selectors=self._settings.selectors,
-                drop=drops.drop,
-                failed_results=self._settings.failed_results,
-            )
-            for call in calls
-        ]
+        recorded = [recorded_call(call, self._settings, drops.drop) for call in calls]
         for call, kept in zip(calls, recorded, strict=True):
             self._add_call(record, kept, call.result, call.error)
             if not remember:
@@ -97,7 +85,7 @@ class AdaptedRequest(AuditCollector):
                 return
             self._sources = self._new_sources(record, recorded)
         try:
-            trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings.compared)
+            trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings)
         except Exception as error:  # only the sources are lost
             drops.drop_error(error)
         self.n_remembered = len(self._sources)
@@ -270,11 +258,10 @@ class Requests:
         if request is None:
             return
         with self._lock:
-            call = request.calls.answer(call_id)
+            plain, size_bytes = plain_result(result)
+            call = request.calls.answer(call_id, plain, size_bytes=size_bytes, error=error)
             if call is None:
                 return
-            call.error = error
-            call.result, call.result_size_bytes = plain_result(result)
             if duration_ms is not None:
                 call.duration_ms = round(duration_ms, 3)
             if not request.calls.open:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.observe.importers import files
 from coreloop.observe.importers.files import find_trace_files, read_documents
 from coreloop.observe.importers.traced_request import TORN
 from foreign_traces import trace_file
@@ -101,19 +100,6 @@ def test_unusable_paths_are_named(tmp_path: Path) -> None:
         with pytest.raises(WorkspaceError, match=message) as caught:
             _found(path)
         assert caught.value.path == path
-
-
-@pytest.mark.parametrize("text", ["[" * 300 + "\n", '{"a": "' + "a" * 300 + '"}\n', "[\n" + "1,\n" * 300])
-def test_a_value_that_is_too_long_is_not_decoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    monkeypatch.setattr(files, "_MAX_VALUE_BYTES", 200)
-    path = tmp_path / "a.jsonl"
-    path.write_text(text + '{"b": 1}\n')
-    with find_trace_files([path], (".jsonl",), now_s=0)[0].open() as opened:
-        first, *more = read_documents(opened)
-    assert first == files.TOO_LONG
-    assert more == ([] if text.startswith("[\n") else [{"b": 1}])
 
 
 def test_progress_is_in_bytes_of_the_file(tmp_path: Path) -> None:

@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.categories import Categories
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers import openai_chat
+from coreloop.observe.importers.append_requests import ImportRequest, run_import
 from coreloop.observe.importers.files import find_trace_files
-from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.observe.importers.traced_request import TracedRequest, record_of
-from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
+from coreloop.observe.importers.traced_request import TracedRequest
+from foreign_traces import LONG_AGO, recorded, requests, skips, write_document, write_lines
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
 TS = "2026-04-25T09:30:00Z"
@@ -47,9 +46,7 @@ def only(path: Path, *messages: dict[str, Any], **more: Any) -> TracedRequest:
 
 
 def calls_of(request: TracedRequest) -> list[dict[str, Any]]:
-    dropped: list[str] = []
-    record = record_of(request, categories=Categories(), selectors={}, drop=dropped.append)
-    return [dict(call) for call in record["tool_calls"]]
+    return [dict(call) for call in recorded(request)["tool_calls"]]
 
 
 def test_a_message_list_is_one_request(tmp_path: Path) -> None:
