@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from coreloop.base.error_classes import CLASSES, LABELS, bits_of, known_types, names_of
 from coreloop.base.errors import UsageError
 from coreloop.observe.reading.decode import RecordLine, decode_line
-from coreloop.observe.reading.failure_signals import signals
-from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.reading.outcome import RequestOutcome, signals
 from logs import call, failed, line, override, record
 from rows import each_row
 from weighed import weighed
