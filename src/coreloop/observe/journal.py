@@ -138,7 +138,7 @@ class Journal:
         if not self._lock.acquire(timeout=timeout_s):
             return
         try:
-            if self._unreported:
+            if self._unreported and not self._busy:  # in a signal handler, the counts wait for a later record
                 self._report(immediately=immediately)
         finally:
             self._lock.release()

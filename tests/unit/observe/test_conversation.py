@@ -57,10 +57,10 @@ def test_a_collector_keeps_results_beside_the_log_only_if_it_is_told_to(tmp_path
 
 def test_an_adapter_keeps_what_its_framework_reports(tmp_path: Path) -> None:
     requests = Requests(project(tmp_path))
-    requests.start("r", "Make it urgent")
-    requests.asked("r", 1, "find", '{"q": "x"}')
-    requests.answered("r", 1, {"id": "T-1"})
-    requests.end("r")
+    request = requests.start("Make it urgent")
+    request.asked(1, "find", '{"q": "x"}')
+    request.answered(1, {"id": "T-1"})
+    request.end()
     (line,) = kept(tmp_path / "data")
     assert line["calls"] == [{"name": "find", "args": {"q": "x"}, "result": '{"id":"T-1"}', "said": []}]
 

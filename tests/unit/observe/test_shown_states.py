@@ -232,15 +232,14 @@ def test_argument_that_is_a_state_is_no_object(shop: Path) -> None:
 
 
 def test_calls_asked_for_together_have_not_seen_each_other_s_result(shop: Path) -> None:
-    requests = Requests(shop / "data")
-    requests.start("r", "x")
+    request = Requests(shop / "data").start("x")
     for id, tool in (("1", "get_order"), ("2", "cancel_order")):
-        requests.asked("r", id, tool, CALL)
-    requests.answered("r", "1", ORDER)
-    requests.answered("r", "2", "done")
-    requests.asked("r", "3", "cancel_order", CALL)
-    requests.answered("r", "3", "done")
-    requests.end("r", answer="ok")
+        request.asked(id, tool, CALL)
+    request.answered("1", ORDER)
+    request.answered("2", "done")
+    request.asked("3", "cancel_order", CALL)
+    request.answered("3", "done")
+    request.end(answer="ok")
     (day,) = (shop / "data" / "audit" / "ai-ask").glob("*.jsonl")
     (record,) = map(json.loads, day.read_text().splitlines())
     assert [call.get("saw") for call in record["tool_calls"]] == [
