@@ -1,54 +1,15 @@
 """The calls that a model asked for, with their answers: of a framework under way, or of an imported trace."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.record_parts import Drop, RecordedCall, tool_call
+from coreloop.observe.record_parts import RecordedCall, TracedCall
 
 if TYPE_CHECKING:
     from coreloop.observe.log_settings import LogSettings
-
-
-@dataclass(slots=True, kw_only=True)
-class TracedCall:
-    """One tool call.
-
-    Attributes
-    ----------
-    args : dict
-        By name; arguments without names are stored under ``value``.
-    error : str, exception or None
-        None if the call was ok.
-    result_size_bytes : int or None
-        Size of the result that the model received.
-    result : object
-        The result that the model received; ``...`` if it is not known.
-    asked, answered : float or None
-        When the model requested the call and received its result, in seconds or in answers so far.
-        Overlapping calls did not have each other's result. None: after all earlier calls.
-    user_texts : tuple of str
-        The user's messages since the previous call.
-    unknown : str or None
-        Without an error: why it is not known whether the call was ok.
-    began : datetime or None
-        With a zone.
-    """
-
-    name: str
-    args: Mapping[str, Any]
-    error: str | BaseException | None = None
-    duration_ms: float | None = None
-    result_size_bytes: int | None = None
-    result: Any = ...
-    asked: float | None = None
-    answered: float | None = None
-    user_texts: tuple[str, ...] = ()
-    unknown: str | None = None
-    began: datetime | None = None
 
 
 class AskedCalls:
@@ -71,8 +32,9 @@ class AskedCalls:
     def ask(self, id: Hashable, name: str, args: Mapping[str, Any], *, at: datetime | None = None) -> None:
         """Add a call; until it is answered, it is unknown whether it worked."""
         texts, self._user_texts = tuple(self._user_texts), []
-        asked = {"asked": self._n_answers, "began": at, "user_texts": texts}
-        call = TracedCall(name=name, args=args, unknown=NO_RESULT, **asked)  # type: ignore[arg-type]
+        call = TracedCall(
+            name=name, args=args, unknown=NO_RESULT, asked=self._n_answers, began=at, user_texts=texts
+        )
         self.all.append(call)
         self.open.setdefault(id, []).append(call)
 
@@ -105,21 +67,6 @@ def milliseconds(began: datetime | None, ended: datetime | None) -> float | None
     if began is None or ended is None or ended < began:
         return None
     return round((ended - began).total_seconds() * 1000, 3)
-
-
-def recorded_call(call: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
-    """Build the call of a record, see `coreloop.observe.record_parts.tool_call`."""
-    return tool_call(
-        call.name,
-        call.args,
-        settings,
-        drop,
-        error=call.error,
-        duration_ms=call.duration_ms,
-        result_size_bytes=call.result_size_bytes,
-        result=call.result,
-        unknown=call.unknown,
-    )
 
 
 _Recorded: TypeAlias = tuple[TracedCall, RecordedCall]

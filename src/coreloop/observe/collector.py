@@ -24,14 +24,15 @@ from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
 from coreloop.observe.record_parts import (
     RecordedCall,
+    TracedCall,
     error_text,
     error_without_values,
     number,
     open_record,
+    recorded_call,
     short_text,
     stored_text,
     texts,
-    tool_call,
 )
 
 
@@ -197,11 +198,9 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        recorded = tool_call(
-            name,
-            args,
-            self._settings,
-            drop,
+        traced = TracedCall(
+            name=name,
+            args=args,
             ok=ok,
             error=error,
             duration_ms=duration_ms,
@@ -210,6 +209,7 @@ class AuditCollector:
             overrides_used=overrides_used,
             extreme_flags=extreme_flags,
         )
+        recorded = recorded_call(traced, self._settings, drop)
         self._add_call(record, recorded, result, error)
         if result is not ... or self._sources is not None:
             try:

@@ -46,14 +46,14 @@ def dropped() -> dict[str, int]:
     -------
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
-        `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which keeps the
-        function that is not recorded), ``ok_predicate`` (it raised), ``unserialisable``, ``large_arguments``
-        (of over 2,000 values or 64 KB, the first are recorded), ``category``,
-        ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only
-        ``data_dir`` is read until PyYAML is installed), ``never_ended`` (a framework reported no end of a
-        request), ``descriptions_full`` (over 1,000 sets of descriptions), ``case_key`` (the key of cases
-        cannot be read or made; the record was written without ``case``), ``torn_write``, ``write_`` and
-        the system's error name (``write_ENOSPC``), or ``bug_`` and an exception's type.
+        `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which made an
+        object of the function), ``ok_predicate`` (it raised), ``unserialisable``, ``large_arguments`` (of
+        over 2,000 values or 64 KB, the first are recorded), ``category``, ``settings`` (coreloop.yaml cannot
+        be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read until PyYAML is
+        installed), ``never_ended`` (a framework reported no end of a request), ``descriptions_full`` (over
+        1,000 sets of descriptions), ``case_key`` (the key of cases cannot be read or made; the record was
+        written without ``case``), ``torn_write``, ``write_`` and the system's error name
+        (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     with _lock:
         return dict(_counts)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import case_keys, dropped
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.case_keys import (
     MAX_IDENTIFIERS,
     RequestIdentifiers,
@@ -26,6 +25,7 @@ from coreloop.observe.case_keys import (
 )
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
 from observing import MOMENT
 
 KEY = b"k" * 64

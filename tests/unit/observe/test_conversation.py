@@ -12,10 +12,10 @@ from coreloop import AuditCollector
 from coreloop.base.project.promotion_settings import MeasureSettings
 from coreloop.base.project.settings import Settings
 from coreloop.observe.adapters.requests import Requests
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.conversation import MAX_TEXT_CHARS, kept_call
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 

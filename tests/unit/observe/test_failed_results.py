@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from coreloop.observe import observed_tool
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.failed_results import DEFAULT, failure_of
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
 from foreign_traces import recorded
 
 FAILED = [

@@ -13,9 +13,9 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector
 from coreloop.observe.adapters.requests import Requests
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.source_comparisons import reader_of
 from observing import MOMENT
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from coreloop.base.records import NO_RESULT, RecordedJudgment
-from coreloop.observe.calls import TracedCall, milliseconds
+from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace_values import (
     answer_in,
@@ -30,7 +30,7 @@ from coreloop.observe.importers.traced_request import (
     SkippedTrace,
     TracedRequest,
 )
-from coreloop.observe.record_parts import stored_text
+from coreloop.observe.record_parts import TracedCall, stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"

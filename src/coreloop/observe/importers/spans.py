@@ -16,10 +16,11 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.score_rule import Score
 from coreloop.base.record_lines import MAX_CHARS, to_plain
 from coreloop.base.records import NO_RESULT, encodable
-from coreloop.observe.calls import TracedCall, milliseconds
+from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace_values import size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.record_parts import TracedCall
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """

@@ -16,12 +16,12 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.base.records import hash_sequence, hash_session
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.record_parts import TracedCall
 from weighed import weighed
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
