@@ -61,17 +61,6 @@ def test_value_from_the_result_of_a_parallel_call_has_no_source_there(tmp_path: 
     assert calls[2]["args_from"] == {"to": ["find.rooms[].owner"]}
 
 
-def test_result_that_says_that_it_failed_is_a_failed_call(tmp_path: Path) -> None:
-    request = Requests(tmp_path).start()
-    for call_id, result in enumerate(({"success": False, "error": "no room"}, '{"status": "error"}', "fine")):
-        request.asked(call_id, "book", {})
-        request.answered(call_id, result)
-    request.end()
-    calls = records(tmp_path)[0]["tool_calls"]
-    assert [call["ok"] for call in calls] == [False, False, True]
-    assert calls[0]["error"] == "no room"
-
-
 def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
     for error in (asyncio.CancelledError(), None):
@@ -125,16 +114,6 @@ def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path
     assert counted("never_ended", before) == 1
 
 
-@pytest.mark.slow
-def test_ten_thousand_requests_under_way_stay_within_the_limit(tmp_path: Path) -> None:
-    before, requests = dropped(), Requests(tmp_path, max_under_way=100)
-    for number in range(10_000):
-        requests.start(f"request {number}")
-    assert len(requests) == 100
-    assert counted("never_ended", before) == 9_900
-    assert len(records(tmp_path)) == 9_900
-
-
 def test_requests_that_are_open_when_the_process_ends_are_written(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
     requests.start("open")
@@ -180,14 +159,6 @@ def test_faults_of_values_and_reports_after_the_end_do_not_reach_the_host(tmp_pa
     assert [call["name"] for call in records(tmp_path)[0]["tool_calls"]] == ["<Hostile>", "deep"]
 
 
-def test_unwritable_folder_is_counted_and_nothing_is_raised(tmp_path: Path) -> None:
-    (tmp_path / "audit").write_text("a file where a folder must be")
-    before, request = dropped(), Requests(tmp_path).start()
-    request.sent([SentTool("book", "Book.", {})])
-    request.end()
-    assert sum(dropped().values()) - sum(before.values()) >= 2
-
-
 def test_decorated_tool_inside_the_request_is_not_recorded_again(tmp_path: Path) -> None:
     @observed_tool
     def book(room: str) -> str:
@@ -223,24 +194,6 @@ def test_threads_may_share_the_requests(tmp_path: Path) -> None:
     assert len({record["question"] for record in written}) == len(written) == 400
     assert all(len(record["tool_calls"]) == 1 for record in written)
     assert len(requests) == 0
-
-
-def test_results_are_remembered_only_while_the_process_has_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("coreloop.observe.adapters.requests.PROCESS_LEAVES", 100)
-    requests = Requests(tmp_path)
-    under_way = [requests.start() for _ in range(5)]
-    for number, request in enumerate(under_way):
-        request.asked(1, "find", {})
-        request.answered(1, [f"value-{number}-{item}" for item in range(80)])
-    assert requests.n_remembered < 300  # two requests of five
-    under_way[4].asked(2, "fail", {})
-    under_way[4].answered(2, {"success": False, "error": "no room"})
-    for request in under_way:
-        request.end()
-    assert requests.n_remembered == 0
-    assert records(tmp_path)[-1]["tool_calls"][-1]["error"] == "no room"
 
 
 def test_descriptions_are_kept_once_and_named_by_their_hash(tmp_path: Path) -> None:

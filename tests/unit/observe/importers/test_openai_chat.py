@@ -102,17 +102,6 @@ def test_log_of_what_a_model_was_sent_and_said_is_no_conversation(tmp_path: Path
     assert not requests("openai-chat", write_document(tmp_path / "log.json", [logged]))
 
 
-def test_results_of_parallel_calls_are_known_by_their_ids(tmp_path: Path) -> None:
-    request = only(
-        tmp_path,
-        says("?"),
-        asks(call("a", "first"), call("b", "second")),
-        gives("b", "two"),
-        gives("a", "one"),
-    )
-    assert [(made.name, made.result) for made in request.calls] == [("first", "one"), ("second", "two")]
-
-
 def test_parallel_calls_do_not_see_each_others_results(tmp_path: Path) -> None:
     request = only(
         tmp_path,
@@ -283,12 +272,6 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
 @pytest.mark.parametrize("at", [TS, 1777109400, 1777109400000, "1777109400", 1777109400.0])
 def test_times_of_many_forms(tmp_path: Path, at: Any) -> None:
     assert only(tmp_path, says("?"), ts=None, created=at).ended.isoformat() == "2026-04-25T09:30:00+00:00"
-
-
-def test_a_list_of_lists_is_read_and_so_is_a_lone_one(tmp_path: Path) -> None:
-    chats = [{"messages": [says(name)], "ts": TS, "id": name} for name in "ab"]
-    assert len(requests("openai-chat", write_document(tmp_path / "many.json", chats))) == 2
-    assert len(requests("openai-chat", write_document(tmp_path / "one.json", chats[0]))) == 1
 
 
 @pytest.mark.parametrize(

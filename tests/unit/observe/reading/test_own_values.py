@@ -41,11 +41,6 @@ def test_own_values_are_taken_out(error: str, args: dict[str, object], expected:
     assert named(template(error, args)) == named(template(error, raw)) == expected
 
 
-def test_a_list_of_equal_words_takes_no_time() -> None:
-    args = {"list": ["xx yy"] * 600}
-    assert named(template("xx yy " * 300, args)) == "<list>"
-
-
 @each_row("args", [None, {}, {"n": 3}, {"x": ""}, {"x": {"y": [[], {}, None]}}])
 def test_a_template_without_own_values_is_as_before(args: dict[str, object] | None) -> None:
     assert template("no page 3 for 'x'", args) == "no page <n> for <value>"
