@@ -37,7 +37,7 @@ import yaml
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AnswerPassage, shown_passage
-from coreloop.answer.research.answer_attempt import numbered, quoted
+from coreloop.answer.research.best_passages import numbered, quoted
 from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.research.run import answer
 from coreloop.answer.retrieve import find_sources

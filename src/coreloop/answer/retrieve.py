@@ -118,11 +118,11 @@ def find_sources(
         ("schema", [*fields, *_linked(deps, called)]),
     ]
     stale = _stale(deps, found) if is_local else []
-    best = _unique(_without(found, {file.path for file in stale}))
+    best, outcome = _unique(_without(found, {file.path for file in stale})), outcome_of(answer)
     return SearchResult(
         query=query,
         provider=passages[0].provider if passages else deps.provider.name,
-        outcome=_outcome(answer, has_any=bool(best)),
+        outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
         reason=getattr(answer, "reason", ""),
@@ -142,10 +142,10 @@ def _declared(
     return _in_time(symbols), _in_time(fields)
 
 
-def _outcome(answer: SearchAnswer, *, has_any: bool) -> Outcome:
-    if isinstance(answer, Found | Empty):
-        return "found" if has_any else "empty"
-    return "blocked" if isinstance(answer, Blocked) else "failed"
+def outcome_of(answer: SearchAnswer) -> Outcome:
+    """Return how a search ended, as runs record it."""
+    kinds: dict[type, Outcome] = {Found: "found", Empty: "empty", Blocked: "blocked"}
+    return kinds.get(type(answer), "failed")
 
 
 def _in_time(search: Future[list[Source]]) -> list[Source]:

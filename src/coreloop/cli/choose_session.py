@@ -7,12 +7,10 @@ import click
 
 from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.earlier_researches import named_session, read_session
-from coreloop.answer.research.same_question import Like, find_like
+from coreloop.answer.research.earlier_researches import Like, like_sessions, named_session, read_session
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.runs_output import printable_text
-from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import Store
 
 _CONTINUE: Final = "Continue (Recommended)"
@@ -27,7 +25,7 @@ def choose_session(
     Parameters
     ----------
     deps : Deps
-        Its models judge which researches are like the question.
+        Has the researches.
     question : str
         The new question.
     option : str or None
@@ -41,16 +39,8 @@ def choose_session(
         return begin()
     if option is not None:
         return _continued(deps.store, named_session(deps.store, option), question)
-    like = find_like(question, deps, begin)
-    chosen = None
-    is_new = False
-    try:
-        chosen = _ask_person(like.sessions) if like.sessions else None
-        is_new = chosen is None
-    finally:  # also after Ctrl-C
-        if like.begun and not is_new:
-            stop_run(deps.store, like.begun)
-    return chosen or like.begun or begin()
+    like = like_sessions(question, deps.store)
+    return (_ask_person(like) if like else None) or begin()
 
 
 def _ask_person(like: Sequence[Like]) -> str | None:

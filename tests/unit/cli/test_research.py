@@ -60,7 +60,7 @@ def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, researc
 
 def test_only_the_first_iteration_is_called_the_first(tmp_path: Path, research: Research):
     project(tmp_path)
-    done = research("How long is the Han river?", "--exhaust")
+    done = research("How deep is the river of gold?", "--exhaust")
     assert done.stderr.count("🎯 First iteration") == 1
     assert "🎯 No active hypothesis" in done.stderr
     assert "nothing is left to ask offline" in done.stderr

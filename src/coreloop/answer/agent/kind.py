@@ -1,7 +1,7 @@
 """The kinds of runs that a coding agent reports to; importing this registers them."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from coreloop.answer.agent.agent_state import AgentKnowledge, fold, is_complete
 from coreloop.answer.research.research_files import committed, views
@@ -9,10 +9,6 @@ from coreloop.runs.agent.agent_runs import KIND
 from coreloop.runs.driver.driven_run import DRIVEN, DrivenState
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
-
-AGENT: Final = Kind(
-    name=KIND, initial=AgentKnowledge, fold=fold, committed=committed, is_complete=is_complete, views=views
-)
 
 
 @dataclass
@@ -29,7 +25,16 @@ def _is_complete(state: State) -> bool:
     return DRIVEN.is_complete(state) and is_complete(state)
 
 
-register_kind(AGENT)
+register_kind(
+    Kind(
+        name=KIND,
+        initial=AgentKnowledge,
+        fold=fold,
+        committed=committed,
+        is_complete=is_complete,
+        views=views,
+    )
+)
 register_kind(
     Kind(
         name=DRIVEN.name,

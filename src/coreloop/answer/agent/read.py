@@ -5,20 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import (
-    BEGAN,
-    TEXT,
-    Trust,
-    agent_knowledge,
-    stored_texts,
-    trust_in,
-)
-from coreloop.answer.research.origins import origin_of
-from coreloop.answer.research.research_state import READ, Knowledge, ReadSource, knowledge_of
+from coreloop.answer.agent.agent_state import TEXT, Trust, agent_knowledge, trust_in
+from coreloop.answer.research.research_state import READ, ReadSource, knowledge_of
+from coreloop.answer.research.run_searches import origin_of
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Section, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
@@ -79,14 +72,6 @@ class Excerpt:
 
     query: str = ""
     start: int = 0
-
-
-def opening_events(root: Path) -> list[tuple[str, Any]]:
-    """Return what a new run keeps of its project: the commit whose files are older than the run."""
-    head = ""
-    with suppress(GitError), Repository(root) as repository:
-        head = repository.resolve("HEAD") or ""
-    return [(BEGAN, {"head": head})]
 
 
 def read_source(
@@ -239,7 +224,9 @@ def _is_same(one: Source, other: Source) -> bool:
 
 def stored_sources(store: Store, state: State) -> list[ReadSource]:
     """Return the sources of a run with their whole texts."""
-    texts = stored_texts(store, state.run_id)
+    recorded = (event for _, event in store.read(state.run_id) if isinstance(event, happened.Recorded))
+    notes = (part for event in recorded for part in event.events if isinstance(part, happened.Noted))
+    texts = {note.data["number"]: str(note.data["text"]) for note in notes if note.name == TEXT}
     return [
         replace(read, source=replace(read.source, text=texts.get(read.number, read.source.text)))
         for read in knowledge_of(state).sources
@@ -247,22 +234,11 @@ def stored_sources(store: Store, state: State) -> list[ReadSource]:
 
 
 def _stored(store: Store, state: State, number: int) -> ReadSource:
-    require_source(knowledge_of(state), number)
-    return stored_sources(store, state)[number - 1]
-
-
-def require_source(knowledge: Knowledge, number: int) -> None:
-    """Refuse a number that no source of a run has.
-
-    Raises
-    ------
-    UsageError
-        The message says which there are.
-    """
-    if knowledge.source(number) is None:
-        last = len(knowledge.sources)
-        there_are = f"the run has 1 to {last}" if last else "the run has none; read one first"
+    sources = stored_sources(store, state)
+    if not 0 < number <= len(sources):
+        there_are = f"the run has 1 to {len(sources)}" if sources else "the run has none; read one first"
         raise UsageError(f"no source {number}; {there_are}")
+    return sources[number - 1]
 
 
 def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:

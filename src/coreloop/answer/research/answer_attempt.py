@@ -1,6 +1,6 @@
 """Attempts at an answer: passages that say it, or what a model wrote and its sources support."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -9,23 +9,19 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import CheckResponse, LlmResponse, SynthesisResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.models.offline import without_notice
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.repair.actions import OTHER_MODEL, STRICT, Reason
 from coreloop.answer.repair.rounds import asks_again
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from
-from coreloop.answer.research.asking import UNUSABLE, ask, material_of, notes_of, numbered_source
-from coreloop.answer.research.best_passages import SHOWN, find_passages
+from coreloop.answer.research.asking import UNUSABLE, ask
+from coreloop.answer.research.best_passages import SHOWN, numbered, quoted
 from coreloop.answer.research.findings import Contradiction
-from coreloop.answer.research.memory import Memory
-from coreloop.answer.research.reflect import view
-from coreloop.answer.research.research_state import Attempt, Knowledge, ReadSource, knowledge_of
-from coreloop.answer.research.verify import UNCITED, CheckedAnswer, check_answer, without
+from coreloop.answer.research.memory import Memory, material_of, notes_of, numbered_source, view
+from coreloop.answer.research.research_state import Attempt, ReadSource, knowledge_of
+from coreloop.answer.research.verify import UNCITED, check_answer, without
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.index.search_index import word_counts
-from coreloop.answer.search.source import Source
-from coreloop.base.errors import ModelError
+from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs.active_run import Run
 
 _MAX_REASONS: Final = 3
@@ -34,7 +30,7 @@ _MAX_REASONS: Final = 3
 
 def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, Reason | None]:
     """Answer from what was found, by the models if there are any; the reason says why it cannot stand."""
-    question, knowledge, number = run.state.question, knowledge_of(run.state), run.state.iteration + 1
+    knowledge, number = knowledge_of(run.state), run.state.iteration + 1
     rejected = rejections(run, deps)
     ladder = deps.ladder.rest if OTHER_MODEL in knowledge.actions and deps.ladder.rest else deps.ladder
     attempt = Attempt(
@@ -45,16 +41,15 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
         is_down=bool(found.reason),
         note=knowledge.note if number == 1 else "",
     )
-    missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
     if ladder.name == OFFLINE:
-        most = 2 * SHOWN if knowledge.request.wants_more else SHOWN
-        sources = numbered(found.sources)
-        attempt = quoted(attempt, question, sources, rejected, most=most, index=_index(deps))
-        reason = None if attempt.sentences else missed
+        sources, most = numbered(found.sources), 2 * SHOWN if knowledge.request.wants_more else SHOWN
+        attempt = quoted(attempt, run.state.question, sources, rejected, most=most, index=_index(deps))
+        fault: Reason | None = None if attempt.sentences else "insufficient_evidence"
     else:
-        left = numbered(found.without(rejected.passages).sources)
-        attempt, reason = _of_model(run, deps, ladder, left, attempt, rejected)
-    return attempt, missed if reason == "insufficient_evidence" else reason
+        sources = numbered(found.without(rejected.passages).sources)
+        attempt, fault = _of_model(run, deps, ladder, sources, attempt, rejected)
+    is_missed = fault == "insufficient_evidence" and not found.sources
+    return attempt, "search_miss" if is_missed else fault
 
 
 def _of_model(
@@ -74,44 +69,53 @@ def _of_model(
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        return unusable(
-            quoted(attempt, question, sources, rejected, index=_index(deps)), error
-        ), "contract_invalid"
+        found = quoted(attempt, question, sources, rejected, index=_index(deps))
+        return _unusable(found, error), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
     if not reply.answer.strip() or (not reply.confidence and not reply.citations):
         return attempt, "insufficient_evidence"
     is_last = not asks_again(run, deps, "citation_missing")
-    checked = check_reply(reply, sources, question, rejected, is_last=is_last)
-    if reason := fault_of(checked):
-        return replace(attempt, dropped=checked.dropped), reason
-    return written(attempt, checked, question, sources, rejected), None
+    checked = check_reply(attempt, reply, sources, question, rejected, is_last=is_last)
+    if fault := fault_of(checked):
+        return replace(attempt, dropped=checked.dropped), fault
+    return _beside(checked, question, sources, rejected), None
 
 
-def synthesised(run: Run, deps: Deps) -> Attempt:
+def final_attempt(run: Run, deps: Deps) -> Attempt:
+    """Answer a research from all that it read; if its model cannot, by what is found without one."""
+    try:
+        return _synthesised(run, deps)
+    except (ModelError, BudgetError) as error:
+        return _unusable(_quoted_sources(run, deps), error)
+
+
+def _synthesised(run: Run, deps: Deps) -> Attempt:
     """Let the models write an answer, and keep what its sources say; if nothing is left, the findings."""
     knowledge, question = knowledge_of(run.state), run.state.question
     if not knowledge.sources or deps.ladder.name == OFFLINE:
-        return quoted_sources(run, deps)
+        return _quoted_sources(run, deps)
     memory = view(run, is_answer=True)
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     reply = ask(run, deps.ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
     rejected = rejections(run, deps)
-    checked = check_reply(reply, knowledge.sources, question, rejected, is_last=True)
-    checked = _checked_again(run, deps.ladder, checked)
-    attempt = replace(_begun(run, deps), dropped=checked.dropped)
-    if not checked.sentences:
+    attempt = check_reply(_begun(run, deps), reply, knowledge.sources, question, rejected, is_last=True)
+    attempt = _checked_again(run, deps.ladder, attempt)
+    if not attempt.sentences:
         return answer_from(run.state, attempt)
-    known = knowledge.contradictions_found
-    return written(attempt, checked, question, knowledge.sources, rejected, known=known)
+    return _beside(attempt, question, knowledge.sources, rejected, known=knowledge.contradictions_found)
 
 
-def quoted_sources(run: Run, deps: Deps) -> Attempt:
+def _quoted_sources(run: Run, deps: Deps) -> Attempt:
     """Answer by passages of what was read; if none says it, by the findings, which sources say in parts."""
-    knowledge, question = knowledge_of(run.state), run.state.question
-    rejected = rejections(run, deps)
-    known = knowledge.contradictions_found
-    begun, index = _begun(run, deps), _index(deps)
-    attempt = quoted(begun, question, knowledge.sources, rejected, known=known, index=index)
+    knowledge, rejected = knowledge_of(run.state), rejections(run, deps)
+    attempt = quoted(
+        _begun(run, deps),
+        run.state.question,
+        knowledge.sources,
+        rejected,
+        known=knowledge.contradictions_found,
+        index=_index(deps),
+    )
     if attempt.sentences or rejected:
         return attempt
     found = answer_from(run.state, attempt)
@@ -139,143 +143,57 @@ def _begun(run: Run, deps: Deps) -> Attempt:
     )
 
 
-def _checked_again(run: Run, ladder: Ladder, checked: CheckedAnswer) -> CheckedAnswer:
+def _checked_again(run: Run, ladder: Ladder, attempt: Attempt) -> Attempt:
     """Let a model judge the sentences that passed, if that was asked for."""
-    knowledge = knowledge_of(run.state)
-    if not (knowledge.request.second_check and checked.sentences):
-        return checked
-    cited = tuple(read for read in knowledge.sources if read.number in checked.cited)
-    notes = [f"sentence {number}: {text}" for number, text in enumerate(checked.sentences, 1)]
-    material = material_of(run.state, Memory(cited, ()), notes)
+    if not (knowledge_of(run.state).request.second_check and attempt.sentences):
+        return attempt
+    notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
+    material = material_of(run.state, Memory(attempt.cited, ()), notes)
     reply = ask(run, ladder, "check", material, CheckResponse, key="check", is_answer=True)
-    return without(checked, reply.unsupported)
+    return without(attempt, reply.unsupported)
 
 
-def numbered(sources: Iterable[Source]) -> list[ReadSource]:
-    """Number sources from 1, as they were found."""
-    return [ReadSource(number, source, "", "", 1) for number, source in enumerate(sources, 1)]
-
-
-def quoted(
+def _beside(
     attempt: Attempt,
-    question: str,
-    sources: Sequence[ReadSource],
-    rejected: Rejected,
-    *,
-    most: int = SHOWN,
-    known: Collection[Contradiction] = (),
-    index: Path | None = None,
-) -> Attempt:
-    """Answer without a model: by the passages that say it, or the closest ones.
-
-    Parameters
-    ----------
-    attempt : Attempt
-        What is known of it.
-    question : str
-        Text of a user.
-    sources : sequence of ReadSource
-        Best first; their numbers begin at 1.
-    rejected : Rejected
-        What is never marked.
-    most : int
-        Passages to show.
-    known : collection of Contradiction
-        Those that were found before.
-    index : Path or None
-        Says how rare words are; None for how rare they are in the sources.
-    """
-    found = [read.source for read in sources]
-    counts = word_counts(index, question) if index else None
-    best = find_passages(question, found, rejected=rejected, most=most, counts=counts)
-    pairs = _joined(best.differing, known)
-    numbers = [number for _, number in best.quoted] + [passage.number for passage in best.shown]
-    return replace(
-        attempt,
-        verdict=best.verdict,
-        sentences=tuple(f"{text} [{number}]" for text, number in best.quoted),
-        cited=_cited([*numbers, *_numbers(pairs)], sources),
-        passages=best.shown,
-        differing=pairs,
-    )
-
-
-def written(
-    attempt: Attempt,
-    checked: CheckedAnswer,
     question: str,
     sources: Sequence[ReadSource],
     rejected: Rejected,
     *,
     known: Collection[Contradiction] = (),
 ) -> Attempt:
-    """Answer with what a model wrote and its sources support, beside what the sources say differently."""
-    passages = find_passages(question, [read.source for read in sources], rejected=rejected)
-    pairs = _joined(passages.differing, known)
-    return replace(
-        attempt,
-        verdict="says so" if checked.sentences else "nothing said so",
-        sentences=checked.sentences,
-        cited=_cited([*checked.cited, *_numbers(pairs)], sources),
-        dropped=checked.dropped,
-        differing=pairs if checked.sentences else (),
-    )
+    """Put what the best passages say differently beside the sentences of a model."""
+    pairs = quoted(attempt, question, sources, rejected, known=known).differing
+    cited = dict.fromkeys([*attempt.cited, *(sources[n - 1] for pair in pairs for n in pair.sources)])
+    return replace(attempt, cited=tuple(cited), differing=pairs)
 
 
-def unusable(attempt: Attempt, error: Exception) -> Attempt:
+def _unusable(attempt: Attempt, error: Exception) -> Attempt:
     """Show what was found without a model in place of an answer that it could not give."""
     return replace(attempt, sentences=(), quoted=attempt.sentences, failure=str(error))
 
 
 def check_reply(
+    attempt: Attempt,
     reply: LlmResponse | SynthesisResponse,
     sources: Sequence[ReadSource],
     question: str,
     rejected: Rejected,
     *,
     is_last: bool = False,
-) -> CheckedAnswer:
+) -> Attempt:
     """Keep the sentences of a model's answer that its sources support.
 
-    A sentence that names no source is checked against those of the reply's citations.
-
-    Parameters
-    ----------
-    reply : LlmResponse or SynthesisResponse
-        Of a model: untrusted.
-    sources : sequence of ReadSource
-        In the order of their numbers, from 1.
-    question : str
-        What was asked; a short sentence, such as ``1 MB``, is read with it.
-    rejected : Rejected
-        What is never kept.
-    is_last : bool
-        Nobody will be asked again: sentences without citations are checked against all sources.
+    A sentence that names no source is checked against those of the reply's citations, or against all if
+    nobody will be asked again.
     """
     named = [int(citation.id.strip("[]")) for citation in reply.citations]
     others = named or (range(1, len(sources) + 1) if is_last else ())
-    knowledge = Knowledge(sources=list(sources))
-    text = without_notice(reply.answer).strip()
-    return check_answer(text, knowledge, named=tuple(others), question=question, rejected=rejected)
+    return check_answer(attempt, reply.answer, sources, named=others, question=question, rejected=rejected)
 
 
-def fault_of(checked: CheckedAnswer) -> Reason | None:
+def fault_of(attempt: Attempt) -> Reason | None:
     """Return why an answer cannot stand; it can if more of its sentences are kept than dropped."""
-    if len(checked.sentences) > len(checked.dropped):
+    if len(attempt.sentences) > len(attempt.dropped):
         return None
-    is_uncited = all(dropped.reason == UNCITED for dropped in checked.dropped)
+    is_uncited = all(dropped.reason == UNCITED for dropped in attempt.dropped)
     return "citation_missing" if is_uncited else "citation_unsupported"
-
-
-def _joined(pairs: Sequence[Contradiction], known: Collection[Contradiction]) -> tuple[Contradiction, ...]:
-    """Each pair of texts once."""
-    by_texts = {frozenset((pair.a.text, pair.b.text)): pair for pair in (*known, *pairs)}
-    return tuple(by_texts.values())
-
-
-def _numbers(pairs: Iterable[Contradiction]) -> list[int]:
-    return [number for pair in pairs for side in (pair.a, pair.b) for number in side.sources]
-
-
-def _cited(numbers: Iterable[int], sources: Sequence[ReadSource]) -> tuple[ReadSource, ...]:
-    return tuple(sources[number - 1] for number in dict.fromkeys(numbers) if number <= len(sources))

@@ -16,14 +16,8 @@ from coreloop.answer.repair.actions import MAX_REPAIRS, Context, Reason, Signal,
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import repair
 from coreloop.answer.research.answer import build_response
-from coreloop.answer.research.answer_attempt import (
-    attempt_answer,
-    quoted_sources,
-    rejections,
-    synthesised,
-    unusable,
-)
-from coreloop.answer.research.asking import AGAINST, ask_or_do_without
+from coreloop.answer.research.answer_attempt import attempt_answer, final_attempt, rejections
+from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
     angled,
@@ -34,6 +28,7 @@ from coreloop.answer.research.next_queries import (
 )
 from coreloop.answer.research.reflect import reflect
 from coreloop.answer.research.research_state import (
+    AGAINST,
     ANSWERED,
     ASK,
     ATTEMPTED,
@@ -51,7 +46,6 @@ from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.terms import search_words
-from coreloop.base.errors import BudgetError, ModelError
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.decide import Stop
@@ -80,11 +74,8 @@ def conclude(run: Run, _stop: Stop, deps: Deps) -> None:
     """Write the answer of a research once, from the share that was reserved for it; `ask` has its own."""
     if run.state.kind == ASK:
         return
-    try:
-        with phase(run, "synthesize"):
-            attempt = synthesised(run, deps)
-    except (ModelError, BudgetError) as error:
-        attempt = unusable(quoted_sources(run, deps), error)
+    with phase(run, "synthesize"):
+        attempt = final_attempt(run, deps)
     for claim in attempt.dropped:
         run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
     response = build_response(run.state, attempt)
@@ -164,10 +155,11 @@ def _plan(run: Run, deps: Deps) -> None:
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
     parts = plan_parts(run.state.question, plan)
-    is_exhaustive = run.state.mode == "exhaust"
-    if not is_exhaustive:
+    if run.state.mode == "exhaust":
+        parts = (*parts, AGAINST)
+    else:
         run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
-    run.record(events.Planned, sub_questions=(*parts, AGAINST) if is_exhaustive else parts)
+    run.record(events.Planned, sub_questions=parts)
     queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
     run.record(events.Noted, name=PLANNED, data={"queries": queries, "tier": tier})
 

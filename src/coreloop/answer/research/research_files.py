@@ -25,7 +25,7 @@ def committed(state: State) -> None:
 
 
 def views(state: State) -> Mapping[str, bytes]:
-    """Return ``working_memory.json`` and ``findings.md``."""
+    """Return ``working_memory.json``, what is in view, and ``findings.md``."""
     knowledge = knowledge_of(state)
     return {
         "working_memory.json": orjson.dumps(
@@ -39,7 +39,7 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     memory = remember(knowledge, iteration=state.iteration)
     return {
         "iteration": state.iteration,
-        "iterations": _working_iterations(state),
+        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims or ()],
         "working": [
             {"number": read.number, "location": read.source.location, "iteration": read.iteration}
             for read in memory.working
@@ -50,21 +50,16 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     }
 
 
-def _working_iterations(state: State) -> list[dict[str, Any]]:
-    """Return the last iterations: findings, executed queries, active hypotheses and next actions."""
-    known = knowledge_of(state)
-    return [
-        {
-            "iteration": aim.iteration,
-            "findings": [finding for finding in known.findings if finding.iteration == aim.iteration],
-            "queries_executed": [
-                search.query for search in state.search_history if search.iteration == aim.iteration
-            ],
-            "active_hypotheses": aim.active_hypotheses,
-            "next_actions": aim.next_actions,
-        }
-        for aim in known.aims or ()
-    ]
+def _iteration(state: State, knowledge: Knowledge, aim: Aim) -> dict[str, Any]:
+    """An iteration's findings, executed queries, active hypotheses and next actions."""
+    number = aim.iteration
+    return {
+        "iteration": number,
+        "findings": [finding for finding in knowledge.findings if finding.iteration == number],
+        "queries_executed": [one.query for one in state.search_history if one.iteration == number],
+        "active_hypotheses": aim.active_hypotheses,
+        "next_actions": aim.next_actions,
+    }
 
 
 def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
@@ -73,9 +68,7 @@ def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
     for part in state.sub_questions:
         yield f"\n## {part.id} {escape_markdown(part.text)}\n"
         answering = [finding for finding in newest if part.id in finding.answers]
-        yield from (_line(finding, knowledge) for finding in answering)
-        if not answering:
-            yield "open"
+        yield from [_line(finding, knowledge) for finding in answering] or ["open"]
     if others := [finding for finding in newest if not finding.answers]:
         yield "\n## Others\n"
         yield from (_line(finding, knowledge) for finding in others)
@@ -83,6 +76,6 @@ def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
 
 
 def _line(finding: Finding, knowledge: Knowledge) -> str:
-    sources = (knowledge.source(number) for number in finding.sources)
-    named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources if read)
+    sources = knowledge.sources_of(finding.sources)
+    named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
     return f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.agent.believed_findings import is_about
+from coreloop.answer.agent.record import is_about
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.base.errors import UsageError
 from rows import each_row

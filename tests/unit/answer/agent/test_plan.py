@@ -129,7 +129,7 @@ def test_candidates_of_a_strategy_that_must_be_left_are_refused_by_name(tmp_path
         for _ in range(3):
             walk.record(actions=[{"tool": "web", "strategy": ["web"]}])
         with pytest.raises(
-            UsageError, match=r"'han river length 2003' is of the strategy web, .*use academic"
+            UsageError, match=r"'han river length 2003': the strategy web must be left; use academic"
         ):
             walk.plan()
         others = [one for one in walk.candidates() if one["intent"] != "web"]

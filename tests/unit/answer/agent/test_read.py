@@ -53,7 +53,7 @@ def test_a_page_is_fetched_whatever_text_is_given_with_its_address(tmp_path: Pat
         shown = walk.read(url, "The Han river is 9 km long.", pages=reader(tmp_path / "pages", server.port))
         assert (shown.trust, LENGTH in shown.read.source.text) == ("fetched", True)
         recorded = walk.record(finding("The Han river is 9 km long.", 1), finding(LENGTH, 1))
-    assert [one.text for one in recorded.unbelieved] == ["The Han river is 9 km long."]
+    assert [one.sentence for one in recorded.unbelieved] == ["The Han river is 9 km long."]
 
 
 def test_a_page_that_coreloop_cannot_reach_is_given(tmp_path: Path):

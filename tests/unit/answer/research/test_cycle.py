@@ -14,7 +14,6 @@ from coreloop.answer.research.research_state import COUNTER_EVIDENCE, knowledge_
 from coreloop.answer.research.run import run_research
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found
-from coreloop.base.project.workspace import open_workspace
 from model_stand_in import answers, model_stand_in, streams
 from researching import ScriptedProvider, deps_in, plan, project, reflection, source, synthesis
 
@@ -240,40 +239,6 @@ def test_a_sentence_that_was_dropped_twice_is_listed_once(tmp_path: Path):
         state = read_session(deps.store, None)
     assert [dropped.sentence for dropped in knowledge_of(state).dropped] == [claim]
     assert markdown_report(state).count("cheese") == 1
-
-
-def test_a_thorough_reflection_that_names_no_uncertainty_is_said_to(tmp_path: Path):
-    doubt = {"text": "Is the estuary counted?", "needs": "a survey"}
-    with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
-        found = reflection({"text": RIVER, "sources": ["[1]"]})
-        replies = (
-            plan("Han river length"),
-            found,
-            reflection(),
-            reflection(),
-            reflection(uncertainties=[doubt]),
-        )
-        server.acts += [streams(reply) for reply in (*replies, synthesis(f"{RIVER} [1]"))]
-        run_research("How long is the Han river?", deps=deps, tier="deep", max_iters=2)
-        state = read_session(deps.store, None)
-    assert [(unsaid.what, unsaid.iteration) for unsaid in knowledge_of(state).unsaid] == [
-        ("uncertainties", 1),
-        ("findings", 2),
-    ]
-    report = markdown_report(state)
-    assert "asked for uncertainties and reported none in iteration 1." in report
-    assert len(server.bodies) == 6
-
-
-def test_a_simple_reflection_may_leave_uncertainties_out(tmp_path: Path):
-    ask_model(
-        tmp_path,
-        plan("Han river length", tier="simple"),
-        reflection({"text": RIVER, "sources": ["[1]"], "answers": ["q1"]}),
-        synthesis(f"{RIVER} [1]"),
-    )
-    with deps_in(open_workspace(tmp_path)) as deps:
-        assert knowledge_of(read_session(deps.store, None)).unsaid == []
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from coreloop.answer.research.memory import (
     MAX_VIEW_TOKENS,
     compacted,
     compaction_reason,
-    most_tokens,
     remember,
     retrieve,
 )
@@ -48,7 +47,7 @@ def test_compaction_begins_under_a_quarter_of_the_budget_and_over_fifty_thousand
 def test_a_compacted_source_is_a_summary_and_a_handle_and_the_raw_text_stays():
     known = knowledge(9, chars=6_000)
     memory = compacted(remember(known, iteration=9), keep=[1])
-    assert most_tokens(memory) <= MAX_VIEW_TOKENS
+    assert memory.most_tokens <= MAX_VIEW_TOKENS
     short = next(read for read in memory.working if read.number == 2)
     assert short.source.text.endswith(" (archived: iteration 2, source 2)")
     assert memory.working[0].source == known.sources[0].source

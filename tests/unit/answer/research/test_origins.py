@@ -4,8 +4,8 @@ import unicodedata
 
 import pytest
 
-from coreloop.answer.research.origins import is_copy, origin_of
 from coreloop.answer.research.research_state import ReadSource
+from coreloop.answer.research.run_searches import is_copy, origin_of
 from researching import source
 from rows import each_row
 
