@@ -1,13 +1,12 @@
 """Attempts at an answer: passages that say it, or what a model wrote and its sources support."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import CheckResponse, LlmResponse, SynthesisResponse
-from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.repair.actions import OTHER_MODEL, STRICT, Reason
@@ -28,9 +27,56 @@ _MAX_REASONS: Final = 3
 """Failed searches that an answer names."""
 
 
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer may be made of: numbered sources, what persons rejected, and known contradictions."""
+
+    question: str
+    sources: Sequence[ReadSource]
+    rejected: Rejected
+    known: Sequence[Contradiction] = ()
+    index: Path | None = None
+
+    def quoted(self, attempt: Attempt, *, most: int = SHOWN) -> Attempt:
+        """Answer without a model."""
+        return quoted(
+            attempt,
+            self.question,
+            self.sources,
+            self.rejected,
+            most=most,
+            known=self.known,
+            index=self.index,
+        )
+
+    def checked(self, attempt: Attempt, reply: LlmResponse | SynthesisResponse, *, is_last: bool) -> Attempt:
+        """Keep the sentences of a model's answer that its sources support.
+
+        A sentence that names no source is checked against those of the reply's citations, or against all if
+        nobody will be asked again.
+        """
+        cited = [int(citation.id.strip("[]")) for citation in reply.citations]
+        named = cited or (range(1, len(self.sources) + 1) if is_last else ())
+        return check_answer(
+            attempt,
+            reply.answer,
+            self.sources,
+            named=named,
+            question=self.question,
+            rejected=self.rejected,
+        )
+
+    def beside(self, attempt: Attempt) -> Attempt:
+        """Put what the best passages say differently beside the sentences of a model."""
+        pairs = replace(self, index=None).quoted(attempt).differing
+        cited = [*attempt.cited, *(self.sources[number - 1] for pair in pairs for number in pair.sources)]
+        once = {read.number: read for read in cited}
+        return replace(attempt, cited=tuple(once.values()), differing=pairs)
+
+
 def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, Reason | None]:
     """Answer from what was found, by the models if there are any; the reason says why it cannot stand."""
-    knowledge, number = knowledge_of(run.state), run.state.iteration + 1
+    knowledge, number, question = knowledge_of(run.state), run.state.iteration + 1, run.state.question
     rejected = rejections(run, deps)
     ladder = deps.ladder.rest if OTHER_MODEL in knowledge.actions and deps.ladder.rest else deps.ladder
     attempt = Attempt(
@@ -41,82 +87,70 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
         is_down=bool(found.reason),
         note=knowledge.note if number == 1 else "",
     )
+    missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
     if ladder.name == OFFLINE:
-        sources, most = numbered(found.sources), 2 * SHOWN if knowledge.request.wants_more else SHOWN
-        attempt = quoted(attempt, run.state.question, sources, rejected, most=most, index=_index(deps))
-        fault: Reason | None = None if attempt.sentences else "insufficient_evidence"
-    else:
-        sources = numbered(found.without(rejected.passages).sources)
-        attempt, fault = _of_model(run, deps, ladder, sources, attempt, rejected)
-    is_missed = fault == "insufficient_evidence" and not found.sources
-    return attempt, "search_miss" if is_missed else fault
-
-
-def _of_model(
-    run: Run,
-    deps: Deps,
-    ladder: Ladder,
-    sources: Sequence[ReadSource],
-    attempt: Attempt,
-    rejected: Rejected,
-) -> tuple[Attempt, Reason | None]:
-    """Ask for an answer, and keep what its sources support; of a reply that cannot be used, what is found."""
-    question = run.state.question
-    prompt = "strict" if STRICT in knowledge_of(run.state).actions else "answer"
-    material = Material(question=question, sources=tuple(map(numbered_source, sources)))
+        grounds = Grounds(question, numbered(found.sources), rejected, index=_index(deps))
+        attempt = grounds.quoted(attempt, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
+        return attempt, None if attempt.sentences else missed
+    left = [source for source in found.sources if source.hash not in rejected.passages]
+    grounds = Grounds(question, numbered(left), rejected, index=_index(deps))
+    prompt = "strict" if STRICT in knowledge.actions else "answer"
+    material = Material(question=question, sources=tuple(map(numbered_source, grounds.sources)))
     try:
-        reply = ask(run, ladder, prompt, material, LlmResponse, key=f"{prompt}-{attempt.number}")
+        reply = ask(run, ladder, prompt, material, LlmResponse, key=f"{prompt}-{number}")
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        found = quoted(attempt, question, sources, rejected, index=_index(deps))
-        return _unusable(found, error), "contract_invalid"
+        return _unusable(grounds.quoted(attempt), error), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
     if not reply.answer.strip() or (not reply.confidence and not reply.citations):
-        return attempt, "insufficient_evidence"
-    is_last = not asks_again(run, deps, "citation_missing")
-    checked = check_reply(attempt, reply, sources, question, rejected, is_last=is_last)
+        return attempt, missed
+    checked = grounds.checked(attempt, reply, is_last=not asks_again(run, deps, "citation_missing"))
     if fault := fault_of(checked):
         return replace(attempt, dropped=checked.dropped), fault
-    return _beside(checked, question, sources, rejected), None
+    return grounds.beside(checked), None
 
 
 def final_attempt(run: Run, deps: Deps) -> Attempt:
     """Answer a research from all that it read; if its model cannot, by what is found without one."""
-    try:
-        return _synthesised(run, deps)
-    except (ModelError, BudgetError) as error:
-        return _unusable(_quoted_sources(run, deps), error)
-
-
-def _synthesised(run: Run, deps: Deps) -> Attempt:
-    """Let the models write an answer, and keep what its sources say; if nothing is left, the findings."""
-    knowledge, question = knowledge_of(run.state), run.state.question
+    knowledge, question, rejected = knowledge_of(run.state), run.state.question, rejections(run, deps)
+    known = knowledge.contradictions_found
+    grounds = Grounds(question, knowledge.sources, rejected, known, _index(deps))
+    reasons = list(dict.fromkeys(failed.reason for failed in knowledge.failed_queries))[:_MAX_REASONS]
+    attempt = Attempt(
+        number=run.state.iteration,
+        model=deps.ladder.name,
+        problem="\n".join(reasons),
+        is_down=bool(reasons) and not knowledge.sources,
+        note=knowledge.note,
+    )
     if not knowledge.sources or deps.ladder.name == OFFLINE:
-        return _quoted_sources(run, deps)
-    memory = view(run, is_answer=True)
+        return _found(run, grounds, attempt)
+    try:
+        attempt = _synthesised(run, deps, grounds, attempt)
+    except (ModelError, BudgetError) as error:
+        return _unusable(_found(run, grounds, attempt), error)
+    return grounds.beside(attempt) if attempt.sentences else answer_from(run.state, attempt)
+
+
+def _synthesised(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attempt:
+    """Let the models write an answer, and judge its sentences once more if that was asked for."""
+    knowledge, memory = knowledge_of(run.state), view(run, is_answer=True)
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     reply = ask(run, deps.ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
-    rejected = rejections(run, deps)
-    attempt = check_reply(_begun(run, deps), reply, knowledge.sources, question, rejected, is_last=True)
-    attempt = _checked_again(run, deps.ladder, attempt)
-    if not attempt.sentences:
-        return answer_from(run.state, attempt)
-    return _beside(attempt, question, knowledge.sources, rejected, known=knowledge.contradictions_found)
+    attempt = grounds.checked(attempt, reply, is_last=True)
+    if not (knowledge.request.second_check and attempt.sentences):
+        return attempt
+    notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
+    material = material_of(run.state, Memory(attempt.cited, ()), notes)
+    check = ask(run, deps.ladder, "check", material, CheckResponse, key="check", is_answer=True)
+    return without(attempt, check.unsupported)
 
 
-def _quoted_sources(run: Run, deps: Deps) -> Attempt:
+def _found(run: Run, grounds: Grounds, attempt: Attempt) -> Attempt:
     """Answer by passages of what was read; if none says it, by the findings, which sources say in parts."""
-    knowledge, rejected = knowledge_of(run.state), rejections(run, deps)
-    attempt = quoted(
-        _begun(run, deps),
-        run.state.question,
-        knowledge.sources,
-        rejected,
-        known=knowledge.contradictions_found,
-        index=_index(deps),
-    )
-    if attempt.sentences or rejected:
+    attempt = grounds.quoted(attempt)
+    if attempt.sentences or grounds.rejected:
         return attempt
     found = answer_from(run.state, attempt)
     return replace(found, cited=(*found.cited, *attempt.cited)) if found.sentences else attempt
@@ -131,64 +165,9 @@ def _index(deps: Deps) -> Path | None:
     return deps.workspace.index_file if deps.searches_index else None
 
 
-def _begun(run: Run, deps: Deps) -> Attempt:
-    knowledge = knowledge_of(run.state)
-    reasons = list(dict.fromkeys(failed.reason for failed in knowledge.failed_queries))[:_MAX_REASONS]
-    return Attempt(
-        number=run.state.iteration,
-        model=deps.ladder.name,
-        problem="\n".join(reasons),
-        is_down=bool(reasons) and not knowledge.sources,
-        note=knowledge.note,
-    )
-
-
-def _checked_again(run: Run, ladder: Ladder, attempt: Attempt) -> Attempt:
-    """Let a model judge the sentences that passed, if that was asked for."""
-    if not (knowledge_of(run.state).request.second_check and attempt.sentences):
-        return attempt
-    notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
-    material = material_of(run.state, Memory(attempt.cited, ()), notes)
-    reply = ask(run, ladder, "check", material, CheckResponse, key="check", is_answer=True)
-    return without(attempt, reply.unsupported)
-
-
-def _beside(
-    attempt: Attempt,
-    question: str,
-    sources: Sequence[ReadSource],
-    rejected: Rejected,
-    *,
-    known: Collection[Contradiction] = (),
-) -> Attempt:
-    """Put what the best passages say differently beside the sentences of a model."""
-    pairs = quoted(attempt, question, sources, rejected, known=known).differing
-    cited = dict.fromkeys([*attempt.cited, *(sources[n - 1] for pair in pairs for n in pair.sources)])
-    return replace(attempt, cited=tuple(cited), differing=pairs)
-
-
 def _unusable(attempt: Attempt, error: Exception) -> Attempt:
     """Show what was found without a model in place of an answer that it could not give."""
     return replace(attempt, sentences=(), quoted=attempt.sentences, failure=str(error))
-
-
-def check_reply(
-    attempt: Attempt,
-    reply: LlmResponse | SynthesisResponse,
-    sources: Sequence[ReadSource],
-    question: str,
-    rejected: Rejected,
-    *,
-    is_last: bool = False,
-) -> Attempt:
-    """Keep the sentences of a model's answer that its sources support.
-
-    A sentence that names no source is checked against those of the reply's citations, or against all if
-    nobody will be asked again.
-    """
-    named = [int(citation.id.strip("[]")) for citation in reply.citations]
-    others = named or (range(1, len(sources) + 1) if is_last else ())
-    return check_answer(attempt, reply.answer, sources, named=others, question=question, rejected=rejected)
 
 
 def fault_of(attempt: Attempt) -> Reason | None:

@@ -22,7 +22,6 @@ from coreloop.answer.research.next_queries import (
     START_STRATEGY,
     angled,
     first_queries,
-    is_stuck,
     next_queries,
     plan_parts,
 )
@@ -33,7 +32,6 @@ from coreloop.answer.research.research_state import (
     ASK,
     ATTEMPTED,
     DROPPED,
-    KIND,
     NOTE,
     PLANNED,
     Attempt,
@@ -50,16 +48,11 @@ from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
-from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.phases import phase
 from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
 
 RETRIEVE: Final = "retrieve"
 """Name of the steps that search for the sources of an attempt."""
-_ADVICE: Final = "Searches in a row found nothing: go back to first principles."
-_MAX_ADVICE: Final = 3
-"""Strategies and solutions of similar situations that a stuck research is told."""
 
 
 def iterate(run: Run, deps: Deps) -> None:
@@ -146,7 +139,7 @@ def _explore(run: Run, deps: Deps) -> None:
             other = _other_angle(run.state, deps, run.state.last_strategy)
             execute(run, deps, other, run.state.last_strategy)
     with phase(run, "reflect"):
-        reflect(run, deps.ladder, rejections(run, deps), _notes(run, deps))
+        reflect(run, deps.ladder, rejections(run, deps))
 
 
 def _plan(run: Run, deps: Deps) -> None:
@@ -179,19 +172,3 @@ def _other_angle(state: State, deps: Deps, strategy: tuple[str, ...]) -> list[Pl
     searched = [search.query for search in state.search_history]
     texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
     return [PlanQuery(text, "other angle", "", number) for text in texts]
-
-
-def _notes(run: Run, deps: Deps) -> list[str]:
-    """Return what helped in similar situations, if the run gets nowhere."""
-    if not is_stuck(run.state, knowledge_of(run.state)):
-        return []
-    strategies = helped_before(deps.store, run.state)
-    return [_ADVICE, *(f"helped before: {strategy}" for strategy in strategies)]
-
-
-def helped_before(store: Store, state: State) -> tuple[str, ...]:
-    """Return what made progress in similar situations, best first: strategies, then what solved failures."""
-    advice = read_reflexion(store.reflexion(KIND)).similar(state.question, limit=_MAX_ADVICE)
-    strategies = [pattern.strategy for pattern in advice.success_patterns]
-    solutions = [failure.solution for failure in advice.failures if failure.result == "progress"]
-    return tuple(dict.fromkeys([*strategies, *solutions]))

@@ -52,7 +52,7 @@ _LABEL_CHARS: Final = 40
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
-def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] = ()) -> None:
+def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
     """Ask what the new sources say, keep what they do say, and plan the next iteration.
 
     Parameters
@@ -63,8 +63,6 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] =
         Asked once; twice in a ``deep`` or exhaustive run.
     rejected : Rejected
         What is no finding.
-    notes : sequence of str
-        What the models should know beside findings and hypotheses.
 
     Raises
     ------
@@ -74,7 +72,7 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] =
         A call could pass a limit.
     """
     memory = view(run)
-    reply = _ask(run, ladder, "reflect", memory, notes, what="reflection")
+    reply = _ask(run, ladder, "reflect", memory, what="reflection")
     _record(run, _believed(run.state, reply.findings, rejected))
     if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
         reply = _challenged(run, ladder, reply, memory)
@@ -95,9 +93,7 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _ask(
-    run: Run, ladder: Ladder, prompt: str, memory: Memory, notes: Iterable[str], *, what: str
-) -> ReflectionResponse:
+def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str, what: str) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
     key = f"{prompt}-{run.state.iteration + 1}"
     return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, key=key, what=what)
@@ -148,8 +144,8 @@ def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
 
 def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
-    notes = [f"tool: {tool_for(run.state, knowledge_of(run.state))}"]
-    more = _ask(run, ladder, "challenge", memory, notes, what="second reflection")
+    tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
+    more = _ask(run, ladder, "challenge", memory, tool, what="second reflection")
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:

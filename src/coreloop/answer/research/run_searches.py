@@ -28,7 +28,7 @@ from coreloop.answer.research.research_state import (
 from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.retrieve import SearchResult, find_sources, outcome_of
 from coreloop.answer.search.extract.document import Document, Section
-from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.search.source import Source
@@ -249,12 +249,15 @@ def _passage(page: Source, snippet: Source, query: str) -> Source:
 
 def best_passage(text: str, query: str) -> tuple[int, str]:
     """Return where the passage with the most of a query begins, and the passage."""
-    whole = Document(
-        type="web", title="", text=text, sections=(Section(start=0, end=len(text), line=1, heading=""),)
-    )
     wanted = term_set(query)
-    best = max(split_passages(whole), key=lambda part: len(wanted & term_set(part.text)), default=None)
+    best = max(passages_of(text), key=lambda part: len(wanted & term_set(part.text)), default=None)
     return (best.start, best.text) if best else (0, text)
+
+
+def passages_of(text: str) -> list[Passage]:
+    """Return the passages of a text without headings."""
+    whole = Document(type="", text=text, sections=(Section(start=0, end=len(text), line=1),))
+    return list(split_passages(whole))
 
 
 def origin_of(source: Source, earlier: Iterable[ReadSource]) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from coreloop.answer.research.answer import DEGRADED, AgentResponse, ending
-from coreloop.answer.research.cycle import helped_before
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.report import markdown_report
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, knowledge_of
@@ -281,13 +280,6 @@ def test_a_model_that_is_busy_is_asked_again_when_it_says(tmp_path: Path):
         errors = [error["error"] for error in read_session(deps.store, None).error_log]
     assert response.final_answer == f"{RIVER} [1]"
     assert [("429" in error, "503" in error) for error in errors] == [(True, False), (False, True)]
-
-
-def test_strategies_that_made_progress_are_known_to_the_next_research(tmp_path: Path):
-    with deps_in(project(tmp_path)) as deps:
-        run_research("How long is the Han river?", deps=deps)
-        state = read_session(deps.store, None)
-        assert helped_before(deps.store, state) == ("positive > broad",)
 
 
 def test_a_second_check_drops_what_the_model_does_not_find(tmp_path: Path):
