@@ -99,14 +99,6 @@ def test_a_model_that_answers_here_is_asked_after_one_that_took_its_time(store: 
         assert plan(run, ladder).sub_questions == ("Why?",)
 
 
-@pytest.mark.slow
-def test_a_model_that_stalls_leaves_the_next_one_its_share(store: Store, server: ModelStandIn):
-    server.acts += [hangs(), streams(PLAN)]
-    models = [stand_in_model(server.url), stand_in_model(server.url)]
-    with work_on(store, run_of(store, 6)) as run:
-        assert plan(run, Ladder(models)).queries[0].query == "q"
-
-
 @pytest.mark.parametrize(
     ("noted", "attempts", "share_s"),
     [

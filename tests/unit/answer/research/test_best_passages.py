@@ -48,13 +48,6 @@ def test_a_yes_is_quoted_as_a_no_is(question: str, texts: list[str], said: str |
     assert (found.verdict == "nothing said so") == (said is None)
 
 
-def test_three_passages_are_shown_whole_and_the_closest_if_nothing_says_so():
-    sources = [source(f"Tea number {number} is green.") for number in range(5)]
-    found, marks = ask("Who won the chess tournament on Mars?", *sources)
-    assert (found.verdict, marks, found.sentences) == ("nothing said so", [], ())
-    assert [one.number for one in found.passages] == [1, 2, 3]
-
-
 @pytest.mark.parametrize(
     "order",
     [
@@ -151,8 +144,3 @@ def test_a_symbol_is_shown_once():
     body = replace(source("def pay():\n    return order.paid()\n", kind="python"), line=3)
     found, _ = ask("What does pay do with an order?", entry, body, source("Tea is green."))
     assert [one.number for one in found.passages] == [2, 3]
-
-
-def test_one_text_in_two_files_is_shown_once():
-    found, _ = ask("Who pays?", source("Tea is green."), replace(source("Tea is green."), location="b.md"))
-    assert [one.number for one in found.passages] == [1]

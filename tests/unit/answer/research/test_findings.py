@@ -9,7 +9,6 @@ from coreloop.answer.research.findings import (
     LIKELY,
     UNCERTAIN,
     VERIFIED,
-    confidence_of,
     tag_of,
 )
 from rows import each_row
@@ -17,15 +16,6 @@ from rows import each_row
 
 def evidence(*origins: str, kind: str = "web") -> list[Any]:
     return [SimpleNamespace(origin=origin, type=kind) for origin in origins]
-
-
-@each_row(
-    ("origins", "confidence"),
-    [((), 0.0), (("a",), 0.6), (("a", "a"), 0.6), (("a", "b"), 0.8), (("a", "b", "c"), 0.95), ("abcd", 0.95)],
-    ids=["none", "one", "a copy counts once", "two", "three", "more"],
-)
-def test_confidence_grows_with_independent_origins(origins: tuple[str, ...], confidence: float):
-    assert confidence_of(evidence(*origins)) == confidence
 
 
 @each_row(

@@ -6,7 +6,6 @@ from coreloop.answer.research.memory import (
     compacted,
     compaction_reason,
     remember,
-    retrieve,
 )
 from coreloop.answer.research.research_state import Knowledge, ReadSource
 from researching import source
@@ -22,18 +21,6 @@ def knowledge(iterations: int, *, chars: int = 1_000) -> Knowledge:
         for n in range(1, 41)
     ]
     return Knowledge(sources=sources, findings=findings)
-
-
-def test_ten_iterations_and_thirty_findings_are_in_view():
-    memory = remember(knowledge(14), iteration=14)
-    assert [read.number for read in memory.working] == list(range(5, 15))
-    assert memory.archived == (1, 2, 3, 4)
-    assert [finding.text for finding in memory.semantic] == [str(n) for n in range(11, 41)]
-
-
-def test_archived_sources_are_retrieved_by_iteration_as_they_were():
-    known = knowledge(14)
-    assert retrieve(known, 2) == (known.sources[1],)
 
 
 def test_compaction_begins_under_a_quarter_of_the_budget_and_over_fifty_thousand_tokens():
