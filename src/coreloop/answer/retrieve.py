@@ -75,7 +75,13 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_sources(
-    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
+    deps: Deps,
+    query: str,
+    limits: SearchLimits,
+    *,
+    question: str = "",
+    words: str = "",
+    strategy: tuple[str, ...] = (),
 ) -> SearchResult:
     """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
 
@@ -91,6 +97,8 @@ def find_sources(
         What is asked in the end: evidence is injected for it. "" if the query is the question.
     words : str
         What texts are searched for; "" for the query as it is.
+    strategy : tuple of str
+        Labels of the iteration's strategy.
     """
     started = time.monotonic()
     is_local = deps.searches_index and deps.workspace.index_file.exists()
@@ -116,6 +124,7 @@ def find_sources(
     return SearchResult(
         query=query,
         provider=passages[0].provider if passages else deps.provider.name,
+        strategy=strategy,
         outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
 from coreloop.answer.research.earlier_researches import Like, like_sessions, named_session, read_session
 from coreloop.base.messages import in_language_of
@@ -79,22 +78,22 @@ def resumed_line(run_id: str, question: str) -> str:
     return in_language_of(question)("→ session resumed: {run_id}", run_id=run_id)
 
 
-def choice_json(found: LikeRuns, question: str) -> dict[str, Any]:
+def choice_json(found: Sequence[Like], question: str) -> dict[str, Any]:
     """Build the choice in the form of an agent's own question tool, with the command of each answer."""
-    tell, is_exact = in_language_of(question), found.match == "exact"
-    similar = tell("{number} earlier sessions are like it: which one?", number=len(found.runs))
+    tell, is_exact = in_language_of(question), found[0].likeness == "exact"
+    similar = tell("{number} earlier sessions are like it: which one?", number=len(found))
     options = [
         {
             "label": tell(_CONTINUE) if is_exact else _label(like),
             "description": f"{_figures(like)} | {like.row.status}",
             "command": f"--continue {like.row.run_id}",
         }
-        for like in found.runs
+        for like in found
     ]
     new = {"label": tell("Start new"), "description": "", "command": "--new"}
     return {
-        "match": found.match,
-        "question": _found_line(found.runs[0]) if is_exact else similar,
+        "match": found[0].likeness,
+        "question": _found_line(found[0]) if is_exact else similar,
         "header": tell("Session"),
         "options": [*options, new],
     }

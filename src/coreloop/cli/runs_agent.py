@@ -72,7 +72,7 @@ def open_(
 
     Example: runs open "How long is the Han river?" --max-iterations 20
     """
-    from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
+    from coreloop.answer.agent.open import like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent_runs import attach, show_views
     from coreloop.runs.limits import limits_of
@@ -80,8 +80,8 @@ def open_(
 
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
-        if likes.runs:
+        likes = () if is_new or continued else like_runs(store, text)
+        if likes:
             return Output(choice_json(likes, text))
         if continued:
             run_id = read_run(store, continued).run_id

@@ -1,10 +1,9 @@
 """A question opens a run for an agent, or finds the unfinished runs that ask the same or something near."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from coreloop.answer.agent.agent_state import BEGAN
 from coreloop.answer.research.earlier_researches import Like, like_sessions
@@ -17,21 +16,10 @@ from coreloop.runs.manage import begin_run
 from coreloop.runs.stores.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class LikeRuns:
-    """Unfinished runs of agents that are like a question: one that is the same, or up to three."""
-
-    match: Literal["exact", "similar", "none"]
-    runs: tuple[Like, ...]
-
-
-def like_runs(store: Store, question: str) -> LikeRuns:
-    """Find the unfinished runs of agents that are like a question, by its words alone."""
+def like_runs(store: Store, question: str) -> tuple[Like, ...]:
+    """Find the unfinished runs of agents that are like a question: one that is the same, or up to three."""
     likes = like_sessions(question, store, kind=KIND)
-    exact = tuple(like for like in likes if like.likeness == "exact")
-    if exact:
-        return LikeRuns("exact", exact[:1])
-    return LikeRuns("similar" if likes else "none", likes)
+    return likes[:1] if likes and likes[0].likeness == "exact" else likes
 
 
 def open_run(

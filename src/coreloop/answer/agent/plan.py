@@ -22,8 +22,6 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 LEAST_CANDIDATES: Final = 10  # as the specification has it
-FIXED_AFTER: Final = 2
-"""Iterations that used the sub-questions, after which no plan adds one; a plan that grows never ends."""
 _LEAST_EXECUTED: Final = 3  # chosen: the plan's three groups, one query each
 _LEAST_OF_INTENT: Final = 3
 """Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
@@ -171,8 +169,15 @@ def _labels(order: Turn | Turned | None) -> tuple[frozenset[str], frozenset[str]
 
 def _require_fit(state: State, plan: AgentPlan) -> None:
     agent_knowledge(state)  # another run has no plan of an agent
-    parts = {f"q{number}" for number in range(1, _require_parts(state, plan) + 1)}
     known = knowledge_of(state)
+    n_parts = len({*(part.text for part in state.sub_questions), *plan.sub_questions})
+    if n_parts < LEAST_PARTS:
+        raise wrong_field(
+            "$.sub_questions",
+            f"a plan has at least {LEAST_PARTS} sub-questions, the run would have {n_parts}; "
+            "split the question further",
+        )
+    parts = {f"q{number}" for number in range(1, n_parts + 1)}
     hypotheses = {one.id for one in known.all_hypotheses}
     for place, one in enumerate(plan.candidates):
         _require_known(f"$.candidates[{place}].for", "sub-question", one.part, parts)
@@ -194,25 +199,6 @@ def _require_fit(state: State, plan: AgentPlan) -> None:
             f'none could refute the leading hypothesis; add "against": "{known.focus[0].id}" to one '
             f"with the intent {COUNTER_EVIDENCE}",
         )
-
-
-def _require_parts(state: State, plan: AgentPlan) -> int:
-    """Return how many sub-questions the run has with those of a plan."""
-    known = {part.text for part in state.sub_questions}
-    new = [text for text in dict.fromkeys(plan.sub_questions) if text not in known]
-    if new and len(state.counted) >= LEAST_PARTS and state.iteration >= FIXED_AFTER:
-        raise wrong_field(
-            "$.sub_questions",
-            f"the sub-questions are fixed since iteration {FIXED_AFTER} used them; leave out {new[0][:80]}",
-        )
-    number = len(known) + len(new)
-    if number < LEAST_PARTS:
-        raise wrong_field(
-            "$.sub_questions",
-            f"a plan has at least {LEAST_PARTS} sub-questions, the run would have {number}; "
-            "split the question further",
-        )
-    return number
 
 
 def _require_known(path: str, what: str, name: str, known: Iterable[str]) -> None:

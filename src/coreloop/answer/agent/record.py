@@ -18,7 +18,7 @@ from coreloop.answer.research.believe import Change, add_findings, noted, weigh,
 from coreloop.answer.research.best_passages import is_rejected
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.research_state import DROPPED, REFLECTED, THOUGHT, Dropped, Knowledge
-from coreloop.answer.research.verify import REJECTED
+from coreloop.answer.research.verify import REJECTED, source_number
 from coreloop.answer.text.claims import holds
 from coreloop.answer.text.sentences import split_sentences
 from coreloop.answer.text.terms import term_set
@@ -235,12 +235,6 @@ class _Checking:
             uncertain = [f"{one.text} (needs {one.needs})" for one in report.uncertainties[:3]]
             data = {"model": "", "gaps": [], "uncertainties": uncertain, "missing": missing}
             yield noted(REFLECTED, data)
-
-
-def source_number(name: str) -> int | None:
-    """Read ``3`` or ``[3]``; anything else is a place that coreloop did not read."""
-    bare = name.removeprefix("[").removesuffix("]")
-    return int(bare) if bare.isascii() and bare.isdecimal() and len(bare) <= 6 else None
 
 
 def is_about(question: str, text: str) -> bool:

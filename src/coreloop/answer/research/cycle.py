@@ -4,6 +4,7 @@
 A research judges by a reflection, and answers in the end.
 """
 
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -40,7 +41,7 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.retrieve import SearchResult
+from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.refresh import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.terms import search_words
@@ -91,7 +92,8 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
     with phase(run, "search"):
         _read_index(run, deps)
         words = " ".join(search_words(run.state.question))
-        found = search_step(run, deps, RETRIEVE, str(number), run.state.question, SearchLimits(), words=words)
+        find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
+        found = search_step(run, RETRIEVE, str(number), find)
     with phase(run, "synthesize"):
         attempt, reason = attempt_answer(run, deps, found)
         run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))

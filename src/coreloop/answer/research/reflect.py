@@ -28,7 +28,7 @@ from coreloop.answer.research.research_state import (
     PlanQuery,
     knowledge_of,
 )
-from coreloop.answer.research.verify import REJECTED, supporting, without_citations
+from coreloop.answer.research.verify import REJECTED, source_number, supporting, without_citations
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
@@ -110,7 +110,8 @@ def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejec
     found: list[Finding] = []
     for one in reported[:_MAX_FINDINGS]:
         claim = without_citations(one.text)
-        sources, reason = supporting(claim, _numbers(one.sources), knowledge.sources, rejected=rejected)
+        numbers = [number for name in one.sources if (number := source_number(name)) is not None]
+        sources, reason = supporting(claim, numbers, knowledge.sources, rejected=rejected)
         if sources:
             found.append(_finding(claim, tuple(sources), one, state, knowledge))
         else:
@@ -134,12 +135,6 @@ def _finding(
         iteration=state.iteration + 1,
         answers=tuple(dict.fromkeys(ids[name] for name in named)),
     )
-
-
-def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
-    """Read ``[3]`` or ``3``; anything else names no source."""
-    found = (re.fullmatch(r"\[?(\d{1,6})\]?", source.strip()) for source in sources)
-    return tuple(dict.fromkeys(int(match[1]) for match in found if match))
 
 
 def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:

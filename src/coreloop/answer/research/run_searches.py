@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 from math import ceil
 from typing import Any, Final
@@ -77,24 +78,13 @@ def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[
     return len(results)
 
 
-def search_step(
-    run: Run,
-    deps: Deps,
-    name: str,
-    key: str,
-    query: str,
-    limits: SearchLimits,
-    *,
-    words: str = "",
-    strategy: tuple[str, ...] = (),
-) -> SearchResult:
-    """Search for the sources of a query, as a step of a run: it is not done again once it is committed."""
+def search_step(run: Run, name: str, key: str, search: Callable[[], SearchResult]) -> SearchResult:
+    """Search, or read a page, as a step of a run: it is not done again once it is committed."""
 
-    def call() -> SearchResult:
-        found = find_sources(deps, query, limits, question=run.state.question, words=words)
-        return msgspec.structs.replace(found, strategy=strategy)
+    def made(_key: str) -> tuple[Any, Amount]:
+        return msgspec.to_builtins(search()), NOTHING
 
-    return _step(run, name, f"{name}-{key}", call)
+    return msgspec.convert(run.step(name, f"{name}-{key}", made, at_most=NOTHING), SearchResult)
 
 
 def read_pages(
@@ -118,19 +108,12 @@ def read_pages(
         source, query = snippet
         if source.start is not None or not source.location.startswith(_WEB):
             return snippet  # a passage of a file
-        key = f"{PAGE}-{run.state.iteration + 1}-{place}"
-        page = _step(run, PAGE, key, lambda: _read_page(reader, source, query, limits))
+        key = f"{run.state.iteration + 1}-{place}"
+        page = search_step(run, PAGE, key, lambda: _read_page(reader, source, query, limits))
         return next(iter(page.sources), source), query
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
         return list(threads.map(read, range(len(snippets)), snippets))
-
-
-def _step(run: Run, name: str, key: str, call: Callable[[], SearchResult]) -> SearchResult:
-    def made(_key: str) -> tuple[Any, Amount]:
-        return msgspec.to_builtins(call()), NOTHING
-
-    return msgspec.convert(run.step(name, key, made, at_most=NOTHING), SearchResult)
 
 
 def _search_limits(run: Run) -> SearchLimits:
@@ -156,7 +139,9 @@ def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, .
     limits, number, first = _search_limits(run), run.state.iteration + 1, run.state.progress.queries
 
     def search(place: int, query: str) -> SearchResult:
-        return search_step(run, deps, SEARCH, f"{number}-{first + place}", query, limits, strategy=strategy)
+        question = run.state.question
+        find = partial(find_sources, deps, query, limits, question=question, strategy=strategy)
+        return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
         results = list(threads.map(search, range(len(queries)), queries))

@@ -126,6 +126,12 @@ def without(attempt: Attempt, unsupported: Collection[int]) -> Attempt:
     )
 
 
+def source_number(name: str) -> int | None:
+    """Read ``3`` or ``[3]``; anything else names no source."""
+    number = re.fullmatch(r"\[?([0-9]{1,6})\]?", name.strip())
+    return int(number[1]) if number else None
+
+
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the sentences of an answer without their citations, and the numbers that each cites."""
     for written in text.splitlines():
