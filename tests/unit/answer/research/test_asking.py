@@ -70,14 +70,6 @@ def test_a_wait_that_is_longer_than_the_time_left_is_not_waited(store: Store, se
     assert len(server.bodies) == 1
 
 
-def test_the_first_error_stands_whatever_follows_from_it(store: Store, server: ModelStandIn):
-    server.acts += [answers(503, {"error": "overloaded"}, retry_after="0"), answers(401, {"error": "no key"})]
-    run_id = run_of(store, 60)
-    with work_on(store, run_id) as run, pytest.raises(ModelError, match="answered 503: overloaded"):
-        plan(run, Ladder([stand_in_model(server.url)]))
-    assert ["401" in failed.error for failed in failures(store, run_id)] == [False, True]
-
-
 def test_no_call_starts_that_cannot_end_in_time(store: Store, server: ModelStandIn):
     paces = Paces()
     model = stand_in_model(server.url)

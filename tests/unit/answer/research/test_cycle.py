@@ -8,7 +8,6 @@ import pytest
 
 from coreloop.answer.research.answer import DEGRADED, AgentResponse, ending
 from coreloop.answer.research.earlier_researches import read_session
-from coreloop.answer.research.report import markdown_report
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import run_research
 from coreloop.answer.research.verify import NO_EVIDENCE
@@ -90,20 +89,6 @@ def test_a_simple_research_keeps_sources_for_its_second_iteration(tmp_path: Path
         sources = knowledge_of(read_session(deps.store, None)).sources
     assert (2, "docs/buttons.md") in [(read.iteration, read.source.location) for read in sources]
     assert response.iterations == 2
-
-
-def test_a_sentence_that_was_dropped_twice_is_listed_once(tmp_path: Path):
-    claim = "The moon is made of cheese."
-    with model_stand_in() as server, deps_in(project(tmp_path), url=server.url) as deps:
-        server.acts += [
-            streams(plan("Han river length")),
-            streams(reflection({"text": claim, "sources": ["[1]"]})),
-            streams(synthesis(f"{RIVER} [1] {claim} [1]")),
-        ]
-        run_research("How long is the Han river?", deps=deps, max_iters=1)
-        state = read_session(deps.store, None)
-    assert [dropped.sentence for dropped in knowledge_of(state).dropped] == [claim]
-    assert markdown_report(state).count("cheese") == 1
 
 
 def test_offline_an_exhaustive_research_asks_in_its_own_words_until_none_is_left(tmp_path: Path):

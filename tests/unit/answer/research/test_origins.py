@@ -4,7 +4,6 @@ import unicodedata
 
 import pytest
 
-from coreloop.answer.research.research_state import ReadSource
 from coreloop.answer.research.run_searches import is_copy, origin_of
 from researching import source
 from rows import each_row
@@ -28,16 +27,6 @@ TEXT = "The Han river is 494 kilometres long and flows through Seoul into the Ye
 )
 def test_a_site_is_one_origin_and_a_file_another(location: str, origin: str):
     assert origin_of(source("other words", location), []) == origin
-
-
-def test_a_syndicated_copy_has_the_origin_of_what_was_read_first():
-    first = ReadSource(1, source(TEXT, "https://agency.example/1"), "agency.example", "q", 1)
-    copy = source(f"SEOUL, 1 March - {TEXT} All rights reserved.", "https://paper.example/2")
-    assert origin_of(copy, [first]) == "agency.example"
-    own = source(
-        "It is 494 kilometres from its source to the sea, our reporter writes.", "https://other.example"
-    )
-    assert origin_of(own, [first]) == "other.example"
 
 
 REPORT = (
