@@ -215,7 +215,7 @@ def record(run_id: str | None, file: Path | None) -> Output:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["markdown", "html", "json", "events"]),
+    type=click.Choice(["markdown", "events"]),
     default="markdown",
     show_default=True,
     help="Of the report; events are the run's, as JSON lines for sanitize.",
@@ -227,9 +227,9 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 
     It contains questions: sanitize the events before you share them.
 
-    Example: runs report --format html --out report.html
+    Example: runs report --out report.md
     """
-    from coreloop.answer.research.report import REPORTS, write_report
+    from coreloop.answer.research.report import markdown_report, write_report
     from coreloop.runs.manage import export_run, read_run, write_export
 
     with project_store() as (workspace, store):
@@ -241,8 +241,8 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
             return _wrote(out)
         state = read_run(store, meant)
     if out is None:
-        return Output(REPORTS[form](state).rstrip("\n"))
-    write_report(state, form, out)
+        return Output(markdown_report(state).rstrip("\n"))
+    write_report(state, out)
     return _wrote(out)
 
 

@@ -92,10 +92,9 @@ def record_iteration(
     """
 
     def believed(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> list[Reported]:
-        agent_knowledge(state)  # of another run nothing is recorded
+        known = agent_knowledge(state)  # of another run nothing is recorded
         if state.drives_itself:
             _require_search(state, report)
-        known = agent_knowledge(state)
         known.sources = stored_sources(store, state)
         texts = {part: text for text, part in ids.items() if text != part}
         checking = _Checking(state, known, texts, rejections(state.question, *texts.values()))

@@ -1,11 +1,8 @@
-"""The report of a research as Markdown, HTML or JSON, also while it runs, or after a crash."""
+"""The report of a research as Markdown, also while it runs, or after a crash."""
 
-from collections.abc import Callable, Iterator, Mapping
-from html import escape
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
-
-import orjson
 
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
@@ -14,18 +11,11 @@ from coreloop.answer.research.research_state import Knowledge, ReadSource, knowl
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
 from coreloop.base.messages import in_language_of
-from coreloop.base.text import escape_markdown, printable
+from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
 
 _LAYERS: Final = {"a": "path a", "b": "path b", "c": "path c", "cross_check": "cross-check"}
 _NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
-_PAGE: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>body{{max-width:46rem;margin:2rem auto;font:1rem/1.6 sans-serif}}li{{margin:.3rem 0}}</style></head>
-<body><h1>{title}</h1>
-{body}
-</body></html>
-"""
 
 
 def markdown_report(state: State) -> str:
@@ -36,48 +26,8 @@ def markdown_report(state: State) -> str:
     return "\n".join(lines)
 
 
-def html_report(state: State) -> str:
-    """Return the report as one HTML page without scripts or links to other pages."""
-    parts = [f"<p><em>{escape(_status(state))}</em></p>"]
-    for heading, entries in _sections(state):
-        items = "".join(f"<li>{escape(printable(entry))}</li>" for entry in entries)
-        parts.append(f"<h2>{escape(heading)}</h2><ul>{items}</ul>")
-    return _PAGE.format(title=escape(printable(state.question)), body="\n".join(parts))
-
-
-def json_report(state: State) -> str:
-    """Return the response, the findings and the hypotheses as JSON."""
-    knowledge = knowledge_of(state)
-    report = {
-        "question": state.question,
-        "status": state.status,
-        "stop_reason": state.stop_reason,
-        "response": respond(state),
-        "findings": knowledge.findings,
-        "hypotheses": knowledge.all_hypotheses,
-        "reflections": knowledge.thoughts,
-        "contradictions": knowledge.contradictions_found,
-        "sources": knowledge.sources,
-    }
-    return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
-
-
-REPORTS: Final[Mapping[str, Callable[[State], str]]] = {
-    "markdown": markdown_report,
-    "html": html_report,
-    "json": json_report,
-}
-
-
-def write_report(state: State, form: str, path: Path) -> None:
-    """Write a report to a new file of mode 0600.
-
-    Parameters
-    ----------
-    state : State
-        Of the research.
-    form : str
-        A key of `REPORTS`.
+def write_report(state: State, path: Path) -> None:
+    """Write the report to a new file of mode 0600.
 
     Raises
     ------
@@ -86,7 +36,7 @@ def write_report(state: State, form: str, path: Path) -> None:
     """
     if path.exists():
         raise UsageError(f"{path}: exists; name a new file")
-    write_private(path, REPORTS[form](state).encode("utf-8", "replace"))
+    write_private(path, markdown_report(state).encode("utf-8", "replace"))
 
 
 def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
