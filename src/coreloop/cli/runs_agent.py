@@ -156,7 +156,7 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
 
     Example: runs read notes/rivers.md --query "length of the Han"
     """
-    from coreloop.answer.agent.read import Excerpt, read_source
+    from coreloop.answer.agent.read import read_source
     from coreloop.answer.search.page.reader import PageReader
 
     text = None if text_file is None else _given(text_file)
@@ -168,7 +168,8 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
             root=workspace.root,
             pages=PageReader(workspace.pages_dir),
             text=None if text is None else text.decode("utf-8", "replace"),
-            wanted=Excerpt(query=query, start=start),
+            query=query,
+            start=start,
         )
         _used_up(workspace.root, text_file)
     return Output(source_facts(shown))

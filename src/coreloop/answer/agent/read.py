@@ -66,14 +66,6 @@ class Shown:
         return trust_in(self.read)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """Which part of a source to show: the passages nearest to a query, or those from a place on."""
-
-    query: str = ""
-    start: int = 0
-
-
 def read_source(
     store: Store,
     run_id: str,
@@ -82,7 +74,8 @@ def read_source(
     root: Path,
     pages: "PageReader",
     text: str | None = None,
-    wanted: Excerpt | None = None,
+    query: str = "",
+    start: int = 0,
     clock: Clock | None = None,
 ) -> Shown:
     """Read a source, store it with its number, and return a part of it.
@@ -99,8 +92,10 @@ def read_source(
         Reads addresses.
     text : str or None
         What the agent's own tools found there; counts only where coreloop cannot read the place itself.
-    wanted : Excerpt or None
-        None for the beginning.
+    query : str
+        Show the passages nearest to it; "" for those in their order.
+    start : int
+        Show the text from a place on.
     clock : Clock or None
         None for the machine's.
 
@@ -115,7 +110,7 @@ def read_source(
     state = load_run(store, run_id)[0].state
     head = agent_knowledge(state).head  # of another run nothing is stored
     if place.isdecimal():
-        return _shown(_stored(store, state, int(place)), "", wanted or Excerpt())
+        return _shown(_stored(store, state, int(place)), "", query, start)
     require_going(state)
     if place.startswith(_WEB):
         answer = pages.read(place, SearchLimits())
@@ -128,7 +123,7 @@ def read_source(
             f"{place}: {note}; nothing was stored. If your own tools can read it, give their text by --text"
         )
     source = found or _source(place, "web" if place.startswith(_WEB) else "text", clean_text(text or ""), now)
-    return _shown(_keep(store, run_id, source, now), note, wanted or Excerpt())
+    return _shown(_keep(store, run_id, source, now), note, query, start)
 
 
 def _file(place: str, head: str, *, root: Path, now: datetime) -> tuple[Source | None, str]:
@@ -220,10 +215,10 @@ def _stored(store: Store, state: State, number: int) -> ReadSource:
     return sources[number - 1]
 
 
-def _shown(read: ReadSource, note: str, wanted: Excerpt) -> Shown:
-    parts = [part for part in passages_of(read.source.text) if part.end > wanted.start]
-    if wanted.query:
-        asked = term_set(wanted.query)
+def _shown(read: ReadSource, note: str, query: str, start: int) -> Shown:
+    parts = [part for part in passages_of(read.source.text) if part.end > start]
+    if query:
+        asked = term_set(query)
         nearest = _first(sorted(parts, key=lambda part: -len(asked & term_set(part.text))))
         passages = tuple(sorted(nearest, key=lambda part: part.start))
         return Shown(read=read, note=note, passages=passages, following=None)

@@ -1,7 +1,6 @@
 """Attempts at an answer: passages that say it, or what a model wrote and its sources support."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +13,9 @@ from coreloop.answer.repair.rounds import asks_again
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from
 from coreloop.answer.research.asking import UNUSABLE, ask
-from coreloop.answer.research.best_passages import SHOWN, numbered, quoted
-from coreloop.answer.research.findings import Contradiction
+from coreloop.answer.research.best_passages import SHOWN, Grounds, numbered, quoted
 from coreloop.answer.research.memory import Memory, material_of, notes_of, numbered_source, view
-from coreloop.answer.research.research_state import Attempt, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import Attempt, knowledge_of
 from coreloop.answer.research.verify import UNCITED, check_answer, without
 from coreloop.answer.retrieve import SearchResult
 from coreloop.base.errors import BudgetError, ModelError
@@ -25,53 +23,6 @@ from coreloop.runs.active_run import Run
 
 _MAX_REASONS: Final = 3
 """Failed searches that an answer names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grounds:
-    """What an answer may be made of: numbered sources, what persons rejected, and known contradictions."""
-
-    question: str
-    sources: Sequence[ReadSource]
-    rejected: Rejected
-    known: Sequence[Contradiction] = ()
-    index: Path | None = None
-
-    def quoted(self, attempt: Attempt, *, most: int = SHOWN) -> Attempt:
-        """Answer without a model."""
-        return quoted(
-            attempt,
-            self.question,
-            self.sources,
-            self.rejected,
-            most=most,
-            known=self.known,
-            index=self.index,
-        )
-
-    def checked(self, attempt: Attempt, reply: LlmResponse | SynthesisResponse, *, is_last: bool) -> Attempt:
-        """Keep the sentences of a model's answer that its sources support.
-
-        A sentence that names no source is checked against those of the reply's citations, or against all if
-        nobody will be asked again.
-        """
-        cited = [int(citation.id.strip("[]")) for citation in reply.citations]
-        named = cited or (range(1, len(self.sources) + 1) if is_last else ())
-        return check_answer(
-            attempt,
-            reply.answer,
-            self.sources,
-            named=named,
-            question=self.question,
-            rejected=self.rejected,
-        )
-
-    def beside(self, attempt: Attempt) -> Attempt:
-        """Put what the best passages say differently beside the sentences of a model."""
-        pairs = replace(self, index=None).quoted(attempt).differing
-        cited = [*attempt.cited, *(self.sources[number - 1] for pair in pairs for number in pair.sources)]
-        once = {read.number: read for read in cited}
-        return replace(attempt, cited=tuple(once.values()), differing=pairs)
 
 
 def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, Reason | None]:
@@ -90,7 +41,7 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
     missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
     if ladder.name == OFFLINE:
         grounds = Grounds(question, numbered(found.sources), rejected, index=_index(deps))
-        attempt = grounds.quoted(attempt, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
+        attempt = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
         return attempt, None if attempt.sentences else missed
     left = [source for source in found.sources if source.hash not in rejected.passages]
     grounds = Grounds(question, numbered(left), rejected, index=_index(deps))
@@ -101,14 +52,14 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        return _unusable(grounds.quoted(attempt), error), "contract_invalid"
+        return _unusable(quoted(attempt, grounds), error), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
     if not reply.answer.strip() or (not reply.confidence and not reply.citations):
         return attempt, missed
-    checked = grounds.checked(attempt, reply, is_last=not asks_again(run, deps, "citation_missing"))
+    checked = _checked(attempt, reply, grounds, is_last=not asks_again(run, deps, "citation_missing"))
     if fault := fault_of(checked):
         return replace(attempt, dropped=checked.dropped), fault
-    return grounds.beside(checked), None
+    return _beside(checked, grounds), None
 
 
 def final_attempt(run: Run, deps: Deps) -> Attempt:
@@ -130,7 +81,7 @@ def final_attempt(run: Run, deps: Deps) -> Attempt:
         attempt = _synthesised(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
         return _unusable(_found(run, grounds, attempt), error)
-    return grounds.beside(attempt) if attempt.sentences else answer_from(run.state, attempt)
+    return _beside(attempt, grounds) if attempt.sentences else answer_from(run.state, attempt)
 
 
 def _synthesised(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attempt:
@@ -138,7 +89,7 @@ def _synthesised(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> At
     knowledge, memory = knowledge_of(run.state), view(run, is_answer=True)
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     reply = ask(run, deps.ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
-    attempt = grounds.checked(attempt, reply, is_last=True)
+    attempt = _checked(attempt, reply, grounds, is_last=True)
     if not (knowledge.request.second_check and attempt.sentences):
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
@@ -149,7 +100,7 @@ def _synthesised(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> At
 
 def _found(run: Run, grounds: Grounds, attempt: Attempt) -> Attempt:
     """Answer by passages of what was read; if none says it, by the findings, which sources say in parts."""
-    attempt = grounds.quoted(attempt)
+    attempt = quoted(attempt, grounds)
     if attempt.sentences or grounds.rejected:
         return attempt
     found = answer_from(run.state, attempt)
@@ -168,6 +119,26 @@ def _index(deps: Deps) -> Path | None:
 def _unusable(attempt: Attempt, error: Exception) -> Attempt:
     """Show what was found without a model in place of an answer that it could not give."""
     return replace(attempt, sentences=(), quoted=attempt.sentences, failure=str(error))
+
+
+def _checked(
+    attempt: Attempt, reply: LlmResponse | SynthesisResponse, grounds: Grounds, *, is_last: bool
+) -> Attempt:
+    """Keep the sentences of a model's answer that its sources support.
+
+    A sentence that names no source is checked against those of the reply's citations, or against all if
+    nobody will be asked again.
+    """
+    cited = [int(citation.id.strip("[]")) for citation in reply.citations]
+    every = range(1, len(grounds.sources) + 1)
+    return check_answer(attempt, reply.answer, grounds, named=cited or (every if is_last else ()))
+
+
+def _beside(attempt: Attempt, grounds: Grounds) -> Attempt:
+    """Put what the best passages say differently beside the sentences of a model."""
+    pairs = quoted(attempt, replace(grounds, index=None)).differing
+    cited = [*attempt.cited, *(grounds.sources[number - 1] for pair in pairs for number in pair.sources)]
+    return replace(attempt, cited=tuple({read.number: read for read in cited}.values()), differing=pairs)
 
 
 def fault_of(attempt: Attempt) -> Reason | None:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from coreloop.answer.models.question_parts import question_parts
-from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.repair.tables import NOTHING, Rejected
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText
 from coreloop.answer.research.research_state import Attempt, MarkedPassage, ReadSource, Verdict
@@ -27,37 +27,36 @@ def numbered(sources: Iterable[Source]) -> list[ReadSource]:
     return [ReadSource(number, source, "", "", 1) for number, source in enumerate(sources, 1)]
 
 
-def quoted(
-    attempt: Attempt,
-    question: str,
-    sources: Sequence[ReadSource],
-    rejected: Rejected,
-    *,
-    most: int = SHOWN,
-    known: Collection[Contradiction] = (),
-    index: Path | None = None,
-) -> Attempt:
-    """Answer without a model: by the passages that say it, or the closest ones.
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer may be made of.
 
-    Parameters
+    Attributes
     ----------
-    attempt : Attempt
-        What is known of it.
     question : str
         Text of a user.
     sources : sequence of ReadSource
         Best first; their numbers begin at 1.
     rejected : Rejected
-        What is never marked, nor shown first.
-    most : int
-        Passages to show.
+        What is never marked, shown first or kept of a model's answer.
     known : collection of Contradiction
         Those that were found before.
     index : Path or None
         Says how rare words are; None for how rare they are in the sources.
     """
+
+    question: str
+    sources: Sequence[ReadSource]
+    rejected: Rejected = NOTHING
+    known: Collection[Contradiction] = ()
+    index: Path | None = None
+
+
+def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
+    """Answer without a model: by the passages that say it, or the closest ones; shows ``most`` of them."""
+    sources, rejected = grounds.sources, grounds.rejected
     texts = [read.source for read in sources]
-    counts = word_counts(index, question) if index else None
+    counts = word_counts(grounds.index, grounds.question) if grounds.index else None
 
     def may_mark(number: int, text: str) -> bool:
         return not rejected or not is_rejected(text, texts[number - 1], rejected)
@@ -67,7 +66,7 @@ def quoted(
     said: list[SourcedText] = []
     pairs: list[Contradiction] = []
     order: list[Hit] = []
-    for part in question_parts(question):
+    for part in question_parts(grounds.question):
         hits = _once(rank(part, texts, counts=counts, may_mark=may_mark), texts)
         own = verdict(part, hits)
         if rejected and (not hits or hits[0].near < _ALL):
@@ -84,7 +83,7 @@ def quoted(
     numbers = [text.sources[0] for text in said] + [number for pair in pairs for number in _newer_first(pair)]
     numbers += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
     shown = _places_once(numbers, texts)[:most]
-    differing = tuple({pair.texts: pair for pair in (*known, *pairs)}.values())
+    differing = tuple({pair.texts: pair for pair in (*grounds.known, *pairs)}.values())
     cited = dict.fromkeys([*numbers[: len(said)], *shown, *(n for pair in differing for n in pair.sources)])
     return replace(
         attempt,

@@ -13,6 +13,7 @@ from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.believe import Change, add_findings, noted, weigh
+from coreloop.answer.research.best_passages import Grounds
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
 from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
@@ -107,11 +108,11 @@ def _record(run: Run, changes: Iterable[Change]) -> None:
 def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejected) -> Iterable[Change]:
     """Yield the findings that their sources support, and which others were dropped."""
     knowledge = knowledge_of(state)
-    found: list[Finding] = []
+    grounds, found = Grounds("", knowledge.sources, rejected), list[Finding]()
     for one in reported[:_MAX_FINDINGS]:
         claim = without_citations(one.text)
         numbers = [number for name in one.sources if (number := source_number(name)) is not None]
-        sources, reason = supporting(claim, numbers, knowledge.sources, rejected=rejected)
+        sources, reason = supporting(claim, numbers, grounds)
         if sources:
             found.append(_finding(claim, tuple(sources), one, state, knowledge))
         else:

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Final
 
 from coreloop.answer.models.offline import without_notice
-from coreloop.answer.repair.tables import NOTHING, Rejected
-from coreloop.answer.research.best_passages import is_rejected
+from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.research.best_passages import Grounds, is_rejected
 from coreloop.answer.research.findings import citation_marks
 from coreloop.answer.research.research_state import Attempt, Dropped, ReadSource
 from coreloop.answer.text.claims import holds, lack
@@ -35,15 +35,7 @@ _MARKED: Final = re.compile("\ue000(\\d+)\ue001")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
-def check_answer(
-    attempt: Attempt,
-    text: str,
-    sources: Sequence[ReadSource],
-    *,
-    named: Sequence[int] = (),
-    question: str = "",
-    rejected: Rejected = NOTHING,
-) -> Attempt:
+def check_answer(attempt: Attempt, text: str, grounds: Grounds, *, named: Sequence[int] = ()) -> Attempt:
     """Keep the sentences of an answer that a source supports, each with the number of that source.
 
     Parameters
@@ -52,19 +44,15 @@ def check_answer(
         Gets the sentences, and what was dropped.
     text : str
         Of a model: untrusted.
-    sources : sequence of ReadSource
-        In the order of their numbers, from 1.
+    grounds : Grounds
+        What it may be made of; a sentence too short to say what it is about is read with the question.
     named : sequence of int
         The sources of sentences that cite none themselves.
-    question : str
-        Read with a sentence that is too short to say what it is about.
-    rejected : Rejected
-        What is never kept.
     """
     kept: dict[str, Sequence[int]] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in islice(_claims(without_notice(text), sources), _MAX_SENTENCES):
-        cited, reason = supporting(claim, numbers or named, sources, question=question, rejected=rejected)
+    for claim, numbers in islice(_claims(without_notice(text), grounds.sources), _MAX_SENTENCES):
+        cited, reason = supporting(claim, numbers or named, grounds)
         cited = cited if numbers else cited[:_MAX_COMPUTED]
         if cited:
             kept[f"{claim} {citation_marks(cited)}"] = cited
@@ -75,30 +63,24 @@ def check_answer(
         attempt,
         verdict="says so" if kept else "nothing said so",
         sentences=tuple(kept),
-        cited=tuple(sources[number - 1] for number in numbers),
+        cited=tuple(grounds.sources[number - 1] for number in numbers),
         dropped=tuple(dropped),
     )
 
 
-def supporting(
-    claim: str,
-    numbers: Sequence[int],
-    sources: Sequence[ReadSource],
-    *,
-    question: str = "",
-    rejected: Rejected = NOTHING,
-) -> tuple[Sequence[int], str]:
+def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Sequence[int], str]:
     """Return the cited sources that say a sentence, each alone or else together, or why they do not.
 
     The question's words are no evidence: a short sentence, which is read with them, must bring half of its
     own.
     """
+    question, sources = grounds.question, grounds.sources
     if not numbers:
         return (), UNCITED
     cited = [sources[number - 1] for number in numbers[:_MAX_CITED] if 0 < number <= len(sources)]
     if not cited:
         return (), f"cites {', '.join(map('[{}]'.format, numbers[:_MAX_CITED]))}, which does not exist"
-    left = [read for read in cited if not _is_rejected(read, claim, rejected)]
+    left = [read for read in cited if not _is_rejected(read, claim, grounds.rejected)]
     if not left:
         return (), REJECTED
     if question and len(keys(claim)) <= _SHORT:

@@ -5,9 +5,8 @@ from datetime import date
 
 import pytest
 
-from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import contradiction_line
-from coreloop.answer.research.best_passages import numbered, quoted
+from coreloop.answer.research.best_passages import Grounds, numbered, quoted
 from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.search.source import Source
 from researching import MOMENT
@@ -22,7 +21,7 @@ def source(text: str, title: str = "Page", published: date | None = None, kind: 
 
 def ask(question: str, *sources: Source) -> tuple[Attempt, list[str]]:
     """The answer, and the sentences that it marks."""
-    found = quoted(Attempt(number=1, model=""), question, numbered(sources), Rejected())
+    found = quoted(Attempt(number=1, model=""), Grounds(question, numbered(sources)))
     shown = [one for one in found.passages if one.end > one.start]
     return found, [sources[one.number - 1].text[one.start : one.end] for one in shown]
 

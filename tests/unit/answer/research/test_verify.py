@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounded import bounded
+from coreloop.answer.research.best_passages import Grounds
 from coreloop.answer.research.research_state import Attempt, ReadSource
 from coreloop.answer.research.verify import check_answer, cited_sentences
 from researching import source
@@ -18,7 +19,7 @@ KNOWN = [ReadSource(n, source(text), "one.example", "q", 1) for n, text in enume
 
 
 def checked_answer(text: str) -> Attempt:
-    return check_answer(Attempt(number=1, model="m"), text, KNOWN)
+    return check_answer(Attempt(number=1, model="m"), text, Grounds("", KNOWN))
 
 
 @each_row(
