@@ -1,8 +1,7 @@
 """What an agent means to search for: candidates in, what to execute out, repeated ones named."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -41,11 +40,6 @@ class ProposedQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ren
     strategy: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=20)] = ()
     part: str = ""
     against: str = ""
-
-    @property
-    def labels(self) -> frozenset[str]:
-        """The labels of its strategy, its intent included."""
-        return frozenset({self.intent, *self.strategy})
 
 
 class AgentPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,19 +100,29 @@ def plan_iteration(
         folding, newest = load_run(store, run_id)
         state = folding.state
         require_going(state)
-        _require_fit(state, plan)
-        duplicates = _duplicates(state, plan)
-        fresh = [one for one in plan.candidates if one.query not in duplicates]
+        queries = [
+            PlanQuery(one.query, one.intent, "", state.iteration + 1, one.strategy, one.part, one.against)
+            for one in plan.candidates
+        ]
+        _require_fit(state, plan, queries)
+        duplicates = _duplicates(state, queries)
+        fresh = [one for one in queries if one.query not in duplicates]
         chosen = tuple(_choose(state, fresh))
-        events = _events(state, plan, chosen, duplicates, now)
+        data = {"sub_questions": list(plan.sub_questions), "queries": msgspec.to_builtins(chosen)}
+        events: list[Reported] = [
+            *added_parts(state, plan.sub_questions, now),
+            happened.Noted(at=now, name=PLANNED, data=data),
+        ]
+        if not chosen:  # only then are repeated queries drift
+            dropped = duplicates.items()
+            events += [happened.QueryDropped(at=now, query=one, similar=other) for one, other in dropped]
         for event in events:
             folding.add(event)
         if not chosen and (turn := check_drift(folding.state)):
             events.append(happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after))
             folding.add(events[-1])
         if not store.append(run_id, [happened.Recorded(at=now, events=tuple(events))], after=newest):
-            taken = {query.query for query in chosen}
-            left = tuple(one.query for one in fresh if one.query not in taken)
+            left = tuple(one.query for one in fresh if one not in chosen)
             return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates, left_out=left)
 
 
@@ -167,9 +171,8 @@ def _labels(order: Turn | Turned | None) -> tuple[frozenset[str], frozenset[str]
     return before - after, after - before
 
 
-def _require_fit(state: State, plan: AgentPlan) -> None:
-    agent_knowledge(state)  # another run has no plan of an agent
-    known = knowledge_of(state)
+def _require_fit(state: State, plan: AgentPlan, queries: Sequence[PlanQuery]) -> None:
+    known, order = agent_knowledge(state), order_of(state)
     n_parts = len({*(part.text for part in state.sub_questions), *plan.sub_questions})
     if n_parts < LEAST_PARTS:
         raise wrong_field(
@@ -177,93 +180,68 @@ def _require_fit(state: State, plan: AgentPlan) -> None:
             f"a plan has at least {LEAST_PARTS} sub-questions, the run would have {n_parts}; "
             "split the question further",
         )
-    parts = {f"q{number}" for number in range(1, n_parts + 1)}
-    hypotheses = {one.id for one in known.all_hypotheses}
-    for place, one in enumerate(plan.candidates):
+    parts = [f"q{number}" for number in range(1, n_parts + 1)]
+    hypotheses = sorted(one.id for one in known.all_hypotheses)
+    for place, one in enumerate(queries):
         _require_known(f"$.candidates[{place}].for", "sub-question", one.part, parts)
         _require_known(f"$.candidates[{place}].against", "hypothesis", one.against, hypotheses)
-    order = order_of(state)
-    require_order(order, "$.candidates", [(one.query, one.labels) for one in plan.candidates])
-    if len(plan.candidates) < LEAST_CANDIDATES:
-        number = len(plan.candidates)
-        raise wrong_field("$.candidates", f"{number} of at least {LEAST_CANDIDATES}; think of more")
+    require_order(order, "$.candidates", [(one.query, one.labels) for one in queries])
+    if len(queries) < LEAST_CANDIDATES:
+        raise wrong_field("$.candidates", f"{len(queries)} of at least {LEAST_CANDIDATES}; think of more")
     for group, intents in _GROUPS.items():
-        number = sum(one.intent in intents for one in plan.candidates)
+        number = sum(one.intent in intents for one in queries)
         if number < _LEAST_OF_INTENT and not intents & _labels(order)[0]:
             message = f"{number} of at least {_LEAST_OF_INTENT} with the intent {group}; add some"
             raise wrong_field("$.candidates", message)
-    attacked = {one.against for one in plan.candidates if one.intent == COUNTER_EVIDENCE}
-    if known.focus and known.focus[0].id not in attacked:
+    leading = known.focus[0].id if known.focus else ""
+    if leading and not _attacks(queries, leading):
         raise wrong_field(
             "$.candidates",
-            f'none could refute the leading hypothesis; add "against": "{known.focus[0].id}" to one '
+            f'none could refute the leading hypothesis; add "against": "{leading}" to one '
             f"with the intent {COUNTER_EVIDENCE}",
         )
 
 
-def _require_known(path: str, what: str, name: str, known: Iterable[str]) -> None:
+def _require_known(path: str, what: str, name: str, known: Sequence[str]) -> None:
     if name and name not in known:
-        names = ", ".join(sorted(known)) or "none yet"
+        names = ", ".join(known) or "none yet"
         raise wrong_field(path, f"no {what} {name[:80]}; the run has {names}")
 
 
-def _duplicates(state: State, plan: AgentPlan) -> dict[str, str]:
+def _attacks(queries: Sequence[PlanQuery], hypothesis: str) -> list[PlanQuery]:
+    return [one for one in queries if one.against == hypothesis and one.intent == COUNTER_EVIDENCE]
+
+
+def _duplicates(state: State, queries: Sequence[PlanQuery]) -> dict[str, str]:
     history = QueryHistory(state.search_history)
-    asked = {one.query: history.is_duplicate_query(one.query) for one in plan.candidates}
+    asked = {one.query: history.is_duplicate_query(one.query) for one in queries}
     return {query: similar or "" for query, (is_duplicate, similar) in asked.items() if is_duplicate}
 
 
-def _choose(state: State, fresh: Sequence[ProposedQuery]) -> list[PlanQuery]:
+def _choose(state: State, fresh: Sequence[PlanQuery]) -> list[PlanQuery]:
     """Three to five, unlike earlier searches and each other: those of an ordered strategy, if there are any.
 
     One is for the sub-question that is to be answered next, and one could refute the leading hypothesis.
     """
     new = _labels(order_of(state))[1]
     ordered = [one for one in fresh if one.labels & new or one.intent == COUNTER_EVIDENCE]
-    mine = ordered if any(one.labels & new for one in ordered) else fresh
-    queries = [_query(one, state.iteration + 1) for one in mine]
+    queries = ordered if any(one.labels & new for one in ordered) else fresh
     kept = converge(queries, [search.query for search in state.search_history])
     if len(kept) < _LEAST_EXECUTED:  # also those of another year or site alone
         more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
         kept = [*kept, *(query for query in more if query not in kept)][:MAX_CONVERGED]
-    every = [_query(one, state.iteration + 1) for one in fresh]
     asked = next((part.id for part in state.sub_questions if part.is_open), None)
-    leading = next((one.id for one in knowledge_of(state).focus), None)
-    kept = _with_one(kept, [query for query in every if query.part == asked])
-    attacks = [one for one in every if one.against == leading and one.intent == COUNTER_EVIDENCE]
-    return _with_one(kept, attacks)
-
-
-def _query(one: ProposedQuery, iteration: int) -> PlanQuery:
-    return PlanQuery(one.query, one.intent, "", iteration, one.strategy, one.part, one.against)
+    leading = next((one.id for one in knowledge_of(state).focus), "")
+    kept = _with_one(kept, [one for one in fresh if one.part == asked])
+    return _with_one(kept, _attacks(fresh, leading) if leading else [])
 
 
 def _with_one(kept: list[PlanQuery], wanted: Sequence[PlanQuery]) -> list[PlanQuery]:
     """Add the first of the wanted queries unless there is one; it takes the place of one like it."""
     if not wanted or any(query in wanted for query in kept):
         return kept
-    own = wanted[0]
     if len(kept) >= MAX_CONVERGED:
-        alike = [one for one in kept if one.intent == own.intent]
-        least = alike or [one for one in kept if one.intent != COUNTER_EVIDENCE]
-        kept = [one for one in kept if one is not least[-1]]
-    return [*kept, own]
-
-
-def _events(
-    state: State,
-    plan: AgentPlan,
-    chosen: Sequence[PlanQuery],
-    duplicates: dict[str, str],
-    now: datetime,
-) -> list[Reported]:
-    """The plan's events; repeated queries are drift only if nothing else is left to search for."""
-    data = {"sub_questions": list(plan.sub_questions), "queries": msgspec.to_builtins(chosen)}
-    events: list[Reported] = [
-        *added_parts(state, plan.sub_questions, now),
-        happened.Noted(at=now, name=PLANNED, data=data),
-    ]
-    if not chosen:
-        dropped = duplicates.items()
-        events += [happened.QueryDropped(at=now, query=query, similar=similar) for query, similar in dropped]
-    return events
+        alike = [one for one in kept if one.intent == wanted[0].intent]
+        least = (alike or [one for one in kept if one.intent != COUNTER_EVIDENCE] or kept)[-1]
+        kept = [one for one in kept if one is not least]
+    return [*kept, wanted[0]]

@@ -1,6 +1,5 @@
 """What an ended run leaves behind: a record for the slow loop, and of `ask` its row and its gap."""
 
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from coreloop.observe.collector import OwnCollector
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
 
 
 def keep_ended(deps: Deps, state: State, *, is_late: bool = False) -> None:
@@ -57,9 +55,12 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
     )
     knowledge = knowledge_of(state)
     for attempt in knowledge.attempts:
-        audit.observe_tool_call(**_attempt(state, knowledge, attempt))
-    for result in _steps(deps.store, state.run_id):
-        audit.observe_tool_call(**_step(result))
+        call, error = attempt_call(state, attempt), None if attempt.sentences else _cause(knowledge, attempt)
+        located = [{"location": read.source.location} for read in attempt.cited]
+        audit.observe_tool_call(call.name, call.args, error=error, result=located)
+    for _seq, event in deps.store.read(state.run_id):
+        if isinstance(event, StepCommitted) and event.name in {SEARCH, PAGE}:
+            _observe(audit, msgspec.convert(event.result, SearchResult))
     audit.flush(
         chunk_len=len(answer.final_answer) if answer.supported else 0,
         rounds=len(knowledge.attempts) or state.iteration,
@@ -72,41 +73,25 @@ def _data_dir(deps: Deps) -> Path:
     return deps.workspace.root / deps.workspace.settings.data_dir
 
 
-def _attempt(state: State, knowledge: Knowledge, attempt: Attempt) -> Mapping[str, Any]:
-    """Return an attempt as a call; a failed one has its cause, and what the repair after it did."""
-    call, error = attempt_call(state, attempt), None
-    if not attempt.sentences:
-        reasons = [signal.reason for signal in knowledge.signals if signal.source == "critic"]
-        reason = reasons[attempt.number - 1] if attempt.number <= len(reasons) else "failed"
-        done = [
-            line for repair in knowledge.repairs if repair.attempt == attempt.number for line in repair.jobs
-        ]
-        error = f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
-    located = [{"location": read.source.location} for read in attempt.cited]
-    return {"name": call.name, "args": call.args, "error": error, "result": located}
+def _cause(knowledge: Knowledge, attempt: Attempt) -> str:
+    """Say why an attempt failed, and what the repair after it did."""
+    reasons = [signal.reason for signal in knowledge.signals if signal.source == "critic"]
+    reason = reasons[attempt.number - 1] if attempt.number <= len(reasons) else "failed"
+    done = [line for repair in knowledge.repairs if repair.attempt == attempt.number for line in repair.jobs]
+    return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
 
 
-def _steps(store: Store, run_id: str) -> Iterator[SearchResult]:
-    """Yield the searches and the pages of a research, from its committed steps."""
-    for _seq, event in store.read(run_id):
-        if isinstance(event, StepCommitted) and event.name in {SEARCH, PAGE}:
-            yield msgspec.convert(event.result, SearchResult)
-
-
-def _step(result: SearchResult) -> Mapping[str, Any]:
+def _observe(audit: OwnCollector, result: SearchResult) -> None:
+    """Add a search, or a page of a research."""
     error = None if result.outcome in {"found", "empty"} else f"{result.outcome}: {result.reason}"
-    about: dict[str, Any]
-    if result.provider == PAGE:
-        title = "".join(source.title for source in result.sources)
-        about = {"name": PAGE, "args": {"url": result.query}, "result": {"title": title}}
-    else:
+    name, args = PAGE, {"url": result.query}
+    found: Any = {"title": "".join(source.title for source in result.sources)}
+    if result.provider != PAGE:
+        name = result.provider if result.provider == "index" else SEARCH
         strategy = "+".join(result.strategy)
-        about = {
-            "name": result.provider if result.provider == "index" else SEARCH,
-            "args": {"query": result.query, "provider": result.provider, "strategy": strategy},
-            "result": [{"location": source.location, "title": source.title} for source in result.sources],
-        }
-    return {**about, "error": error, "duration_ms": result.elapsed_ms}
+        args = {"query": result.query, "provider": result.provider, "strategy": strategy}
+        found = [{"location": source.location, "title": source.title} for source in result.sources]
+    audit.observe_tool_call(name, args, error=error, duration_ms=result.elapsed_ms, result=found)
 
 
 def _keep_gap(deps: Deps, state: State, answer: AgentResponse) -> None:

@@ -86,6 +86,11 @@ class PlanQuery:
     part: str = ""
     against: str = ""
 
+    @property
+    def labels(self) -> frozenset[str]:
+        """The labels of its strategy, its intent included."""
+        return frozenset({self.intent, *self.strategy})
+
 
 @dataclass(frozen=True, slots=True)
 class FailedQuery:
