@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from coreloop.answer.agent.agent_state import AgentKnowledge, fold, is_complete
-from coreloop.answer.research.research_files import committed, views
+from coreloop.answer.research.kind import committed, views
 from coreloop.runs.agent.agent_runs import KIND
 from coreloop.runs.driver.driven_run import DRIVEN, DrivenState
 from coreloop.runs.kinds import Kind, register_kind
