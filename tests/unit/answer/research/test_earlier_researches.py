@@ -1,6 +1,5 @@
 """Sessions: which research a name means, and what a person chooses to continue."""
 
-import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -46,18 +45,6 @@ def test_the_same_question_is_exact_a_near_one_similar_and_others_are_left_out(t
 
 def begin_in(deps: Deps, question: str) -> Callable[[], str]:
     return partial(begin_research, question, Request(), deps)
-
-
-@pytest.mark.parametrize(("said", "continues"), [("1\n", True), ("new\n", False), ("7\n1\n", True)])
-def test_on_a_terminal_a_person_chooses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, continues: bool
-):
-    with deps_in(project(tmp_path)) as deps:
-        run_id = begin_research(ASKED[0], Request(), deps)
-        monkeypatch.setattr("sys.stdin", io.StringIO(said))
-        chosen = choose_session(deps, ASKED[0], None, begin=begin_in(deps, ASKED[0]), is_asked=True)
-        assert len(deps.store.runs(limit=9)) == (1 if continues else 2)
-    assert (chosen == run_id) == continues
 
 
 def test_nobody_is_asked_without_a_terminal_or_about_what_is_over(tmp_path: Path):

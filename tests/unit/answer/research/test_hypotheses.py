@@ -13,19 +13,12 @@ from coreloop.answer.research.hypotheses import (
     ranked,
     with_evidence,
 )
-from rows import each_row
 
 NEW = Hypothesis(id="h1", statement="s", last_updated_iteration=1)
 
 
 def weight(summary: str, iteration: int = 1) -> Weight:
     return Weight(source="docs/a.md", summary=summary, confidence=0.6, iteration=iteration)
-
-
-@each_row("stance", ["supports", "contradicts", "neutral"])
-def test_evidence_counts_once_whatever_its_stance(stance: str):
-    known = with_evidence(NEW, weight("a", 1), "supports")
-    assert with_evidence(known, weight("a", 2), stance) == known
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["supports", "contradicts", "neutral"]))))

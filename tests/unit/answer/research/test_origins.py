@@ -47,8 +47,6 @@ EARNINGS = (
         pytest.param(f"[속보] 서울 경제 — {REPORT} 무단 전재 및 재배포 금지", id="another head and foot"),
         pytest.param(REPORT[: len(REPORT) // 2], id="cut to half"),
         pytest.param(REPORT.replace("기준 ", "기준").replace("지난해 같은", "지난해같은"), id="other spaces"),
-        pytest.param(REPORT.replace(".", " ...").replace("5%", "‘5’ %"), id="other punctuation"),
-        pytest.param(REPORT.replace("밝혔다", "발표했다").replace("회사는", "이 회사는"), id="other words"),
         pytest.param(unicodedata.normalize("NFD", REPORT), id="decomposed syllables"),
     ],
 )
@@ -62,11 +60,6 @@ def test_an_edited_copy_is_a_copy(copy: str):
     [
         pytest.param(
             NOTICE.format("한빛전자", 300, 7, 120), NOTICE.format("대한조선", 1450, 21, 88), id="one template"
-        ),
-        pytest.param(
-            EARNINGS.format("Acme", "3.2", 8, 410),
-            EARNINGS.format("Northwind", "1.7", 12, 95),
-            id="in English",
         ),
         pytest.param(
             REPORT,
