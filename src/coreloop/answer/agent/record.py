@@ -3,7 +3,7 @@
 What is believed are sentences of sources that coreloop read itself around the quote, never the agent's words.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -144,10 +144,15 @@ class _Checking:
     def changes(self, report: AgentReport, ids: Mapping[str, str]) -> Iterator[Change]:
         """Yield what follows from a report."""
         statements = [(statement, "") for statement in report.hypotheses]
-        self._require_hypotheses(report, statements)
+        hypotheses = with_new(self.known.all_hypotheses, statements, iteration=self.iteration)
+        known = [one.id for one in hypotheses]
         findings: list[Finding] = []
         evidence = []
         for place, learnt in enumerate(report.findings):
+            if learnt.hypothesis not in {None, *known}:
+                names = ", ".join(known) or "none yet; add it to hypotheses"
+                message = f"no hypothesis {str(learnt.hypothesis)[:80]}; the run has {names}"
+                raise wrong_field(f"$.findings[{place}].hypothesis", message)
             finding, doubts = self._judged(learnt, place, ids)
             if doubts:
                 doubt = Dropped(finding.text, "; ".join(doubts), learnt.places, self.iteration)
@@ -212,18 +217,6 @@ class _Checking:
             else:
                 numbers.append(number)
         return numbers, doubts
-
-    def _require_hypotheses(self, report: AgentReport, statements: Iterable[tuple[str, str]]) -> None:
-        """Refuse a hypothesis that neither the run nor the report itself has."""
-        known = with_new(self.known.all_hypotheses, statements, iteration=self.iteration)
-        ids = [one.id for one in known]
-        for place, learnt in enumerate(report.findings):
-            if learnt.hypothesis not in {None, *ids}:
-                names = ", ".join(ids) or "none yet; add it to hypotheses"
-                raise wrong_field(
-                    f"$.findings[{place}].hypothesis",
-                    f"no hypothesis {str(learnt.hypothesis)[:80]}; the run has {names}",
-                )
 
     def _thoughts(self, report: AgentReport) -> Iterator[Change]:
         said = {name: value for name, value in msgspec.to_builtins(report.reflection).items() if value}

@@ -193,9 +193,9 @@ def respond(state: State) -> AgentResponse:
     if knowledge.answer is not None:
         return replace(msgspec.convert(knowledge.answer, AgentResponse), usage=usage_of(state))
     response = build_response(state, answer_from(state, Attempt(number=0, model="")))
-    return (
-        response if response.supported else replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
-    )
+    if response.supported:
+        return response
+    return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
 
 
 def ending(state: State) -> str:

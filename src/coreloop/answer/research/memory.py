@@ -1,6 +1,6 @@
 """What a prompt shows of a research: the newest in full, older sources as a summary and a number."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -76,14 +76,16 @@ def view(run: Run, *, is_answer: bool = False) -> Memory:
     """Return what is in view of the next prompt, compacted if it must be; the run's events say so."""
     state, knowledge = run.state, knowledge_of(run.state)
     memory = remember(knowledge, iteration=state.iteration + 1)
-    left = _tokens_left(state, is_answer=is_answer)
-    reason = compaction_reason(memory, tokens_left=left, token_budget=state.limits.tokens)
+    budget, left, room = state.limits.tokens, None, MAX_VIEW_TOKENS
+    if budget is not None:
+        kept = 0 if is_answer else state.limits.kept.tokens
+        left = max(0, budget - (state.spent + state.reserved).tokens - kept)
+        # all but the rest of the call, or a third if more calls come
+        room = min(room, left - _CALL_TOKENS if is_answer else left // 3)
+    reason = compaction_reason(memory, tokens_left=left, token_budget=budget)
     if not reason and not is_answer:
         return memory
-    cited = [number for finding in knowledge.findings for number in finding.sources]
-    room = MAX_VIEW_TOKENS
-    if left is not None:  # all but the rest of the call, or a third if more calls come
-        room = min(room, left - _CALL_TOKENS if is_answer else left // 3)
+    cited = {number for finding in knowledge.findings for number in finding.sources}
     small = compacted(memory, keep=cited, max_tokens=room)
     if small.archived != memory.archived:
         compaction = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
@@ -103,14 +105,14 @@ def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: 
     return ""
 
 
-def compacted(memory: Memory, *, keep: Sequence[int] = (), max_tokens: int = MAX_VIEW_TOKENS) -> Memory:
+def compacted(memory: Memory, *, keep: Collection[int] = (), max_tokens: int = MAX_VIEW_TOKENS) -> Memory:
     """Replace texts by their findings and a handle until the view fits; the raw texts stay as they are.
 
     Parameters
     ----------
     memory : Memory
         Of `remember`.
-    keep : sequence of int
+    keep : collection of int
         Numbers of the sources that stay in full longest, for example those of findings.
     max_tokens : int
         Of the result, unless the summaries alone have more.
@@ -131,13 +133,6 @@ def _with_summary(memory: Memory, read: ReadSource) -> Memory:
     short = replace(read, source=replace(read.source, text=f"{summary} {handle}"))
     working = tuple(short if other.number == read.number else other for other in memory.working)
     return Memory(working, memory.semantic, (*memory.archived, read.number))
-
-
-def _tokens_left(state: State, *, is_answer: bool) -> int | None:
-    if state.limits.tokens is None:
-        return None
-    kept = 0 if is_answer else state.limits.kept.tokens
-    return max(0, state.limits.tokens - (state.spent + state.reserved).tokens - kept)
 
 
 def numbered_source(read: ReadSource) -> NumberedSource:
