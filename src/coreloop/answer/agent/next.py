@@ -8,6 +8,7 @@ from coreloop.answer.research.memory import SEMANTIC_FINDINGS
 from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
 from coreloop.answer.research.research_state import PlanQuery, knowledge_of
 from coreloop.base.messages import in_language_of
+from coreloop.base.validation import fields_of
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.clock import Clock
 from coreloop.runs.state import State
@@ -85,12 +86,7 @@ def _known(state: State) -> dict[str, Any]:
         "inactive_hypotheses": len(known.all_hypotheses) - len(known.focus),
         "contradictions": known.contradictions_found,
         "sources": [
-            {
-                "number": read.number,
-                "location": read.source.location,
-                "title": read.source.title,
-                "trust": trust_in(read),
-            }
+            {"number": read.number, **fields_of(read.source, "location", "title"), "trust": trust_in(read)}
             for read in known.sources[-_MAX_SOURCES:]
         ],
         "uncertainties": known.uncertainties,
@@ -104,9 +100,7 @@ def _known(state: State) -> dict[str, Any]:
 
 def _hypothesis(one: Hypothesis) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "statement": one.statement,
-        "confidence": one.confidence,
+        **fields_of(one, "id", "statement", "confidence"),
         "priority": one.priority_score,
         "for": len(one.supporting_evidence),
         "against": len(one.contradicting_evidence),
