@@ -23,7 +23,7 @@ from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.files import open_regular
 
 _PARTS: Final[Mapping[Kind, str]] = {"params": "parameter ", "returns": "returns", "fields": "field "}
-"""How the sentences of a symbol begin, see `coreloop.answer.search.extract.symbols`."""
+"""How the sentences of a symbol begin, see `coreloop.answer.search.extract.python`."""
 
 
 def question_key(question: str) -> str:

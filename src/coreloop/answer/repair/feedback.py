@@ -20,7 +20,7 @@ from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import ASK, Attempt, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
-from coreloop.answer.search.index.find_symbols import entry_named
+from coreloop.answer.search.index.search_index import entry_named
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable

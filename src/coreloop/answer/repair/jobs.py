@@ -28,8 +28,8 @@ from coreloop.answer.research.ended_run import keep_ended_late
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research
-from coreloop.answer.search.index.find_symbols import read_functions
 from coreloop.answer.search.index.run import Coverage, read_coverage
+from coreloop.answer.search.index.search_index import public_functions
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
@@ -185,12 +185,8 @@ def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str
 def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
     """Functions of files that are stale count as not good: what the index says of them may be wrong."""
     stale = {file.location for file in coverage.pending}
-    functions = [function for function in read_functions(deps.workspace.index_file) if function.is_public]
-    lacking = [
-        function.location
-        for function in functions
-        if not function.is_documented or function.location in stale
-    ]
+    functions = public_functions(deps.workspace.index_file)
+    lacking = [place for place, is_documented in functions if not is_documented or place in stale]
     return Snapshot(now.date(), "io", len(functions) - len(lacking), len(functions)), lacking
 
 

@@ -37,9 +37,9 @@ from coreloop.answer.repair.evidence import (
 from coreloop.answer.repair.store import RepairStore
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.index.find_symbols import find_fields
-from coreloop.answer.search.index.imports import read_imports
+from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.index.run import index_paths, read_coverage
+from coreloop.answer.search.index.search_index import find_fields
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import WorkspaceError

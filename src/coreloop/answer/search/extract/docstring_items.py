@@ -1,12 +1,12 @@
 """What a docstring says of parameters, return values and fields: numpydoc, Google style and ``:param x:``."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from coreloop.descriptions.sections import DocLine, DocstringSection, Layout, name_key, scan
+from coreloop.descriptions.sections import DocstringSection, Layout, name_key, scan
 
 Kind = Literal["parameter", "returns", "field"]
 MAX_DOCSTRING_CHARS: Final = 20_000
@@ -15,14 +15,14 @@ _SECTIONS: Final[dict[str, Kind]] = {
     **dict.fromkeys(map(name_key, ("Returns", "Yields")), "returns"),
     **dict.fromkeys(map(name_key, ("Attributes", "Fields")), "field"),
 }
-_GOOGLE: Final = re.compile(
-    r"(?P<names>\*{0,2}\w+(?:\s*+,\s*\*{0,2}\w+)*)\s*+(?:\((?P<type>[^)]*)\))?\s*:\s*(?P<text>.*)"
+# amount (float): In KRW; a, b : int; **extra
+_NAMED: Final = re.compile(
+    r"(?P<names>\*{0,2}\w+(?:\s*+,\s*\*{0,2}\w+)*)\s*+(?:\((?P<type>[^)]*)\)\s*+)?(?::(?P<rest>.*))?"
 )
-# name (int): text
+# :param int name: text
 _FIELD: Final = re.compile(
     r"[:@](?P<word>param|parameter|arg|returns?)\b(?P<name>[^:]{0,200}):\s*(?P<text>.*)"
 )
-# :param int name: text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,65 +35,42 @@ class Item:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What a docstring says: the paragraphs before its first section, and its items, in their order."""
-
-    paragraphs: tuple[str, ...] = ()
-    items: tuple[Item, ...] = ()
-
-
-def read_docstring(docstring: str) -> Described:
-    """Read a docstring; of one that is very long, its beginning."""
+def read_docstring(docstring: str) -> tuple[list[str], list[Item]]:
+    """Return the paragraphs before a docstring's first section, and its items; of a long one, its start."""
     layout = scan(docstring[:MAX_DOCSTRING_CHARS])
-    text = "\n".join(layout.preface())
-    paragraphs = tuple(" ".join(part.split()) for part in text.split("\n\n") if part.strip())
-    return Described(paragraphs, tuple(_read_items(layout)))
+    paragraphs = "\n".join(layout.preface()).split("\n\n")
+    return [" ".join(part.split()) for part in paragraphs if part.strip()], list(_read_items(layout))
 
 
 def _read_items(layout: Layout) -> Iterator[Item]:
     for section in layout.sections:
         if kind := _SECTIONS.get(section.key):
-            yield from _items(layout, section, kind)
+            for head, more in _heads(layout, section):
+                yield from _items(kind, head, more, is_google=section.style == "google")
     for line in layout.lines:
         if match := _FIELD.fullmatch(line.text.strip()):
-            words = match["name"].split() or [""]
-            is_return = match["word"].startswith("return")
-            yield Item(
-                "returns" if is_return else "parameter", words[-1], " ".join(words[:-1]), match["text"]
-            )
+            *types, name = match["name"].split() or [""]
+            kind = "returns" if match["word"].startswith("return") else "parameter"
+            yield Item(kind, name, " ".join(types), match["text"])
 
 
-def _items(layout: Layout, section: DocstringSection, kind: Kind) -> Iterator[Item]:
+def _heads(layout: Layout, section: DocstringSection) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a section that are not indented, with what stands indented below them."""
     lines = [line for line in layout.lines[section.body : section.end] if not line.blank]
     base = min((line.indent for line in lines), default=0)
     starts = [place for place, line in enumerate(lines) if line.indent == base]
     for start, end in pairwise([*starts, len(lines)]):
-        head, more = lines[start].text.strip(), _joined(lines[start + 1 : end])
-        if section.style == "google":
-            yield from _google(head, more, kind)
-        else:
-            yield from _numpydoc(head, more, kind)
+        yield lines[start].text.strip(), " ".join(line.text.strip() for line in lines[start + 1 : end])
 
 
-def _numpydoc(head: str, text: str, kind: Kind) -> Iterator[Item]:
-    names, colon, type_ = (part.strip() for part in head.partition(" : "))
+def _items(kind: Kind, head: str, more: str, *, is_google: bool) -> Iterator[Item]:
     if kind == "returns":
-        yield Item(kind, names if colon else "", type_ if colon else names, text)
-        return
-    for name in names.split(","):
-        yield Item(kind, name.strip(" *:"), type_, text)
-
-
-def _google(head: str, more: str, kind: Kind) -> Iterator[Item]:
-    match = _GOOGLE.fullmatch(head)
-    if kind == "returns":
-        type_, colon, text = head.partition(":")
-        yield Item(kind, "", type_.strip() if colon else "", f"{text if colon else head} {more}".strip())
-    elif match:
+        before, colon, after = (part.strip() for part in head.partition(":" if is_google else " : "))
+        type_ = (before if colon else "") if is_google else after or before
+        text = (after or before) if is_google else ""
+        yield Item(kind, "", type_, f"{text} {more}".strip())
+    elif match := _NAMED.fullmatch(head):
+        rest = (match["rest"] or "").strip()
+        type_, text = (match["type"] or "", f"{rest} {more}".strip()) if is_google else (rest, more)
         for name in match["names"].split(","):
-            yield Item(kind, name.strip(" *"), match["type"] or "", f"{match['text']} {more}".strip())
-
-
-def _joined(lines: Sequence[DocLine]) -> str:
-    return " ".join(line.text.strip() for line in lines)
+            yield Item(kind, name.strip(" *"), type_, text)

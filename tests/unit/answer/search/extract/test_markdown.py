@@ -1,7 +1,7 @@
 from bounded import bounded
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.extract.markdown import extract_markdown
 from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.text import extract_markdown
 from rows import each_row
 
 

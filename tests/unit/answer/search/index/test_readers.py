@@ -20,10 +20,8 @@ from weekly import WEEKLY
 WRITER = """
 import sys
 from pathlib import Path
-from coreloop.answer.search.index import run
 sys.path.insert(0, sys.argv[2])
 from indexing import Indexed
-run._BATCH_CHARS = 10_000  # many transactions
 print("ready", flush=True)
 Indexed(Path(sys.argv[1])).update("files")
 """
@@ -122,10 +120,3 @@ def test_a_writer_killed_at_random_points_leaves_every_file_old_or_new(project: 
         project.update("files")
         assert_sound(project)
         assert list(written(project).values()) == [{version}] * count
-
-
-def test_two_updates_at_once_take_turns(project: Indexed):
-    project.write(files("aardvark", 10, words=100))
-    writers = [start_writer(project) for _ in range(2)]
-    assert [writer.communicate() and writer.returncode for writer in writers] == [0, 0]
-    assert len(written(project)) == 10

@@ -1,13 +1,10 @@
 """Every question reads first what is new, changed, moved or removed."""
 
 from datetime import UTC, datetime
-from threading import enumerate as enumerate_threads
 
 import pytest
 
-from bounded import given_up
-from coreloop.answer.search.index import refresh
-from coreloop.answer.search.index.refresh import refresh_index, search_files
+from coreloop.answer.search.index.run import refresh_index, search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
@@ -59,23 +56,6 @@ def test_a_file_without_text_is_read_once(project: Indexed):
     assert project.file.stat().st_mtime_ns == before
     project.write({"docs/b.md": "# Pelican, at last\n"})
     assert found(project, "pelican") == ["docs/b.md"]
-
-
-def test_many_changes_are_read_beside_the_question_which_says_so(
-    project: Indexed, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(refresh, "MOST_BEFORE", 2)
-    project.write({"docs/a.md": "# Heron\n"})
-    project.update()
-    project.write({f"docs/new_{number}.md": "# Pelican\n" for number in range(3)})
-    note = refreshed(project)
-    assert "3 changed files are still being read; ask again" in str(note)
-    with given_up():
-        for thread in enumerate_threads():
-            if thread.name == "index":
-                thread.join()
-    assert refreshed(project) == ""
-    assert len(project.locations("pelican")) == 3
 
 
 @pytest.mark.parametrize(
