@@ -30,7 +30,6 @@ BEHIND_ONE_MODULE = {
     "psycopg": "base.postgres",
     "pypdf": "answer.search.extract.pdf",
     "starlette": "web",
-    "trafilatura": "answer.search.page.html_process",
     "uvicorn": "web",
 }
 """Packages and the one module, or package, that imports them."""

@@ -56,8 +56,6 @@ def test_a_failed_attempt_is_repeated_with_growing_pauses() -> None:
     search = Failover([web], pace=time.pace())
     assert search.search("q", SearchLimits()) == FOUND
     assert time.pauses == [0.5, 1.0]
-    assert search.counts.retries["web"] == 2
-    assert not search.counts.failures
 
 
 def test_after_three_attempts_the_next_provider_is_asked() -> None:
@@ -66,7 +64,6 @@ def test_after_three_attempts_the_next_provider_is_asked() -> None:
     search = Failover([web, index], pace=time.pace())
     assert search.search("q", SearchLimits()) == FOUND
     assert len(web.limits) == 3
-    assert search.counts.failures == {("web", "failed"): 1}
 
 
 def test_what_cannot_succeed_is_not_repeated() -> None:
@@ -117,8 +114,6 @@ def test_a_provider_for_which_no_time_was_left_has_not_failed() -> None:
     answer = search.search("q", SearchLimits(deadline_s=5))
     assert answer == Failed("slow: HTTP 500; index: the time is over")
     assert not index.limits
-    assert search.counts.searches == {"slow": 1}
-    assert search.counts.failures == {("slow", "failed"): 1}
 
 
 def test_empty_means_that_every_provider_found_nothing() -> None:
@@ -135,13 +130,11 @@ def test_three_failed_queries_in_a_row_open_the_breaker_for_half_a_minute() -> N
     for _ in range(3):
         search.search("q", SearchLimits())
     asked = len(web.limits)
-    assert search.counts.opened["web"] == 1
     assert "left alone" in str(search.search("q", SearchLimits()))
     assert len(web.limits) == asked == 9
     time.passed_s += 31
     search.search("q", SearchLimits())
     assert len(web.limits) == 12
-    assert search.counts.opened["web"] == 2
 
 
 def test_half_of_four_queries_opens_the_breaker_and_one_of_three_does_not() -> None:

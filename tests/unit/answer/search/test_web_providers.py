@@ -10,11 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from bounded import given_up
-from coreloop.answer.search.arxiv import ArxivProvider
-from coreloop.answer.search.exchange import retry_time
+from coreloop.answer.search.exchange import asked_to_wait
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Provider, SearchLimits
-from coreloop.answer.search.searxng import SearxngProvider
-from coreloop.answer.search.tavily import TavilyProvider
+from coreloop.answer.search.services import ArxivProvider, SearxngProvider, TavilyProvider
+from coreloop.base.http import HttpAnswer
 from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
 from rows import each_row
 
@@ -171,18 +170,13 @@ def test_an_answer_of_arxiv_without_entries(content: str, answer: object, server
         ("Mon, 23 Nov 2026 12:01:00 GMT", 60),
         ("Mon, 23 Nov 2020 12:01:00 GMT", 0),
         ("9" * 5_000, 604_800),
-        ("Wed, 01 Jan 9999 00:00:00 GMT", 604_800),
+        *((value, None) for value in ("", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT")),
     ],
 )
-def test_retry_after_is_seconds_or_a_date(value: str, seconds: int) -> None:
-    until = retry_time(value, NOON)
-    assert until is not None
-    assert (until - NOON).total_seconds() == seconds
-
-
-@each_row("value", [None, "", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT"])
-def test_another_retry_after_is_none(value: str | None) -> None:
-    assert retry_time(value, NOON) is None
+def test_retry_after_is_seconds_or_a_date(value: str, seconds: int | None) -> None:
+    blocked = asked_to_wait(HttpAnswer(429, {"retry-after": value}, b""), NOON)
+    assert blocked is not None
+    assert (blocked.until and (blocked.until - NOON).total_seconds()) == seconds
 
 
 def test_the_documented_provider_takes_at_most_sixty_lines() -> None:

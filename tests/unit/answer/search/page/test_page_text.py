@@ -4,12 +4,12 @@ import pytest
 
 from bounded import given_up
 from coreloop.answer.search.extract.document import Unreadable
-from coreloop.answer.search.page.page_text import page_text
+from coreloop.answer.search.page.reader import page_text
 from rows import each_row
 
 
 def plain(content: bytes, charset: str) -> str:
-    text = page_text(content, f"text/plain; charset={charset}")
+    text = page_text(content, f"text/plain; charset={charset}", 5)
     assert not isinstance(text, Unreadable)
     return text.text
 
