@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from itertools import islice
 from math import ceil
 from typing import Annotated, Any, Final, TypeVar
 
@@ -62,18 +63,9 @@ def _candidates(text: str) -> Iterator[str]:
     """Yield the texts that may be the JSON, the likeliest first."""
     yield text.strip().removeprefix("\ufeff")
     yield from (match[1] for match in _FENCE.finditer(text))
-    for start in _starts(text):
+    for start in islice(re.finditer(r"\{", text), MAX_STARTS):
         with suppress(ValueError, RecursionError):
-            yield text[start : _scan(text, start)[1]]
-
-
-def _starts(text: str) -> Iterator[int]:
-    start = -1
-    for _ in range(MAX_STARTS):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return
-        yield start
+            yield text[start.start() : _scan(text, start.start())[1]]
 
 
 _FRAMING_TOKENS: Final = 16
@@ -110,27 +102,20 @@ class _Delta(msgspec.Struct, frozen=True):
 
 class _Choice(msgspec.Struct, frozen=True):
     delta: _Delta = _Delta()
-    message: _Delta = _Delta()
+    message: _Delta | None = None
     """The whole of it, from an endpoint that does not stream."""
     finish_reason: str | None = None
 
     @property
-    def text(self) -> str:
-        return (self.delta.content or "") + (self.message.content or "")
+    def said(self) -> _Delta:
+        return self.message or self.delta
 
     @property
     def finish(self) -> str:
         """Why it ended, without "SAFETY" of Google's "content_filter: SAFETY"; "" if it did not."""
-        is_whole = self.message.content is not None or bool(self.message.tool_calls)
+        whole = self.message
+        is_whole = whole is not None and (whole.content is not None or bool(whole.tool_calls))
         return (self.finish_reason or ("stop" if is_whole else "")).partition(":")[0]
-
-    @property
-    def calls(self) -> tuple[_ToolCall, ...]:
-        return (self.delta.tool_calls or ()) + (self.message.tool_calls or ())
-
-    @property
-    def is_refused(self) -> bool:
-        return bool(self.delta.refusal or self.message.refusal)
 
 
 class _UsageFields(msgspec.Struct, frozen=True):
@@ -204,7 +189,7 @@ class OpenAICompatible:
             form["response_format"] = {"type": "json_schema", "json_schema": described}
         choices, usage = self._choices(messages, limits, form)
         try:
-            return Reply(read_reply("".join(choice.text for choice in choices), schema), usage)
+            return Reply(read_reply(_text(choices), schema), usage)
         except MalformedReplyError as error:
             raise self._error(str(error), "malformed", usage=usage, retry=True) from error
 
@@ -232,7 +217,7 @@ class OpenAICompatible:
         """
         form = {"tools": [{"type": "function", "function": dict(tool)} for tool in tools]}
         choices, usage = self._choices(messages, limits, form)
-        parts = [part for choice in choices for part in choice.calls if part.index == 0]
+        parts = [part for choice in choices for part in choice.said.tool_calls or () if part.index == 0]
         written = "".join(part.function.arguments or "" for part in parts)
         try:
             arguments = msgspec.json.decode(written or "{}", type=dict[str, Any])
@@ -248,37 +233,32 @@ class OpenAICompatible:
         self, messages: Sequence[Message], limits: CallLimits, form: Mapping[str, Any]
     ) -> tuple[list[_Choice], Usage]:
         """The parts of a whole reply, and what it used."""
-        body = {**self._body(messages, limits), **form}
-        request = HttpRequest(method="POST", url=self._url, headers=self._headers, json=body)
-        try:
-            with HttpClient() as client:
-                answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
-        except ExchangeError as error:
-            # The endpoint may have worked, and charged, all the same.
-            most, is_flood = self.most(messages, limits), error.failure == "too_long"
-            kind = "cut" if is_flood else "unavailable"
-            raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
-        if answer.status != 200:
-            raise self._refused_request(answer)
-        chunks = list(self._chunks(answer, self.most(messages, limits)))
-        return self._whole(chunks, messages)
-
-    def _body(self, messages: Sequence[Message], limits: CallLimits) -> dict[str, Any]:
-        return {
+        body = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "stream": True,
             "stream_options": {"include_usage": True},
             self._endpoint.max_tokens: limits.max_output_tokens,
             **self._sampling,
+            **form,
         }
-
-    def _whole(self, chunks: Sequence[_Chunk], messages: Sequence[Message]) -> tuple[list[_Choice], Usage]:
+        request = HttpRequest(method="POST", url=self._url, headers=self._headers, json=body)
+        most = self.most(messages, limits)
+        try:
+            with HttpClient() as client:
+                answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
+        except ExchangeError as error:
+            # The endpoint may have worked, and charged, all the same.
+            is_flood = error.failure == "too_long"
+            kind = "cut" if is_flood else "unavailable"
+            raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
+        if answer.status != 200:
+            raise self._refused_request(answer)
+        chunks = list(self._chunks(answer, most))
         choices = [choice for chunk in chunks for choice in chunk.choices]
-        text = "".join(choice.text for choice in choices)
-        usage = self._usage(chunks, messages, text)
+        usage = self._usage(chunks, messages, _text(choices))
         finishes = {choice.finish for choice in choices} - {""}
-        if any(choice.is_refused for choice in choices) or finishes & _REFUSALS:
+        if any(choice.said.refusal for choice in choices) or finishes & _REFUSALS:
             raise self._error("the model refused to answer", "refused", usage=usage)
         if "length" in finishes:
             raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
@@ -292,7 +272,7 @@ class OpenAICompatible:
         parts = [data for line in lines if (data := line.removeprefix(b"data:").strip()) != b"[DONE]"]
         if not lines and answer.content.lstrip().startswith(b"{"):
             parts = [answer.content]
-        elif not lines and not _is_stream(answer):
+        elif not lines and not answer.headers.get("content-type", "").startswith("text/event-stream"):
             raise self._error(f"{_named(answer)}, not a chat completion; check its address", "rejected")
         for data in parts:
             try:
@@ -301,8 +281,7 @@ class OpenAICompatible:
                 what = "does not stream chat completions" if lines else "answered with what is no completion"
                 raise self._error(f"the endpoint {what}", "rejected", usage=most) from error
             if chunk.error is not None:
-                said = self._said(data)
-                message = f"the endpoint broke off with an error{said}"
+                message = f"the endpoint broke off with an error{self._said(data)}"
                 raise self._error(message, "unavailable", usage=most, retry=True)
             if not lines and not chunk.choices:
                 raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
@@ -323,26 +302,23 @@ class OpenAICompatible:
         return replace(usage, microusd=ceil(round(microusd, 6)))  # dollars per million are microdollars
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
-        kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
         said = self._said(answer.content)
-        refused = self._refused_setting(answer)
-        if refused:
-            sampling = {name: value for name, value in self._sampling.items() if name != refused}
+        # not the whole answer: some repeat the request in it
+        reason = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
+        named = [name for name in self._sampling if name in reason.lower()]
+        if named and answer.status in _REFUSED_FIELD:
+            sampling = {name: value for name, value in self._sampling.items() if name != named[0]}
             self._sampling = sampling  # as a whole: other threads read it
-            return self._error(f"the endpoint refuses the {refused}; it is asked without it{said}", "setting")
+            return self._error(
+                f"the endpoint refuses the {named[0]}; it is asked without it{said}", "setting"
+            )
+        kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
         return self._error(
             f"the endpoint answered {answer.status}{said}",
             kind,
             retry=kind in {"rate_limited", "unavailable"},
             retry_after_s=_retry_after_s(answer.headers.get("retry-after", "")),
         )
-
-    def _refused_setting(self, answer: HttpAnswer) -> str:
-        """Return which setting the endpoint names as its reason to refuse a request; "" for none."""
-        # not the whole answer: some repeat the request in it
-        said = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
-        named = (name for name in self._sampling if name in said.lower())
-        return next(named, "") if answer.status in _REFUSED_FIELD else ""
 
     def _said(self, content: bytes) -> str:
         said = self._without_key(_message(content))[:_SAID_CHARS]
@@ -372,8 +348,8 @@ class OpenAICompatible:
         return text
 
 
-def _is_stream(answer: HttpAnswer) -> bool:
-    return answer.headers.get("content-type", "").partition(";")[0].strip() == "text/event-stream"
+def _text(choices: Sequence[_Choice]) -> str:
+    return "".join(choice.said.content or "" for choice in choices)
 
 
 def _named(answer: HttpAnswer) -> str:
