@@ -10,7 +10,7 @@ from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from model_stand_in import ModelStandIn, answers, chunk, model_stand_in, streams, streams_chunks
+from model_stand_in import ModelStandIn, answers, chunk, model_stand_in, streams_chunks
 
 SCHEMA = {"type": "object", "properties": {"priority": {"type": "string"}}}
 TOOLS = [{"name": "update", "description": "Update a ticket.", "parameters": SCHEMA}]
@@ -72,10 +72,3 @@ def test_a_reply_without_a_usable_call_is_malformed(server: ModelStandIn, conten
     with pytest.raises(ModelError) as raised:
         call(server)
     assert raised.value.kind == "malformed"
-
-
-def test_a_call_that_was_cut_is_no_call(server: ModelStandIn) -> None:
-    server.acts.append(streams("", finish="length"))
-    with pytest.raises(ModelError) as raised:
-        call(server)
-    assert raised.value.kind == "cut"

@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from coreloop.base.project.model_settings import EndpointSettings, SamplingSettings
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.model_settings import SamplingSettings
 from model_stand_in import ModelStandIn, answers, model_stand_in, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
@@ -84,14 +82,6 @@ def test_another_answer_with_status_200_is_named_for_what_it_is(
     assert "ended in the middle" not in str(caught.value)
 
 
-def test_a_page_costs_nothing_and_is_not_asked_for_again(server: ModelStandIn):
-    server.acts.append(answers(200, HTML))
-    with pytest.raises(ModelError) as caught:
-        ask(server)
-    assert caught.value.usage is None
-    assert not caught.value.is_retryable
-
-
 def refusal(text: str) -> Any:
     return answers(400, {"error": {"message": text, "param": None}})
 
@@ -104,14 +94,6 @@ def test_temperature_and_seed_are_sent_by_default_as_set_or_not_at_all(server: M
     assert (default["temperature"], default["seed"]) == (0.0, 1)
     assert chosen["temperature"] == 0.7
     assert "seed" not in chosen
-
-
-def test_the_settings_reach_the_endpoint(server: ModelStandIn):
-    endpoints = {"lab": EndpointSettings(url=server.url)}
-    settings = Settings(model="lab:m", endpoints=endpoints, sampling=SamplingSettings(temperature=1, seed=9))
-    server.acts.append(streams(PLAN))
-    choose_model(settings, {}).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
-    assert (server.bodies[0]["temperature"], server.bodies[0]["seed"]) == (1, 9)
 
 
 def test_a_setting_that_an_endpoint_refuses_is_left_out_once_and_for_all_and_said(server: ModelStandIn):
@@ -142,12 +124,3 @@ def test_an_endpoint_that_goes_on_refusing_is_not_asked_for_ever(server: ModelSt
         Ladder([model(server)]).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
     assert caught.value.kind == "rejected"
     assert len(server.bodies) == 3
-
-
-def test_a_refusal_that_repeats_the_request_names_no_setting(server: ModelStandIn):
-    server.acts.append(
-        answers(400, {"error": {"message": "unknown model"}, "input": {"temperature": 0, "seed": 1}})
-    )
-    with pytest.raises(ModelError, match="answered 400: unknown model"):
-        Ladder([model(server)]).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
-    assert len(server.bodies) == 1

@@ -66,21 +66,6 @@ def test_after_three_attempts_the_next_provider_is_asked() -> None:
     assert len(web.limits) == 3
 
 
-def test_what_cannot_succeed_is_not_repeated() -> None:
-    time = Time()
-    web = Scripted("web", [Failed("wrong key", is_retryable=False)], time)
-    answer = Failover([web], pace=time.pace()).search("q", SearchLimits())
-    assert answer == Failed("web: wrong key", is_retryable=False)
-    assert len(web.limits) == 1
-
-
-def test_a_time_that_is_soon_is_waited_for() -> None:
-    time = Time()
-    web = Scripted("web", [Blocked("busy", NOON + timedelta(seconds=7)), FOUND], time)
-    assert Failover([web], pace=time.pace()).search("q", SearchLimits()) == FOUND
-    assert time.pauses == [7.0]
-
-
 def test_a_provider_that_is_blocked_for_long_is_left_alone_until_then() -> None:
     time = Time()
     until = NOON + timedelta(seconds=120)
@@ -90,13 +75,6 @@ def test_a_provider_that_is_blocked_for_long_is_left_alone_until_then() -> None:
     assert search.search("q", SearchLimits()) == Blocked("web: asked to be left alone for 120 s", until)
     time.passed_s = 121
     assert search.search("q", SearchLimits()) == FOUND
-
-
-def test_a_pause_beyond_the_deadline_is_not_made() -> None:
-    time = Time()
-    web = Scripted("web", [DOWN], time, takes_s=4.7)
-    assert isinstance(Failover([web], pace=time.pace()).search("q", SearchLimits(deadline_s=5)), Failed)
-    assert time.pauses == []
 
 
 def test_the_deadline_shortens_the_last_attempt() -> None:
@@ -145,16 +123,3 @@ def test_half_of_four_queries_opens_the_breaker_and_one_of_three_does_not() -> N
     assert breaker.closed_s(0) == 0
     assert breaker.failed(0)
     assert breaker.closed_s(1) == 29
-
-
-def test_one_query_tries_after_the_pause_and_its_failure_doubles_the_next() -> None:
-    breaker = Breaker()
-    assert [breaker.failed(0) for _ in range(3)] == [False, False, True]
-    assert breaker.closed_s(30) == 0
-    assert breaker.closed_s(30) > 0  # the others wait for the trial
-    assert breaker.failed(31)
-    assert breaker.closed_s(31) == 60
-    assert breaker.closed_s(91) == 0
-    breaker.succeeded()
-    assert breaker.closed_s(91) == 0
-    assert not breaker.failed(91)

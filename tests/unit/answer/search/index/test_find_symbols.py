@@ -103,11 +103,3 @@ def test_new_and_changed_files_are_pending(workspace: Workspace):
     found = read_coverage(workspace)
     assert [file.location for file in found.pending] == ["docs/a.md", "docs/새 문서.md"]
     assert found.fresh == len(FILES) - 2  # without coreloop.yaml and the changed file
-
-
-def test_what_a_file_declared_goes_with_it(workspace: Workspace):
-    (workspace.root / "src/shop/tax.py").write_text("def other():\n    pass\n", encoding="utf-8")
-    (workspace.root / "src/shop/money.py").unlink()
-    index_paths(workspace, [workspace.root], now=datetime.now(UTC))
-    assert not {"add_tax", "round_money"} & set(symbols(workspace, "add_tax round_money"))
-    assert symbols(workspace, "other") == ["other"]

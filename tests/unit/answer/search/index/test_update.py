@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -118,21 +117,6 @@ def test_files_that_cannot_be_indexed_are_counted(project: Indexed, monkeypatch:
         "not a regular file": 1,
     }
     json.dumps(report.first_skipped)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names are bytes on POSIX only")
-def test_a_name_that_is_not_utf_8_is_counted(project: Indexed):
-    Path(os.fsdecode(os.fsencode(project.root) + b"/\xff.md")).write_text("aardvark")
-    assert project.update().skipped == {"name is not UTF-8": 1}
-
-
-def test_a_file_outside_of_the_project_has_its_whole_path(
-    project: Indexed, tmp_path_factory: pytest.TempPathFactory
-):
-    other = tmp_path_factory.mktemp("other") / "a.md"
-    other.write_text("aardvark")
-    assert project.update(str(other)).counts == {"added": 1}
-    assert project.locations("aardvark") == [other.resolve().as_posix()]
 
 
 def test_another_schema_is_refused(filled: Indexed):
