@@ -17,36 +17,30 @@ from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = """
--- A file.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,      -- relative to the project with /, or absolute outside of it
+    path TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,      -- with the size, decides whether the file is read again
-    reason TEXT NOT NULL,           -- why it has no text, or ""
-    type TEXT NOT NULL,             -- markdown, text, html, python, pdf, schema
-    title TEXT NOT NULL,            -- empty if the file states none
-    indexed_at TEXT NOT NULL,       -- ISO 8601, UTC
-    published TEXT NOT NULL         -- ISO date by its front matter, first heading, name or git, or ""
+    mtime_ns INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    indexed_at TEXT NOT NULL,
+    published TEXT NOT NULL
 );
-
--- Passages of files, and what files declare: symbols of code, and parts of schemas. start and end count
--- characters of the file's text, which has neither control nor invisible characters.
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-    kind TEXT NOT NULL,             -- text, class, function, schema
-    heading TEXT NOT NULL,          -- of what is declared its qualified name, or # and where it stands
-    text TEXT NOT NULL,             -- signature, parameters, fields: a paragraph each
-    line INTEGER NOT NULL,          -- of the file, from 1; of a PDF the page
+    kind TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL,
+    line INTEGER NOT NULL,
     "start" INTEGER,
-    published TEXT NOT NULL,        -- ISO date by its heading, or ""
+    published TEXT NOT NULL,
     is_documented INTEGER NOT NULL
 );
 CREATE INDEX passages_by_document ON passages (document_id);
 CREATE INDEX passages_by_heading ON passages (heading);
-
--- Words of passages and of what is declared, rowid = passages.id, see coreloop.answer.text.terms.
 CREATE VIRTUAL TABLE passage_words USING fts5(
     heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
 );
@@ -56,6 +50,14 @@ CREATE VIRTUAL TABLE entry_words USING fts5(
 CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
 CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
     DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
+"""
+"""Files, and their passages with the words of `coreloop.answer.text.terms`.
+
+Of a file, size and time decide whether it is read again; ``reason`` says why it has no text, or is "";
+``published`` is an ISO date by its front matter, first heading, name or git, or "". A passage is of the
+``kind`` text, or what the file declares: class, function (whose ``heading`` is the qualified name) or schema
+(``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
+invisible ones.
 """
 INDEX: Final = sqlite.Schema(
     "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=6
