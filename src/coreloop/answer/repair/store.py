@@ -176,13 +176,14 @@ class RepairStore:
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        pairs = [
-            ("said", reason),
-            *(("sentence", sentence) for sentence in rejected.sentences),
-            *(("passage", passage) for passage in rejected.passages),
-            *(("location", location) for location in rejected.locations),
-            *([("until", rejected.until.isoformat())] if rejected.until else []),
-        ]
+        values = {
+            "said": [reason],
+            "sentence": rejected.sentences,
+            "passage": rejected.passages,
+            "location": rejected.locations,
+            "until": [rejected.until.isoformat()] if rejected.until else [],
+        }
+        pairs = [(kind, value) for kind, of_kind in values.items() for value in of_kind]
         with self._database.writing():
             for kind, value in pairs:
                 row = Rejection(topic, kind, value, reason, now)

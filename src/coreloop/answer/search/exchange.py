@@ -1,15 +1,15 @@
 """One request to a search service: its content and its results as sources, or why there are none."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final, TypeVar
 
 import msgspec
 
 from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.file_date import date_in_name
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
@@ -94,7 +94,7 @@ def web_source(
         type=kind,
         text=passage,
         retrieved_at=retrieved_at,
-        published=_day(published),
+        published=date_in_name(published),
         provider=provider,
     )
 
@@ -107,15 +107,6 @@ def found(sources: Iterable[Source | None], max_results: int) -> Found | Empty:
             by_location.setdefault(source.location, source)
     best = tuple(by_location.values())[:max_results]
     return Found(best) if best else Empty()
-
-
-def _day(text: str) -> date | None:
-    """Read the day of ``2026-11-23T09:00:00Z`` or ``Mon, 23 Nov 2026 09:00:00 GMT``; None if unreadable."""
-    with suppress(ValueError):
-        return date.fromisoformat(text.strip()[:10])
-    with suppress(ValueError, TypeError, OverflowError):
-        return parsedate_to_datetime(text[:40]).date()
-    return None
 
 
 def _retry_at(answer: HttpAnswer, now: datetime) -> datetime | None:

@@ -35,59 +35,36 @@ IN_A_ROW: Final = 3  # chosen, as the next: one timeout is chance, half of four 
 LEAST_QUERIES: Final = 4  # chosen: half of fewer is one
 _REMEMBERED: Final = 10  # chosen: what happened earlier says little of now
 _PAUSE_S: Final = 30.0  # a restart takes about as long
-_LONGEST_PAUSE_S: Final = 600.0
 
 
 class Breaker:
-    """Opens after three failed queries in a row, or when half of the last queries failed, of at least four.
+    """Opens for half a minute after three failed queries in a row, or when half of the last ten failed.
 
-    A query counts once, after its retries. After a pause one query is let through: if it succeeds, the
-    failures are forgotten; if not, the next pause is twice as long.
+    A query counts once, after its retries. Half of fewer than four queries opens nothing.
     """
 
     def __init__(self) -> None:
         self._outcomes: deque[bool] = deque(maxlen=_REMEMBERED)
         self._until_s = 0.0
-        self._pause_s = _PAUSE_S
-        self._is_trial = False
         self.is_asked_for = False
         """Whether the provider itself asked to be left alone."""
 
     def closed_s(self, now_s: float) -> float:
-        """Return for how many seconds no query goes through; a 0 after a pause lets one query try."""
-        if now_s < self._until_s:
-            return self._until_s - now_s
-        if self._until_s:
-            self._is_trial = True
-            self._until_s = now_s + self._pause_s  # others wait for the trial
-        return 0.0
+        """Return for how many seconds no query goes through."""
+        return max(0.0, self._until_s - now_s)
 
-    def succeeded(self) -> None:
-        """Count a query that worked."""
-        if self._is_trial:
-            self._outcomes.clear()
-            self._pause_s = _PAUSE_S
-        self._outcomes.append(True)
-        self._until_s, self._is_trial = 0.0, False
-
-    def failed(self, now_s: float) -> bool:
-        """Count a query that failed; returns whether that opened the breaker."""
-        self._outcomes.append(False)
+    def count(self, now_s: float, *, has_worked: bool) -> None:
+        """Count a query."""
+        self._outcomes.append(has_worked)
         recent = list(self._outcomes)
-        if self._is_trial:
-            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-        elif self._until_s or not (
-            recent[-IN_A_ROW:] == [False] * IN_A_ROW
-            or (len(recent) >= LEAST_QUERIES and 2 * recent.count(False) >= len(recent))
-        ):
-            return False
-        self.close_for(self._pause_s, now_s, is_asked_for=False)
-        return True
+        is_half = len(recent) >= LEAST_QUERIES and 2 * recent.count(False) >= len(recent)
+        if not has_worked and (is_half or recent[-IN_A_ROW:] == [False] * IN_A_ROW):
+            self.close_for(_PAUSE_S, now_s, is_asked_for=False)
 
-    def close_for(self, seconds: float, now_s: float, *, is_asked_for: bool = True) -> None:
-        """Let nothing through for some time."""
-        self._until_s, self._is_trial = now_s + max(0.0, seconds), False
-        self.is_asked_for = is_asked_for
+    def close_for(self, seconds: float, now_s: float, *, is_asked_for: bool) -> None:
+        """Let nothing through for some time; what failed before is forgotten."""
+        self._outcomes.clear()
+        self._until_s, self.is_asked_for = now_s + seconds, is_asked_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +128,7 @@ class Failover:
         breaker, now_s = self._breakers[provider.name], self._pace.monotonic()
         if now_s >= ends_at:
             return Failed("the time is over")  # says nothing about the provider: not counted
-        with self._lock:
-            closed_s = breaker.closed_s(now_s)
+        closed_s = breaker.closed_s(now_s)
         if closed_s > 0 and breaker.is_asked_for:
             until = self._pace.now() + timedelta(seconds=closed_s)
             return Blocked(f"asked to be left alone for {closed_s:.0f} s", until)
@@ -160,12 +136,11 @@ class Failover:
             return Failed(f"left alone for {closed_s:.0f} s after failures")
         answer = self._attempts(provider, query, limits, ends_at, failures)
         with self._lock:
-            if isinstance(answer, Found | Empty):
-                breaker.succeeded()
-            elif isinstance(answer, Blocked) and answer.until is not None:
-                breaker.close_for(self._seconds_until(answer.until), self._pace.monotonic())
+            now_s = self._pace.monotonic()
+            if isinstance(answer, Blocked) and answer.until is not None:
+                breaker.close_for(self._seconds_until(answer.until), now_s, is_asked_for=True)
             else:
-                breaker.failed(self._pace.monotonic())
+                breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
         return answer
 
     def _attempts(

@@ -117,9 +117,8 @@ def test_three_failed_queries_in_a_row_open_the_breaker_for_half_a_minute() -> N
 
 def test_half_of_four_queries_opens_the_breaker_and_one_of_three_does_not() -> None:
     breaker = Breaker()
-    breaker.succeeded()
-    assert not breaker.failed(0)
-    breaker.succeeded()
-    assert breaker.closed_s(0) == 0
-    assert breaker.failed(0)
-    assert breaker.closed_s(1) == 29
+    for has_worked in (True, False, True):
+        breaker.count(0, has_worked=has_worked)
+        assert breaker.closed_s(0) == 0
+    breaker.count(0, has_worked=False)
+    assert (breaker.closed_s(1), breaker.closed_s(30)) == (29, 0)

@@ -66,7 +66,7 @@ def test_a_file_without_text_is_read_once(project: Indexed):
             "---\ntitle: Heron\ndate: 2025-01-02\nupdated: 2026-03-04\n---\n# Heron\n",
             "2026-03-04",
         ),
-        ("docs/a.md", "# Heron, 3 March 2026 and later\n", "2026-03-01"),
+        ("docs/a.md", "# Heron, 3 March 2026 and later\n", "2026-03-03"),
         ("docs/a.md", "# Heron (March 3, 2026)\n", "2026-03-03"),
         ("docs/2026-04-25-a.md", "# Heron\n", "2026-04-25"),
         ("docs/20260425.txt", "The heron fishes.\n", "2026-04-25"),
