@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible endpoint: one HTTP request a call, streamed, limited in time and size."""
+"""Asking an OpenAI-compatible endpoint: one HTTP request a call, limited in time and size."""
 
 import json
 import re
@@ -88,34 +88,18 @@ class _Function(msgspec.Struct, frozen=True):
 
 
 class _ToolCall(msgspec.Struct, frozen=True):
-    """A part of a call; parts of one call have its index."""
-
-    index: int = 0
     function: _Function = _Function()
 
 
-class _Delta(msgspec.Struct, frozen=True):
+class _Message(msgspec.Struct, frozen=True):
     content: str | None = None
     refusal: str | None = None
     tool_calls: tuple[_ToolCall, ...] | None = None
 
 
 class _Choice(msgspec.Struct, frozen=True):
-    delta: _Delta = _Delta()
-    message: _Delta | None = None
-    """The whole of it, from an endpoint that does not stream."""
+    message: _Message = _Message()
     finish_reason: str | None = None
-
-    @property
-    def said(self) -> _Delta:
-        return self.message or self.delta
-
-    @property
-    def finish(self) -> str:
-        """Why it ended, without "SAFETY" of Google's "content_filter: SAFETY"; "" if it did not."""
-        whole = self.message
-        is_whole = whole is not None and (whole.content is not None or bool(whole.tool_calls))
-        return (self.finish_reason or ("stop" if is_whole else "")).partition(":")[0]
 
 
 class _UsageFields(msgspec.Struct, frozen=True):
@@ -123,8 +107,8 @@ class _UsageFields(msgspec.Struct, frozen=True):
     completion_tokens: _Count = 0
 
 
-class _Chunk(msgspec.Struct, frozen=True):
-    """A part of a streamed chat completion, or all of one; other fields are ignored."""
+class _Completion(msgspec.Struct, frozen=True):
+    """A chat completion; other fields are ignored."""
 
     model: str = ""
     choices: tuple[_Choice, ...] = ()
@@ -187,9 +171,9 @@ class OpenAICompatible:
         if self._endpoint.json_schema:
             described = {"name": schema.__name__, "schema": json_schema(schema)}
             form["response_format"] = {"type": "json_schema", "json_schema": described}
-        choices, usage = self._choices(messages, limits, form)
+        message, usage = self._ask(messages, limits, form)
         try:
-            return Reply(read_reply(_text(choices), schema), usage)
+            return Reply(read_reply(message.content or "", schema), usage)
         except MalformedReplyError as error:
             raise self._error(str(error), "malformed", usage=usage, retry=True) from error
 
@@ -216,28 +200,24 @@ class OpenAICompatible:
             As `complete` does; a reply without a call is malformed.
         """
         form = {"tools": [{"type": "function", "function": dict(tool)} for tool in tools]}
-        choices, usage = self._choices(messages, limits, form)
-        parts = [part for choice in choices for part in choice.said.tool_calls or () if part.index == 0]
-        written = "".join(part.function.arguments or "" for part in parts)
-        try:
-            arguments = msgspec.json.decode(written or "{}", type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-            message = "the call's arguments are not JSON"
-            raise self._error(message, "malformed", usage=usage, retry=True) from error
-        name = "".join(part.function.name or "" for part in parts)
-        if not name:
+        message, usage = self._ask(messages, limits, form)
+        call = message.tool_calls[0].function if message.tool_calls else _Function()
+        if not call.name:
             raise self._error("the reply calls no tool", "malformed", usage=usage)
-        return Reply(CallReply(tool=name, arguments=arguments), usage)
+        try:
+            arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+            what = "the call's arguments are not JSON"
+            raise self._error(what, "malformed", usage=usage, retry=True) from error
+        return Reply(CallReply(tool=call.name, arguments=arguments), usage)
 
-    def _choices(
+    def _ask(
         self, messages: Sequence[Message], limits: CallLimits, form: Mapping[str, Any]
-    ) -> tuple[list[_Choice], Usage]:
-        """The parts of a whole reply, and what it used."""
+    ) -> tuple[_Message, Usage]:
+        """The message of a whole reply, and what it used."""
         body = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
-            "stream": True,
-            "stream_options": {"include_usage": True},
             self._endpoint.max_tokens: limits.max_output_tokens,
             **self._sampling,
             **form,
@@ -254,46 +234,32 @@ class OpenAICompatible:
             raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
         if answer.status != 200:
             raise self._refused_request(answer)
-        chunks = list(self._chunks(answer, most))
-        choices = [choice for chunk in chunks for choice in chunk.choices]
-        usage = self._usage(chunks, messages, _text(choices))
-        finishes = {choice.finish for choice in choices} - {""}
-        if any(choice.said.refusal for choice in choices) or finishes & _REFUSALS:
+        try:
+            completion = msgspec.json.decode(answer.content, type=_Completion)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            said = f"{_named(answer)}, not a chat completion; check its address"
+            raise self._error(said, "rejected") from error
+        if completion.error is not None:
+            said = f"the endpoint broke off with an error{self._said(answer.content)}"
+            raise self._error(said, "unavailable", usage=most, retry=True)
+        if not completion.choices:
+            raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
+        return self._whole(completion, messages)
+
+    def _whole(self, completion: _Completion, messages: Sequence[Message]) -> tuple[_Message, Usage]:
+        choice, counts = completion.choices[0], completion.usage
+        if counts is None:
+            sent = sum(len(message.content) for message in messages)
+            usage = Usage(completion.model, sent, len(choice.message.content or ""), is_estimated=True)
+        else:
+            usage = Usage(completion.model, counts.prompt_tokens, counts.completion_tokens)
+        usage = self._priced(replace(usage, model=completion.model or self.name))
+        finish = (choice.finish_reason or "").partition(":")[0]  # "content_filter: SAFETY" of Google
+        if choice.message.refusal or finish in _REFUSALS:
             raise self._error("the model refused to answer", "refused", usage=usage)
-        if "length" in finishes:
+        if finish == "length":
             raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
-        if not finishes:
-            raise self._error("the reply ended in the middle", "unavailable", usage=usage, retry=True)
-        return choices, usage
-
-    def _chunks(self, answer: HttpAnswer, most: Usage) -> Iterator[_Chunk]:
-        """Yield the parts of a reply: those that were streamed, or the one of an endpoint that does not."""
-        lines = [line for line in answer.content.splitlines() if line.startswith(b"data:")]
-        parts = [data for line in lines if (data := line.removeprefix(b"data:").strip()) != b"[DONE]"]
-        if not lines and answer.content.lstrip().startswith(b"{"):
-            parts = [answer.content]
-        elif not lines and not answer.headers.get("content-type", "").startswith("text/event-stream"):
-            raise self._error(f"{_named(answer)}, not a chat completion; check its address", "rejected")
-        for data in parts:
-            try:
-                chunk = msgspec.json.decode(data, type=_Chunk)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                what = "does not stream chat completions" if lines else "answered with what is no completion"
-                raise self._error(f"the endpoint {what}", "rejected", usage=most) from error
-            if chunk.error is not None:
-                message = f"the endpoint broke off with an error{self._said(data)}"
-                raise self._error(message, "unavailable", usage=most, retry=True)
-            if not lines and not chunk.choices:
-                raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
-            yield chunk
-
-    def _usage(self, chunks: Sequence[_Chunk], messages: Sequence[Message], text: str) -> Usage:
-        reported = [chunk.usage for chunk in chunks if chunk.usage is not None]
-        model = next((chunk.model for chunk in chunks if chunk.model), self.name)
-        if reported:
-            return self._priced(Usage(model, reported[-1].prompt_tokens, reported[-1].completion_tokens))
-        sent = sum(len(message.content) for message in messages)
-        return self._priced(Usage(model, sent, len(text), is_estimated=True))
+        return choice.message, usage
 
     def _priced(self, usage: Usage) -> Usage:
         if self._price is None:
@@ -346,10 +312,6 @@ class OpenAICompatible:
         for value in self._headers.values():
             text = text.replace(value.removeprefix("Bearer "), "…")
         return text
-
-
-def _text(choices: Sequence[_Choice]) -> str:
-    return "".join(choice.said.content or "" for choice in choices)
 
 
 def _named(answer: HttpAnswer) -> str:
