@@ -14,6 +14,7 @@ import orjson
 
 from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
+from coreloop.answer.search.exchange import retry_after_s
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
@@ -75,7 +76,6 @@ _REFUSED_FIELD: Final = frozenset({400, 422})
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000
 """Of an error answer."""
-_DAY_S: Final = 86_400.0  # a longer wait is a wrong header
 _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 
 
@@ -163,7 +163,7 @@ class OpenAICompatible:
         tokens = sum(
             len(message.content.encode("utf-8", "replace")) + _FRAMING_TOKENS for message in messages
         )
-        return self._priced(Usage(self.name, tokens, limits.max_output_tokens, is_estimated=True))
+        return self._priced(Usage(self.name, tokens, limits.max_output_tokens))
 
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
         """Ask once; see `coreloop.answer.models.model.Model.complete`."""
@@ -250,7 +250,7 @@ class OpenAICompatible:
         choice, counts = completion.choices[0], completion.usage
         if counts is None:
             sent = sum(len(message.content) for message in messages)
-            usage = Usage(completion.model, sent, len(choice.message.content or ""), is_estimated=True)
+            usage = Usage(completion.model, sent, len(choice.message.content or ""))
         else:
             usage = Usage(completion.model, counts.prompt_tokens, counts.completion_tokens)
         usage = self._priced(replace(usage, model=completion.model or self.name))
@@ -283,7 +283,7 @@ class OpenAICompatible:
             f"the endpoint answered {answer.status}{said}",
             kind,
             retry=kind in {"rate_limited", "unavailable"},
-            retry_after_s=_retry_after_s(answer.headers.get("retry-after", "")),
+            retry_after_s=retry_after_s(answer),
         )
 
     def _said(self, content: bytes) -> str:
@@ -332,8 +332,3 @@ def _message(content: bytes) -> str:
     except (ValueError, LookupError, TypeError):
         return ""
     return " ".join(str(message).split())
-
-
-def _retry_after_s(text: str) -> float | None:
-    """Seconds of a ``Retry-After`` header; its form with a date is not used by these endpoints."""
-    return min(float(text), _DAY_S) if text.isascii() and text.isdecimal() else None

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 import msgspec
@@ -17,7 +16,7 @@ from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpReques
 T = TypeVar("T")
 Now = Callable[[], datetime]
 USER_AGENT: Final = "dartlab-coreloop"
-_LONGEST_WAIT: Final = timedelta(days=7)
+_LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
 _QUOTA: Final = frozenset({402, 432, 433})
 """What services answer when a plan, or pay as you go, is used up."""
 _MAX_TITLE: Final = 300
@@ -48,7 +47,7 @@ def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> byte
     if blocked := asked_to_wait(answer, now()):
         return blocked
     if status in _QUOTA:
-        return Blocked(f"the quota is used up (HTTP {status})", _retry_at(answer, now()))
+        return Blocked(f"the quota is used up (HTTP {status})")
     if status in {401, 403}:
         return Failed(f"access is refused (HTTP {status}); check its key and settings", is_retryable=False)
     if 300 <= status < 400:
@@ -58,8 +57,9 @@ def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> byte
 
 def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
     """Return that a server wants to be left alone, and until when, if it says so."""
-    until = _retry_at(answer, now)
-    if answer.status == 429 or (answer.status == 503 and until is not None):
+    wait_s = retry_after_s(answer)
+    if answer.status == 429 or (answer.status == 503 and wait_s is not None):
+        until = None if wait_s is None else now + timedelta(seconds=wait_s)
         return Blocked(f"too many requests (HTTP {answer.status})", until)
     return None
 
@@ -109,14 +109,7 @@ def found(sources: Iterable[Source | None], max_results: int) -> Found | Empty:
     return Found(best) if best else Empty()
 
 
-def _retry_at(answer: HttpAnswer, now: datetime) -> datetime | None:
-    """Read a ``Retry-After`` header: seconds, or a date (RFC 9110, section 10.2.3)."""
-    text = answer.headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdigit():
-        return now + min(timedelta(seconds=int(text[:9])), _LONGEST_WAIT)
-    try:
-        until = parsedate_to_datetime(text)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max(until, now), now + _LONGEST_WAIT)
+def retry_after_s(answer: HttpAnswer) -> float | None:
+    """Return the seconds of a ``Retry-After`` header; its form with a date is hardly used."""
+    text = answer.headers.get("retry-after", "")
+    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None

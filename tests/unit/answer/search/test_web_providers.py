@@ -152,17 +152,8 @@ def test_an_answer_of_arxiv_without_entries(content: str, answer: object, server
     assert ArxivProvider(url=f"{server.url}/").search("a", SearchLimits()) == answer
 
 
-@each_row(
-    ("value", "seconds"),
-    [
-        ("7", 7),
-        ("Mon, 23 Nov 2026 12:01:00 GMT", 60),
-        ("Mon, 23 Nov 2020 12:01:00 GMT", 0),
-        ("9" * 5_000, 604_800),
-        *((value, None) for value in ("", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT")),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date(value: str, seconds: int | None) -> None:
+@each_row(("value", "seconds"), [("7", 7), ("9" * 300, 86_400), ("", None), ("soon", None), ("１２", None)])
+def test_retry_after_is_seconds(value: str, seconds: int | None) -> None:
     blocked = asked_to_wait(HttpAnswer(429, {"retry-after": value}, b""), NOON)
     assert blocked is not None
     assert (blocked.until and (blocked.until - NOON).total_seconds()) == seconds
