@@ -137,12 +137,3 @@ def test_an_outdated_answer_is_replaced_by_a_later_one_alone(tmp_path: Path):
         assert reject(deps, first, reason="This is outdated") is None
         write(tmp_path, "later.md", "# Returns, 2026-01-01\n\nA parcel can be returned within 60 days.\n")
         assert "60 days" in answer(RETURN_QUESTION, deps=deps).final_answer
-
-
-def test_no_sentence_of_a_wrong_file_is_an_answer(tmp_path: Path):
-    limit_paths(tmp_path, "docs")
-    workspace = shop(tmp_path)
-    twice = "A parcel can be returned within 30 days.\n\nWithin 30 days a parcel can be returned by post.\n"
-    write(tmp_path, "returns.md", f"# Returns\n\n{twice}")
-    with shop_deps(workspace) as deps:
-        assert reject(deps, answer(RETURN_QUESTION, deps=deps), reason="wrong file") is None

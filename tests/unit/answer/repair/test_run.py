@@ -1,22 +1,17 @@
 """Whole answers: at once, after a repair, after two, or never."""
 
-import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.research.answer import DEGRADED
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.answer.search.provider import Failed
-from coreloop.base.errors import ModelError, UsageError
+from coreloop.base.errors import ModelError
 from coreloop.runs.jobs.work import work
 from coreloop.runs.load import load_run
 from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, reply, shop, shop_deps
-from researching import ScriptedProvider
 
 NONSENSE = "Who won the chess tournament on Mars?"
 
@@ -125,42 +120,9 @@ def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
         answer(RETURN_QUESTION, deps=deps)
 
 
-def test_a_search_that_fails_is_said_in_the_answer(tmp_path: Path):
-    with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
-        failing = ScriptedProvider(Failed("the server is down"))
-        failing.name = "index"
-        broken = replace(deps, provider=failing)
-        found = answer("What is the parameter customer of rate_of?", deps=broken)
-    assert found.degraded
-    assert found.final_answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
-    assert "Id of the customer" in found.final_answer
-
-
-@pytest.mark.parametrize(
-    ("question", "line"), [("  ", "is empty"), ("x" * 20_000, "at most"), ("???", "no words")]
-)
-def test_questions_that_cannot_be_asked_are_refused(question: str, line: str, tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps, pytest.raises(UsageError, match=line):
-        answer(question, deps=deps)
-
-
 def test_the_hourly_budget_ends_repairs(tmp_path: Path):
     limit_paths(tmp_path, "docs/returns.md", repair={"max_per_hour": 0})
     with shop_deps(shop(tmp_path)) as deps:
         found = answer(SHIP_QUESTION, deps=deps)
         assert (found.supported, found.repairs) == (False, 0)
         assert deps.queue.jobs() == []
-
-
-def test_an_answer_is_one_record_and_a_repaired_failure_names_its_cause(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(SHIP_QUESTION, deps=deps)
-    (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
-    (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    assert record["request_id"] == found.run_id
-    failed, succeeded = record["tool_calls"]
-    assert failed["error"].startswith(
-        "insufficient_evidence: not found in the index; index.file docs/shipping.md"
-    )
-    assert (failed["ok"], succeeded["ok"]) == (False, True)
-    assert record["skill_used"] == "ask"

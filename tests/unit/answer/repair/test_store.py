@@ -99,12 +99,6 @@ def test_a_suggestion_is_made_once_and_decided_once(store: RepairStore):
     )
 
 
-def test_an_hour_has_its_rounds(store: RepairStore):
-    assert [store.take_repair(MOMENT, most=2) for _ in range(3)] == [True, True, False]
-    assert store.take_repair(MOMENT + timedelta(hours=1), most=2)
-    assert not store.take_repair(MOMENT + timedelta(days=1), most=0)
-
-
 def test_what_is_old_is_forgotten(store: RepairStore, tmp_path: Path):
     store.add_feedback(feedback(1, reason="Kim Minjun"))
     store.add_feedback(feedback(9))

@@ -85,15 +85,6 @@ def test_the_deadline_shortens_the_last_attempt() -> None:
     assert time.passed_s == 15
 
 
-def test_a_provider_for_which_no_time_was_left_has_not_failed() -> None:
-    time = Time()
-    slow, index = Scripted("slow", [DOWN], time, takes_s=100), Scripted("index", [FOUND], time)
-    search = Failover([slow, index], pace=time.pace())
-    answer = search.search("q", SearchLimits(deadline_s=5))
-    assert answer == Failed("slow: HTTP 500; index: the time is over")
-    assert not index.limits
-
-
 def test_empty_means_that_every_provider_found_nothing() -> None:
     time = Time()
     web, index = Scripted("web", [DOWN], time), Scripted("index", [Empty()], time)

@@ -1,6 +1,5 @@
 from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.python import extract_python
-from rows import each_row
 
 SOURCE = '''"""What the module holds."""
 
@@ -50,13 +49,3 @@ def test_every_symbol_has_its_body_and_what_stands_between_them_is_the_modules()
     assert (
         "".join(document.text[part.start : part.end] for part in document.sections).split() == SOURCE.split()
     )
-
-
-@each_row(
-    "text",
-    ["print 'Python 2'", "(" * 100_000, "-" * 200_000 + "1", "x" + ".y" * 100_000, "[" * 80 + "]" * 80],
-    ids=["old", "parentheses", "signs", "attributes", "lists"],
-)
-def test_what_does_not_parse_is_plain_text(text: str):
-    document = read(text)
-    assert document.type in {"text", "python"}

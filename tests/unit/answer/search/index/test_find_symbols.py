@@ -71,16 +71,6 @@ def test_columns_are_found(workspace: Workspace):
     assert entry_named(workspace.index_file, "tables.sql", "#orders.x") is None
 
 
-@pytest.mark.parametrize("name", ["./api/tables.sql", "api//tables.sql"])
-def test_a_schema_is_found_however_its_path_is_written(name: str, tmp_path: Path):
-    (tmp_path / "coreloop.yaml").write_text(f"schemas: [{name}, gone.sql]\n", encoding="utf-8")
-    (tmp_path / "api").mkdir()
-    (tmp_path / "api" / "tables.sql").write_text(FILES["tables.sql"], encoding="utf-8")
-    report = index_paths(open_workspace(tmp_path), [tmp_path], now=NOW)
-    assert report.counts["added"] == 1
-    assert report.first_skipped["declared schema does not exist"] == "gone.sql"
-
-
 def test_imports_are_resolved_in_the_project(workspace: Workspace):
     expected = ["src/shop/money.py", "src/shop/__init__.py", "src/shop/tax.py"]
     root = workspace.root.resolve()

@@ -4,15 +4,12 @@ import random
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.text.terms import terms
 from indexing import Indexed
 from weekly import WEEKLY
@@ -65,38 +62,6 @@ def start_writer(project: Indexed) -> subprocess.Popen[str]:
     assert writer.stdout is not None
     assert writer.stdout.readline() == "ready\n"
     return writer
-
-
-@pytest.mark.slow
-def test_eight_readers_always_find_every_file(project: Indexed):
-    count = 24
-    project.write(files("aardvark", count))
-    project.update("files")
-    done, faults = threading.Event(), []
-
-    def read() -> None:
-        provider = IndexProvider(project.file)
-        while not done.is_set():
-            answer = provider.search("aardvark zebra", SearchLimits(max_results=4 * count))
-            sources = answer.sources if isinstance(answer, Found) else ()
-            by_file: dict[str, set[str]] = {}
-            for source in sources:
-                by_file.setdefault(source.location, set()).update(VERSIONS & set(source.text.split()))
-            if len(by_file) != count or any(len(versions) > 1 for versions in by_file.values()):
-                faults.append(answer)
-
-    readers = [threading.Thread(target=read) for _ in range(8)]
-    for reader in readers:
-        reader.start()
-    project.write(files("zebra", count))
-    writer = start_writer(project)
-    assert writer.wait(timeout=60) == 0
-    done.set()
-    for reader in readers:
-        reader.join()
-    writer.stdout.close()
-    assert faults == []
-    assert list(written(project).values()) == [{"zebra"}] * count
 
 
 @pytest.mark.slow
