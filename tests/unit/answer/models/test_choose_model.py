@@ -96,9 +96,9 @@ def test_what_cannot_be_asked_is_one_clear_line(load: Load, text: str, environ: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("prices: {'openai:gpt-5': {input: 1}}", "openai:gpt-5 needs 'output'"),
-        ("prices: {'openai:gpt-5': {input: -1, output: 1}}", "input must be at least 0"),
-        ("endpoints: {lab: {url: 'http://x', json_schema: 1}}", "json_schema must be true or false, not '1'"),
+        ("prices: {'openai:gpt-5': {input: 1}}", "missing required field 'output'"),
+        ("prices: {'openai:gpt-5': {input: -1, output: 1}}", "at least 0"),
+        ("endpoints: {lab: {url: 'http://x', json_schema: 1}}", "json_schema: expected 'bool'"),
         ("endpoints: {lab: {url: 'http://x', max_token: x}}", "did you mean 'max_tokens'"),
     ],
 )

@@ -103,20 +103,20 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
         ),
         pytest.param("tools:\n  a: {selector: [x]}\n", 2, ["'selector'", "'selectors'"], id="in a tool"),
         pytest.param("zzz: 1\n", 1, ["'zzz'", "data_dir"], id="nothing is near"),
-        pytest.param("\ngates: {min_repeat: three}\n", 2, ["min_repeat", "whole number", "three"], id="text"),
-        pytest.param("gates: {min_repeat: 2.5}\n", 1, ["whole number"], id="fraction"),
-        pytest.param("gates: {min_repeat: true}\n", 1, ["whole number"], id="boolean"),
-        pytest.param("gates: {min_repeat: null}\n", 1, ["whole number"], id="null"),
-        pytest.param("data_dir: 5\n", 1, ["data_dir", "string"], id="number for a string"),
-        pytest.param("data_dir: [a]\n", 1, ["data_dir", "string"], id="list for a string"),
+        pytest.param("\ngates: {min_repeat: three}\n", 2, ["gates.min_repeat", "'int'"], id="text"),
+        pytest.param("gates: {min_repeat: 2.5}\n", 1, ["'int'"], id="fraction"),
+        pytest.param("gates: {min_repeat: true}\n", 1, ["'int'"], id="boolean"),
+        pytest.param("gates: {min_repeat: null}\n", 1, ["'int'"], id="null"),
+        pytest.param("data_dir: 5\n", 1, ["data_dir", "'str'"], id="number for a string"),
+        pytest.param("data_dir: [a]\n", 1, ["data_dir", "'str'"], id="list for a string"),
         pytest.param("retention_days: 2026-99-99\n", 1, ["retention_days"], id="impossible date"),
         pytest.param("gates: [1]\n", 1, ["gates"], id="list for keys"),
-        pytest.param("- a\n", 1, ["keys"], id="the file is a list"),
-        pytest.param("text\n", 1, ["keys"], id="the file is a string"),
-        pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="string for a list"),
-        pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "whole number"], id="in a map"),
+        pytest.param("- a\n", 1, ["the file", "'object'"], id="the file is a list"),
+        pytest.param("text\n", 1, ["the file", "'object'"], id="the file is a string"),
+        pytest.param("reach: {command: python}\n", 1, ["command", "'array'"], id="string for a list"),
+        pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "'int'"], id="in a map"),
         pytest.param(
-            "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "'fastmcp'"], id="framework"
+            "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "fastmcp"], id="framework"
         ),
         pytest.param(
             "reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n",
@@ -179,7 +179,7 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
             "sanitize: {countries: [kr, de]}\n", 1, ["kr or us or uk or eu", "'de'"], id="a country"
         ),
         pytest.param("sanitize: {allow: ['']}\n", 1, ["empty", "allow"], id="an empty text"),
-        pytest.param("sanitize: {names: 3}\n", 1, ["names", "a string or a list"], id="names"),
+        pytest.param("sanitize: {names: 3}\n", 1, ["names", "'str | array | null'"], id="names"),
         pytest.param("\nsanitize:\n  names: gone.tsv\n", 3, ["gone.tsv", "not exist"], id="missing names"),
     ],
 )
@@ -258,7 +258,7 @@ def test_a_wrong_variable_is_named(load, value):
 
 
 def test_an_override_hides_no_other_error(load):
-    with pytest.raises(SettingsError, match=r"coreloop.yaml:2: unknown key 'min_repeats'"):
+    with pytest.raises(SettingsError, match=r"coreloop.yaml:2: gates.min_repeats: unknown field"):
         load("gates:\n  min_repeats: 1\n", {"CORELOOP_GATES_MIN_REPEAT": "3"})
 
 
