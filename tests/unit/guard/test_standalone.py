@@ -27,7 +27,6 @@ MODULES = (
     "base.github.connect",
     "base.github.github_api",
     "base.github.github_errors",
-    "base.github.urllib_transport",
     "learn.proposals.statement_lines",
     "learn.proposals.figures",
     "learn.proposals.sequence_lines",

@@ -19,8 +19,7 @@ from coreloop.base.errors import (
     ForgeUnavailableError,
     UsageError,
 )
-from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.pygithub_transport import Connection, translate
+from coreloop.base.github.github_forge import Connection, GithubForge, translate
 from github_failures import FAILURES, raw, said
 from github_stand_in import GithubStandIn
 

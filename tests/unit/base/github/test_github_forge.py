@@ -6,26 +6,21 @@ What goes right is in tests/promote/test_forge_contract.py, where Prism checks i
 import gc
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-import urllib3
 from github import Auth, Github, GithubException
 
 from coreloop.base.errors import (
     ForgeAnswerError,
     ForgeError,
-    ForgeForbiddenError,
     ForgeNotFoundError,
-    ForgeRateLimitError,
     ForgeUnavailableError,
     PullRequestExistsError,
     UsageError,
 )
-from coreloop.base.github.github_forge import GithubForge
+from coreloop.base.github.github_forge import Connection, GithubForge
 from coreloop.base.github.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
-from coreloop.base.github.pygithub_transport import Connection, patient
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 from rows import each_row
@@ -141,58 +136,6 @@ def test_pull_request_that_is_no_draft_is_told(github: GithubStandIn, forge: Git
     github.fail(Fault(opened))
     with pytest.raises(ForgeAnswerError, match=r"/pull/1 was opened, but not as a draft: close it"):
         forge.open_draft(branch="skill/x", base="main", title="x", body="x")
-
-
-class TestPatience:
-    @pytest.fixture
-    def patient_forge(self, github, connection) -> Iterator[GithubForge]:
-        with GithubForge(
-            github.repo, token=github.token, connection=replace(connection, retry=patient())
-        ) as forge:
-            yield forge
-
-    def test_reading_is_tried_again(self, github, patient_forge) -> None:
-        github.fail(said(502, "Bad Gateway"))
-        assert patient_forge.open_pull_requests() == ()
-        assert len(github.traffic) == 2
-
-    def test_writing_is_not(self, github, patient_forge) -> None:
-        github.fail(said(502, "Bad Gateway"))
-        with pytest.raises(ForgeUnavailableError):
-            patient_forge.open_draft(branch="skill/x", base="main", title="x", body="x")
-        assert len(github.traffic) == 1
-
-    def test_long_rate_limit_is_told_at_once(self, github, patient_forge) -> None:
-        github.fail(said(403, "API rate limit exceeded for user ID 1.", X_RateLimit_Reset="4102444800"))
-        with pytest.raises(ForgeRateLimitError, match="after 2100-01-01 00:00:00 UTC"):
-            patient_forge.open_pull_requests()
-        assert len(github.traffic) == 1
-
-    def test_missing_right_is_told_at_once(self, github, patient_forge) -> None:
-        github.fail(said(403, "Resource not accessible"))
-        with pytest.raises(ForgeForbiddenError, match="403: Resource not accessible"):
-            patient_forge.open_pull_requests()
-        assert len(github.traffic) == 1
-
-    def test_last_answer_is_what_is_told(self, github, connection) -> None:
-        github.fail(said(502, "Bad Gateway"), times=4)
-        hurried = replace(connection, retry=patient().new(backoff_factor=0))
-        with (
-            GithubForge(github.repo, token=github.token, connection=hurried) as forge,
-            pytest.raises(ForgeUnavailableError, match="502: Bad Gateway"),
-        ):
-            forge.open_pull_requests()
-
-    def test_used_up_tries_of_another_policy_are_told(self, github, connection) -> None:
-        retry = urllib3.util.Retry(total=1, status_forcelist=[502])
-        github.fail(said(502, "Bad Gateway"), times=2)
-        with (
-            GithubForge(
-                github.repo, token=github.token, connection=replace(connection, retry=retry)
-            ) as forge,
-            pytest.raises(ForgeUnavailableError, match="unavailable over several attempts"),
-        ):
-            forge.open_pull_requests()
 
 
 class TestReviewRule:
