@@ -297,7 +297,7 @@ class Run:
             self._fail(attempt, refused, cost)
             raise refused from error
         self._journal.append(committed)
-        return committed.result  # type: ignore[union-attr]
+        return committed.result
 
     def _fail(self, attempt: _Attempt, error: Exception, cost: Amount) -> None:
         with self._journal.turn:

@@ -21,12 +21,12 @@ from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop, seconds_left
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from running import AT_MOST, COST, MOMENT, SetClock, calls_in, counted_call, new_run, python, store_at
 
 FIVE = Limits(usd=0.0005, tokens=50)

@@ -13,10 +13,9 @@ from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import Event
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.state import State
-from happenings import AT, after, created, histories
+from happenings import AT, after, created, fold, histories
 from rows import each_row
 
 outlooks = st.builds(

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from coreloop.runs import events as happened
 from coreloop.runs.drift import ROTATION, Rotation, Turn, check_drift, next_strategy
 from coreloop.runs.events import Event
-from coreloop.runs.fold import fold
-from happenings import AT, created, histories
+from happenings import AT, created, fold, histories
 from rows import each_row
 
 LABELS = sorted({label for row in ROTATION for label in row})

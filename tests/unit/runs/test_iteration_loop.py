@@ -10,11 +10,11 @@ from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import Amount
 from coreloop.runs.decide import Stop
-from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from running import COST, calls_in, counted_call, new_run, research
 
 

@@ -11,7 +11,6 @@ from coreloop.base.errors import RunEndedError, WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import Event
-from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
@@ -19,7 +18,7 @@ from coreloop.runs.manage import create_run
 from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
 from coreloop.runs.state import KindState, State, state_json
 from coreloop.runs.stores.store import store_at
-from happenings import AT, RUN_ID, created
+from happenings import AT, RUN_ID, created, fold
 
 OTHER_ID = "01KQ0000000000000000000001"
 SEARCHED = happened.Searched(at=AT, query="영업이익 2025", outcome="found", results_count=3)

@@ -21,7 +21,6 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import NOTHING, Amount, left
 from coreloop.runs.events import (
-    CONTROL,
     VERSION,
     Charged,
     ChildSpent,
@@ -32,6 +31,7 @@ from coreloop.runs.events import (
     Narrowed,
     Opened,
     Reserved,
+    Said,
     Settled,
     StepCommitted,
     StepFailed,
@@ -48,7 +48,7 @@ from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_CHANGES_STATUS: Final = (*CONTROL, Ended)
+_CHANGES_STATUS: Final = (Said, Ended)
 _PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
 _AT_ONCE: Final = 1000
 _LIST: Final = """
@@ -312,7 +312,8 @@ class Store:
         )
         status, reason, iteration, *known = row
         state = State(status=status, stop_reason=reason, iteration=iteration, spent=Amount(*known))
-        follow(state, events)
+        for event in events:
+            follow(state, event)
         self._database.rows(
             "UPDATE runs SET status = ?, stop_reason = ?, iteration = ?, microusd = ?, tokens = ? "
             "WHERE run_id = ?",

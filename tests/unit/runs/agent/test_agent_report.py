@@ -9,9 +9,8 @@ from coreloop.base.errors import UsageError
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import read_report, report_events
 from coreloop.runs.agent.json_input import MAX_BYTES
-from coreloop.runs.fold import fold
 from coreloop.runs.state import State
-from happenings import AT, created
+from happenings import AT, created, fold
 from rows import each_row
 
 

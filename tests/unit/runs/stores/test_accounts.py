@@ -38,7 +38,7 @@ def test_a_row_follows_events_as_the_fold_does(events: list[Event]):
     row, folding = State(), Folding()
     folding.add(CREATED)
     for event in events:
-        follow(row, [event])
+        follow(row, event)
         folding.add(event)
     state = folding.state
     expected = (state.status, state.stop_reason, state.iteration)

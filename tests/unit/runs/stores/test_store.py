@@ -11,8 +11,8 @@ from coreloop.base.errors import BudgetError, RunBusyError, RunError, RunNotFoun
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Event, as_stored
-from coreloop.runs.fold import fold
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from running import MOMENT, SetClock, new_run, python, store_at
 
 DAY = MOMENT.date()
