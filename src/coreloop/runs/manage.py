@@ -245,7 +245,7 @@ def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
         return
 
     def without(known: bytes | None) -> bytes:
-        return (Reflexion.from_json(known) if known else Reflexion()).without(state.run_id).to_json()
+        return Reflexion.from_json(known).without(state.run_id).to_json()
 
     rest = Reflexion.from_json(store.change_reflexion(state.kind, without))
     for row in store.runs(kind=state.kind):

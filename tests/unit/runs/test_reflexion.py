@@ -1,4 +1,4 @@
-"""Reflexion: merging, bounds, credit, and what is similar."""
+"""Reflexion: bounds, credit, and what is similar."""
 
 from fractions import Fraction
 
@@ -38,24 +38,6 @@ def learnt(draw: st.DrawFn) -> Reflexion:
     return value
 
 
-@pytest.mark.slow
-@given(learnt())
-def test_merging_with_itself_changes_nothing(value: Reflexion):
-    assert value.merge(value) == value
-    assert value.merge(Reflexion()) == value
-
-
-@given(learnt(), learnt())
-def test_the_order_of_a_merge_does_not_matter(one: Reflexion, other: Reflexion):
-    assert one.merge(other) == other.merge(one)
-    assert one.merge(other).merge(other) == one.merge(other)
-
-
-@given(learnt(), learnt(), learnt())
-def test_the_grouping_of_merges_does_not_matter(one: Reflexion, other: Reflexion, third: Reflexion):
-    assert one.merge(other).merge(third) == one.merge(other.merge(third))
-
-
 @given(learnt())
 def test_a_saved_reflexion_reads_back(value: Reflexion):
     assert Reflexion.from_json(value.to_json()) == value
@@ -73,7 +55,7 @@ def test_the_view_has_exactly_the_documented_keys(value: Reflexion):
 
 
 def test_everything_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    for name, maximum in (("MAX_FAILURES", 6), ("MAX_PATTERNS", 4), ("MAX_SITUATIONS", 3), ("MAX_RUNS", 2)):
+    for name, maximum in (("MAX_FAILURES", 6), ("MAX_PATTERNS", 4), ("MAX_SITUATIONS", 3), ("MAX_USES", 2)):
         monkeypatch.setattr(reflexion, name, maximum)
     value = Reflexion()
     for run in range(5):
@@ -92,7 +74,7 @@ def test_everything_is_bounded(monkeypatch: pytest.MonkeyPatch):
     assert len(value.success_patterns) == 4
     assert all(len(failure.situation) <= MAX_QUERY_CHARS for failure in value.failures)
     assert all(len(pattern.situations) <= 3 for pattern in value.success_patterns)
-    assert all(len(pattern.runs) <= 2 for pattern in value.success_patterns)
+    assert all(len(pattern.uses) <= 2 for pattern in value.success_patterns)
     assert value.failures[-1].run_id == "r4"
 
 
@@ -137,14 +119,6 @@ def test_a_solution_gets_the_result_of_the_iteration_that_followed():
             "widen the years", situation=situation, run_id="q", iteration=4, progress=True
         )
         assert other_run.failures[0].result == result
-
-
-def test_counts_of_runs_add_up_and_states_of_a_run_do_not():
-    early = Reflexion().credit("widen", situation="no results", run_id="r", iteration=1, progress=True)
-    late = early.credit("widen", situation="no results", run_id="r", iteration=2, progress=True)
-    other = Reflexion().credit("widen", situation="no results", run_id="s", iteration=1, progress=False)
-    assert early.merge(late) == late
-    assert late.merge(other).success_patterns[0].success_rate == pytest.approx(3 / 5)
 
 
 def test_similar_gives_the_closest_first_and_nothing_that_shares_no_word():
