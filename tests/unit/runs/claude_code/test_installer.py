@@ -9,8 +9,16 @@ import pytest
 import yaml
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.runs.claude_code.installer import BACKUP, HOOK, MANIFEST, SETTINGS, install, uninstall
-from coreloop.runs.claude_code.skills import LANGUAGES, Language, skill_files
+from coreloop.runs.claude_code.installer import (
+    HOOK,
+    LANGUAGES,
+    MANIFEST,
+    SETTINGS,
+    Language,
+    install,
+    skill_files,
+    uninstall,
+)
 
 SKILLS = ("deep-research", "dr", "research-pause", "research-report", "research-stop", "use-coreloop")
 FULL = """{
@@ -93,7 +101,6 @@ def test_changes_that_the_user_made_since_stay(tmp_path: Path):
     changes = {change.path: change.what for change in uninstall(tmp_path, confirm=True)}
     assert json.loads(path.read_bytes()) == json.loads(FULL.replace("opus", "sonnet"))
     assert skill.read_text() == "mine"
-    assert changes[BACKUP] == "keep (the settings were changed)"
     assert changes[".claude/skills/dr/SKILL.md"] == "keep (it was changed)"
     assert not (tmp_path / MANIFEST).exists()
 
