@@ -10,35 +10,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Protocol
 
-from coreloop.base.database import (
-    Database,
-    SqliteDatabase,
-    stamp,
-)
+from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
 from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, left
-from coreloop.runs.events import (
-    VERSION,
-    Charged,
-    ChildSpent,
-    Created,
-    Ended,
-    Event,
-    IterationCommitted,
-    Narrowed,
-    Opened,
-    Reserved,
-    Said,
-    Settled,
-    StepCommitted,
-    StepFailed,
-    decode_event,
-    encode_event,
-    spent,
-)
+from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import State
@@ -48,8 +27,14 @@ from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_CHANGES_STATUS: Final = (Said, Ended)
-_PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
+_CHANGES_STATUS: Final = (happened.Said, happened.Ended)
+_PUBLISHED: Final = (
+    happened.Created,
+    happened.Opened,
+    happened.Narrowed,
+    happened.IterationCommitted,
+    *_CHANGES_STATUS,
+)
 _AT_ONCE: Final = 1000
 _LIST: Final = """
 SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
@@ -130,7 +115,7 @@ class Store:
         with self._holds.held(run_id):
             yield
 
-    def create(self, created: Created, *events: Event) -> None:
+    def create(self, created: happened.Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
         row = RunRow(
             run_id=created.run_id,
@@ -195,7 +180,7 @@ class Store:
                 yield seq, _decoded(run_id, version, data)
             after = rows[-1][0]
 
-    def step(self, run_id: str, key: str) -> StepCommitted | None:
+    def step(self, run_id: str, key: str) -> happened.StepCommitted | None:
         """Return the committed step of a key, or None."""
         with self._database.reading():
             self._newest(run_id)
@@ -203,7 +188,7 @@ class Store:
                 "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
             )
         events = [_decoded(run_id, version, data) for version, data in rows]
-        return next((event for event in events if isinstance(event, StepCommitted)), None)
+        return next((event for event in events if isinstance(event, happened.StepCommitted)), None)
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
@@ -284,7 +269,7 @@ class Store:
         if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
             return
         _, created = next(self.read(run_id))
-        drives_itself = isinstance(created, Created) and created.drives_itself
+        drives_itself = isinstance(created, happened.Created) and created.drives_itself
         if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], new=len(events))
 
@@ -297,7 +282,7 @@ class Store:
 
     def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
         for seq, event in enumerate(events, start=after + 1):
-            step = _digest(event.key) if isinstance(event, StepCommitted) else None
+            step = _digest(event.key) if isinstance(event, happened.StepCommitted) else None
             data = encode_event(event)
             row = (run_id, seq, VERSION, data, step)
             self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
@@ -323,7 +308,9 @@ class Store:
         charged = sum(days.values(), NOTHING)
         if charged != NOTHING:
             self._charge_parent(run_id, charged, events[-1].at)
-        limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
+        limited = {
+            utc_day(event.at) for event in events if isinstance(event, happened.Reserved) and event.microusd
+        }
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
             ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
@@ -337,7 +324,9 @@ class Store:
             (run_id,),
         )
         for parent, newest in rows:
-            event = ChildSpent(at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens)
+            event = happened.ChildSpent(
+                at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens
+            )
             self._insert(parent, [event], after=newest)
             self._database.rows(
                 "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
@@ -350,19 +339,19 @@ class Store:
         days = dict[str, Amount]()
         for event in events:
             day = utc_day(event.at)
-            if isinstance(event, Reserved):
+            if isinstance(event, happened.Reserved):
                 row = (run_id, event.reservation, day, event.microusd, event.tokens)
                 self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
                 days[day] = days.get(day, NOTHING) + spent(event)
-            elif isinstance(event, Charged):
+            elif isinstance(event, happened.Charged):
                 day, covered = self._cover(run_id, event) or (day, NOTHING)
                 days[day] = days.get(day, NOTHING) + spent(event) - covered
-            elif isinstance(event, Settled | StepCommitted | StepFailed):
+            elif isinstance(event, happened.Settled | happened.StepCommitted | happened.StepFailed):
                 day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
                 days[day] = days.get(day, NOTHING) + spent(event) - reserved
         return {day: change for day, change in days.items() if change != NOTHING}
 
-    def _cover(self, run_id: str, charged: Charged) -> tuple[str, Amount] | None:
+    def _cover(self, run_id: str, charged: happened.Charged) -> tuple[str, Amount] | None:
         """Take what a call has spent from its reservation; returns its day, and how much that was."""
         rows = self._database.rows(
             "SELECT day, microusd, tokens FROM reservations WHERE run_id = ? AND reservation = ?",
