@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
-from coreloop.runs.events import Event
+from coreloop.runs.events import Event, IterationCommitted
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import RESUMABLE, State
 from coreloop.runs.stores.store import Store
@@ -82,3 +82,13 @@ def require_going(state: State) -> None:
     if state.is_terminal:
         reason = f" ({state.stop_reason})" if state.stop_reason else ""
         raise RunEndedError(f"run {state.run_id} is over: {state.status}{reason}; start a new run")
+
+
+def iterations(store: Store, run_id: str, *, after: int = 0) -> Iterator[tuple[int, int, list[Event]]]:
+    """Yield the iterations behind an event: the number of their last event, their own, their events."""
+    events: list[Event] = []
+    for seq, event in store.read(run_id, after=after):
+        events.append(event)
+        if isinstance(event, IterationCommitted):
+            yield seq, event.iteration, events
+            events = []

@@ -490,7 +490,7 @@ def test_the_name_of_a_kind_is_plain(kind: str, store: Store):
 
 
 def test_limits_that_cannot_hold_make_no_run(store: Store):
-    with pytest.raises(UsageError, match="at `..usd`"):
+    with pytest.raises(UsageError, match=r"at `\$\.usd`"):
         create_run(store, "why?", kind="research", limits=Limits(usd=-1))
     assert store.runs() == []
 

@@ -18,7 +18,7 @@ from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
 from coreloop.runs.lessons import learn_lessons, read_reflexion
-from coreloop.runs.load import change_run, load_run, require_going
+from coreloop.runs.load import change_run, iterations, load_run, require_going
 from coreloop.runs.run_files import write_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -162,8 +162,9 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
     """
     if state.drives_itself:
         learnt = store.reflexion(state.kind)
-        last = {state.iteration: _last_iteration(store, state.run_id)} if state.iteration else {}
-        write_views(workspace.root, state, iterations=last, reflexion=read_reflexion(learnt))
+        last = {number: events for _, number, events in iterations(store, state.run_id)}
+        newest = {number: last[number] for number in [*last][-1:]}
+        write_views(workspace.root, state, iterations=newest, reflexion=read_reflexion(learnt))
 
 
 def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe | None) -> list[Event]:
@@ -189,14 +190,3 @@ def _turn(folding: Folding, reported: list[Reported], now: datetime) -> None:
         turned = happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after)
         folding.add(turned)
         reported.append(turned)
-
-
-def _last_iteration(store: Store, run_id: str) -> Sequence[Event]:
-    """The events of the newest committed iteration."""
-    last: list[Event] = []
-    current: list[Event] = []
-    for _seq, event in store.read(run_id):
-        current.append(event)
-        if isinstance(event, happened.IterationCommitted):
-            last, current = current, []
-    return last
