@@ -4,9 +4,8 @@ Progress is judged by exit codes, changed files and the run's state, never by wh
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,13 +20,12 @@ from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven_run import DriverPlan, plan_of
-from coreloop.runs.driver.execution import ExecutionPlace, ExecutionResult, attempt
+from coreloop.runs.driver.execution import ExecutionResult, attempt, open_spool, output_file, read_spool
 from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
 from coreloop.runs.driver.spending import Reports
-from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
@@ -270,12 +268,13 @@ class _Driver:
                     f"an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}"
                 )
 
-        number, self._is_unreadable_said = run.state.iteration + 1, False
-        place, is_over = replace(self._place(run), spool=self._spool), self._ending(run)
+        self._is_unreadable_said = False
+        file = output_file(session_folder(self._workspace.root, run.run_id), run.state.iteration + 1)
         with self._readable():
-            return attempt(
-                self._plan, place, number=number, show=self._console.say, is_over=is_over, book=book
-            )
+            prompt = Path(self._plan.prompt).read_bytes() if self._plan.prompt else b""
+            command = self._command(run, self._plan.command, prompt, spool=self._spool)
+            is_over = self._ending(run)
+            return attempt(command, file, show=self._console.say, is_over=is_over, book=book)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -286,10 +285,10 @@ class _Driver:
             where = error.filename or self._plan.folder
             raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
-    def _place(self, run: Run) -> ExecutionPlace:
+    def _command(self, run: Run, words: Sequence[str], prompt: bytes = b"", *, spool: int = -1) -> Command:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
-        environ, session = {**self._console.environ, **own}, session_folder(self._workspace.root, run.run_id)
-        return ExecutionPlace(session, environ, self._lock, mark_of(run.run_id))
+        environ, folder = {**self._console.environ, **own}, Path(self._plan.folder)
+        return Command(words, folder, environ, prompt, self._lock, spool, mark_of(run.run_id))
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -317,8 +316,7 @@ class _Driver:
         return ctrl_c.count
 
     def _until_code(self, run: Run) -> int:
-        words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
-        command = Command(words, Path(self._plan.folder), place.environ, b"", place.lock, mark=place.mark)
+        command = self._command(run, ("/bin/sh", "-c", self._plan.until))
         is_over = self._announced(self._ending(run), f"waiting for --until {self._plan.until!r}")
         with self._readable():
             finished = run_command(command, hear=lambda *_: None, is_over=is_over)

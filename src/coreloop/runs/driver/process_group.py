@@ -55,7 +55,7 @@ class Command:
     lock : int
         An open file whose lock lasts until the command and what it started have ended, see `locked_commands`.
     spool : int
-        An open file for its reports, see `coreloop.runs.driver.spool`; -1 for none.
+        An open file for its reports, see `coreloop.runs.driver.execution`; -1 for none.
     mark : int
         By which `coreloop.runs.person_or_agent` knows it and all that it starts; 0 for none.
     """

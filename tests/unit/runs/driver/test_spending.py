@@ -10,10 +10,9 @@ from hypothesis import strategies as some
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.runs.amounts import Amount
-from coreloop.runs.driver.execution import ExecutionResult
+from coreloop.runs.driver.execution import ExecutionResult, read_spool
 from coreloop.runs.driver.process_group import Finished
 from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
-from coreloop.runs.driver.spool import read_spool
 from happenings import AT
 from rows import each_row
 
