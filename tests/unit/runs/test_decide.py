@@ -68,12 +68,6 @@ def table(state: State, now: datetime, outlook: Outlook) -> Continue | Stop:
     return next((stop for applies, stop in rows if applies), Continue())
 
 
-@given(histories(), st.integers(-100_000, 200_000), outlooks)
-def test_any_state_gets_the_answer_of_the_table(events: list[Event], seconds: int, outlook: Outlook):
-    state = fold(events)
-    assert decide(state, after(seconds), outlook) == table(state, after(seconds), outlook)
-
-
 @given(histories(), outlooks)
 def test_a_model_that_calls_itself_sufficient_ends_no_exhaustive_run(events: list[Event], outlook: Outlook):
     opinions = [event for event in events if isinstance(event, happened.Reflected)]

@@ -101,11 +101,6 @@ def test_the_success_rate_is_that_of_laplace(outcomes: list[bool]):
     assert rates == ([pytest.approx(float(expected))] if outcomes else [])
 
 
-def test_crediting_an_iteration_again_changes_nothing():
-    value = Reflexion().credit("widen", situation="no results", run_id="r", iteration=4, progress=True)
-    assert value.credit("widen", situation="no results", run_id="r", iteration=4, progress=False) == value
-
-
 def test_a_solution_gets_the_result_of_the_iteration_that_followed():
     value = Reflexion().with_failure(
         PastFailure("r", 3, "no results for 매출", "too narrow", "widen the years")
@@ -136,17 +131,6 @@ def test_similar_gives_the_closest_first_and_nothing_that_shares_no_word():
     assert value.similar("보일러").failures == ()
     assert value.similar("\x00!?🔥" * 100_000).failures == ()
     assert len(value.similar("검색 결과가 없음", limit=1).failures) == 1
-
-
-def test_of_equally_close_patterns_the_one_that_worked_more_often_comes_first():
-    value = Reflexion()
-    for strategy, later in (("narrow", False), ("widen", True)):
-        for iteration, progress in ((1, True), (2, later)):
-            value = value.credit(
-                strategy, situation="too many results", run_id="r", iteration=iteration, progress=progress
-            )
-    patterns = value.similar("too many results").success_patterns
-    assert [pattern.strategy for pattern in patterns] == ["widen", "narrow"]
 
 
 def test_situations_of_a_pattern_are_the_newest():

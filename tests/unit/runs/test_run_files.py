@@ -118,49 +118,6 @@ def test_a_forgotten_run_leaves_nothing(tmp_path: Path):
     remove_views(tmp_path, RUN_ID)
 
 
-def test_the_links_of_another_run_stay(tmp_path: Path):
-    write_views(tmp_path, state(run_id=OTHER_ID))
-    write_views(tmp_path, state())
-    remove_views(tmp_path, OTHER_ID)
-    assert read(tmp_path / ".research" / "state.json")["run_id"] == RUN_ID
-
-
-def test_a_failed_run_is_shown_as_failed(tmp_path: Path):
-    def iterate(run: Run) -> None:
-        if run.state.iteration == 1:
-            raise ValueError("x" * 10_000)
-
-    with store_at(tmp_path / "runs.db") as store:
-        run_id = create_run(store, "q", kind="test")
-        with work_on(store, run_id) as run, pytest.raises(ValueError, match="xxx"):
-            drive(run, iterate, show=Viewer(tmp_path, store))
-        ended = [event for _seq, event in store.read(run_id)][-1]
-    assert read(tmp_path / ".research" / "state.json")["status"] == "failed"
-    assert isinstance(ended, happened.Ended)
-    assert len(ended.error) == 500
-
-
-def test_folders_in_place_of_the_links_leave_no_temporary_files(tmp_path: Path):
-    for name in ("current", "state.json"):
-        (tmp_path / ".research" / name).mkdir(parents=True)
-    write_views(tmp_path, state())
-    assert sorted(path.name for path in (tmp_path / ".research").iterdir()) == [
-        "current",
-        "sessions",
-        "state.json",
-    ]
-
-
-@pytest.mark.parametrize("current", ["current", "elsewhere"])
-def test_views_are_removed_whatever_the_current_link_is(current: str, tmp_path: Path):
-    write_views(tmp_path, state())
-    link = tmp_path / ".research" / "current"
-    link.unlink()
-    link.symlink_to(current)
-    remove_views(tmp_path, RUN_ID)
-    assert not session_folder(tmp_path, RUN_ID).exists()
-
-
 def test_a_link_in_place_of_a_runs_folder_is_removed_and_not_followed(tmp_path: Path):
     write_views(tmp_path, state())
     precious = tmp_path / "precious"

@@ -3,10 +3,8 @@
 What goes right is in tests/promote/test_forge_contract.py, where Prism checks it too.
 """
 
-import gc
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from github import Auth, Github, GithubException
@@ -19,7 +17,7 @@ from coreloop.base.errors import (
     PullRequestExistsError,
     UsageError,
 )
-from coreloop.base.github.github_forge import Connection, GithubForge
+from coreloop.base.github.github_forge import GithubForge
 from coreloop.base.github.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
@@ -29,27 +27,10 @@ KEY = "0123456789abcdef"
 TRAILERS = f"Phase: R\nCandidate-Key: {KEY}"
 
 
-@each_row("url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"])
-def test_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API") as caught:
-        GithubForge("octo/tools", token="a-token", connection=Connection(base_url=url))
-    assert "secret" not in str(caught.value)
-
-
 @each_row("repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"])
 def test_repository_that_is_none_is_refused(repo: str) -> None:
     with pytest.raises(UsageError, match="set forge: repo to owner/name"):
         GithubForge(repo, token="a-token")
-
-
-def test_path_of_an_enterprise_address_is_kept(github: GithubStandIn, connection: Connection) -> None:
-    there = replace(connection, base_url=f"{github.url}/api/v3/")
-    with (
-        GithubForge(github.repo, token=github.token, connection=there) as forge,
-        pytest.raises(ForgeNotFoundError),
-    ):
-        forge.open_pull_requests()
-    assert github.traffic[0].path == "/api/v3/repos/octo/tools/pulls"
 
 
 def test_pages_that_lead_in_a_circle_end(github: GithubStandIn, forge: GithubForge) -> None:
@@ -101,11 +82,6 @@ def test_key_is_a_trailer_of_the_body(
 ) -> None:
     github.add_pull(branch="skill/x", body=body)
     assert (forge.find_pull_request(KEY) is not None) is found
-
-
-def test_key_is_no_pattern(github: GithubStandIn, forge: GithubForge) -> None:
-    github.add_pull(branch="skill/x", body=TRAILERS)
-    assert forge.find_pull_request(KEY[:-2] + "..") is None
 
 
 def test_only_coreloops_pull_requests_are_counted(github: GithubStandIn, forge: GithubForge) -> None:
@@ -220,13 +196,6 @@ def test_importing_the_vocabulary_loads_no_client() -> None:
     code = "import sys, coreloop.base.github.protocol; print({'github', 'requests'} & set(sys.modules))"
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert completed.stdout == "set()\n"
-
-
-@pytest.mark.slow
-def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> None:
-    with GithubForge(github.repo, token=github.token, connection=connection) as forge:
-        forge.open_pull_requests()
-    gc.collect()  # an open socket would warn, and warnings are errors here
 
 
 def test_pull_request_from_a_deleted_fork_is_nobodys_promotion(

@@ -109,21 +109,6 @@ def test_a_pause_does_not_count_as_work(store: Store):
     assert record_report(store, run_id, AgentReport(), clock=at(1_020)).elapsed_s == 30.0
 
 
-def test_another_session_gains_no_time(store: Store):
-    run_id = open_run(store, deadline_s=60.0)
-    for seconds in (20, 40, 60):
-        attach(store, run_id, f"session {seconds}", clock=at(seconds))
-    assert close_if_over(store, run_id, clock=at(61)).stop_reason == "deadline"
-
-
-def test_a_session_that_joins_in_a_pause_does_not_count_it(store: Store):
-    run_id = open_run(store, deadline_s=60.0)
-    pause_run(store, run_id, clock=at(10))
-    attach(store, run_id, "s1", clock=at(500))
-    resume_run(store, run_id, clock=at(1_000))
-    assert record_report(store, run_id, AgentReport(), clock=at(1_020)).elapsed_s == 30.0
-
-
 def test_a_report_of_an_iteration_that_is_recorded_is_refused(store: Store):
     run_id = open_run(store)
     record_report(store, run_id, AgentReport(iteration=1))

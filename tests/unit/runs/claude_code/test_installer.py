@@ -120,33 +120,6 @@ def test_an_entry_that_was_changed_is_left_to_the_user(tmp_path: Path):
     assert tree(tmp_path) == {".claude": None, SETTINGS: b"{}"}
 
 
-@pytest.mark.parametrize(
-    ("text", "old", "new"),
-    [
-        pytest.param(None, "\n}\n", ',\n  "model": "opus"\n}\n', id="a member after it, in new settings"),
-        pytest.param(None, "{\n", '{\n  "model": "opus",\n', id="a member before it, in new settings"),
-        pytest.param('{\n  "a": 1\n}\n', '\n  "a": 1,', "", id="the member before it removed"),
-    ],
-)
-def test_an_entry_whose_surroundings_were_changed_is_cut_out(
-    text: str | None, old: str, new: str, tmp_path: Path
-):
-    install(with_settings(tmp_path, text), lease_s=60, confirm=True)
-    path = tmp_path / SETTINGS
-    installed = path.read_text()
-    changed = (
-        installed[::-1].replace(old[::-1], new[::-1], 1)[::-1]
-        if old == "\n}\n"
-        else installed.replace(old, new, 1)
-    )
-    path.write_text(changed)
-    assert json.loads(changed) != json.loads(installed)
-    uninstall(tmp_path, confirm=True)
-    assert json.loads(path.read_text()) == {
-        name: value for name, value in json.loads(changed).items() if name != "hooks"
-    }
-
-
 @pytest.mark.parametrize("indent", [None, 1, 4, "\t"])
 @pytest.mark.parametrize("text", [None, FULL])
 def test_settings_that_were_formatted_anew_lose_the_entry_alone(

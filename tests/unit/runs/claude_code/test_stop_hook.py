@@ -150,33 +150,11 @@ def test_each_iteration_is_blocked_for_once_per_turn(tmp_path: Path):
     assert stop(tmp_path, again).stdout == ""
 
 
-def test_a_hook_that_cannot_note_its_block_does_not_block(tmp_path: Path):
-    write(tmp_path, STATUS)
-    (tmp_path / ".research" / "agents" / "s1.block").mkdir()
-    done = stop(tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "IsADirectoryError" in done.stderr
-
-
 def test_a_pipe_instead_of_a_status_lets_the_turn_end(tmp_path: Path):
     (tmp_path / ".research" / "agents").mkdir(parents=True)
     os.mkfifo(tmp_path / ".research" / "agents" / "s1.json")
     ended = stop(tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("is_repeated", [False, True])
-def test_a_pipe_or_a_link_as_the_last_block_is_replaced(is_repeated: bool, tmp_path: Path):
-    write(tmp_path, STATUS)
-    note, other = tmp_path / ".research" / "agents" / "s1.block", tmp_path / "other"
-    other.write_text("kept")
-    os.mkfifo(note)
-    again = GIVEN | {"stop_hook_active": is_repeated}
-    assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
-    note.unlink()
-    note.symlink_to(other)
-    assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
-    assert (other.read_text(), json.loads(note.read_text())) == ("kept", [RUN_ID, 2, 1])
 
 
 @pytest.mark.slow
