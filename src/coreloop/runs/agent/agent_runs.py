@@ -1,6 +1,6 @@
 """Runs of an agent that drives itself, and reports of an agent that a driver starts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -107,18 +107,15 @@ def waive(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
 
-    def waived(state: State) -> list[Event]:
-        require_going(state)
+    def waived(state: State, now: datetime) -> list[Event]:
         proposed = [part.id for part in state.sub_questions if part.waiver and part.is_open]
         if part_id not in proposed:
             named = ", ".join(proposed) or "none"
             raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
         return [happened.Waived(at=now, by=by, sub_question=part_id)]
 
-    change_run(store, run_id, waived)
-    return close_if_over(store, run_id, clock=clock)
+    return _agree(store, run_id, waived, clock)
 
 
 def confirm(
@@ -133,16 +130,27 @@ def confirm(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
 
-    def confirmed(state: State) -> list[Event]:
-        require_going(state)
+    def confirmed(state: State, now: datetime) -> list[Event]:
         notes = [part.id for part in state.sub_questions if part.is_note]
         if others := [part_id for part_id in part_ids if part_id not in notes]:
             raise UsageError(f"{others[0]} is no note; notes: {', '.join(notes) or 'none'}")
         return [happened.Confirmed(at=now, by=by, sub_question=part_id) for part_id in part_ids]
 
-    change_run(store, run_id, confirmed)
+    return _agree(store, run_id, confirmed, clock)
+
+
+def _agree(
+    store: Store, run_id: str, agreed: Callable[[State, datetime], list[Event]], clock: Clock | None
+) -> State:
+    """Append what a person says of a run that is going, and end it if that was the last."""
+    now = (clock or SystemClock()).now()
+
+    def made(state: State) -> list[Event]:
+        require_going(state)
+        return agreed(state, now)
+
+    change_run(store, run_id, made)
     return close_if_over(store, run_id, clock=clock)
 
 

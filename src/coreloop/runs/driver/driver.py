@@ -36,7 +36,6 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 _TICK_S: Final = 0.2
-_SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs
 _ASKED: Final = "ended by Ctrl-C"
 _DEADLINE: Final = "ended at the deadline"
 MOST_RATE_LIMITS: Final = 24
@@ -317,25 +316,11 @@ class _Driver:
 
     def _until_code(self, run: Run) -> int:
         command = self._command(run, ("/bin/sh", "-c", self._plan.until))
-        is_over = self._announced(self._ending(run), f"waiting for --until {self._plan.until!r}")
         with self._readable():
-            finished = run_command(command, hear=lambda *_: None, is_over=is_over)
+            finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
         if finished.ended_for:
             self._console.say(f"--until was ended, so it has not succeeded: {finished.ended_for}")
         return finished.code or (1 if finished.ended_for else 0)
-
-    def _announced(self, is_over: Callable[[], str], text: str) -> Callable[[], str]:
-        """Ask as ``is_over`` does, and say once what is waited for if it takes long."""
-        say_at: float | None = time.monotonic() + _SILENCE_S
-
-        def asked() -> str:
-            nonlocal say_at
-            if say_at is not None and time.monotonic() >= say_at:
-                self._console.say(text)
-                say_at = None
-            return is_over()
-
-        return asked
 
     def _is_at_goal_already(self, run: Run) -> bool:
         """Check ``--until`` before the first iteration."""

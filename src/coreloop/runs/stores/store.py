@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import astuple
 from datetime import date, datetime
 from functools import partial
@@ -439,8 +439,8 @@ def _opened(database: Database) -> Iterator[Store]:
     if isinstance(database, SqliteDatabase):
         yield Store(database, _FileHolds(database.path.parent / "held"))
         return
-    from coreloop.runs.stores.postgres import session_holds
+    from coreloop.runs.stores.postgres import SessionHolds
 
     assert isinstance(database, PostgresDatabase)
-    with session_holds(database.address) as holds:
+    with closing(SessionHolds(database.address)) as holds:
         yield Store(database, holds, address=database.address)
