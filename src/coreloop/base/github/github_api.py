@@ -20,7 +20,6 @@ from coreloop.base.github.github_errors import (
     no_answer,
     quoted,
     refusal,
-    without_secrets,
     wrong_answer,
 )
 from coreloop.base.validation import ShapeError, decode
@@ -280,8 +279,8 @@ def _translated(doing: str, *, timeout_s: int) -> Iterator[None]:
     except (OSError, HTTPException, ValueError) as exc:
         reason = exc.reason if isinstance(exc, URLError) and isinstance(exc.reason, Exception) else exc
         if isinstance(reason, ValueError) and not isinstance(reason, OSError):
-            raise wrong_answer(doing, type(reason).__name__) from without_secrets(exc)
-        raise no_answer(doing, _network_reason(reason, timeout_s)) from without_secrets(exc)
+            raise wrong_answer(doing, type(reason).__name__) from None  # its frames hold the token
+        raise no_answer(doing, _network_reason(reason, timeout_s)) from None  # its frames hold the token
 
 
 def _network_reason(reason: Exception, timeout_s: int) -> str:

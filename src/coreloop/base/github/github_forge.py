@@ -24,7 +24,6 @@ from coreloop.base.github.github_errors import (
     quoted,
     rate_limit,
     refusal,
-    without_secrets,
     wrong_answer,
 )
 from coreloop.base.github.protocol import (
@@ -87,7 +86,7 @@ class _PygithubApi(GithubApi):
         try:
             status, headers, text = self._github.requester.requestJson(verb, url, input=body)
         except Exception as exc:  # its own, and those of its libraries
-            raise translate(exc, doing, timeout_s=self._timeout_s) from without_secrets(exc)
+            raise translate(exc, doing, timeout_s=self._timeout_s) from None  # its frames hold the token
         return ApiAnswer(doing, status, headers, text.replace(self._token, "***"))
 
     def close(self) -> None:

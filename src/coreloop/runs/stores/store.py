@@ -50,7 +50,7 @@ RETURNING microusd
 
 
 class Publish(Protocol):
-    """Writes what other programs read of a run, inside the commit: `coreloop.runs.published.publish`."""
+    """Writes what others read of a run, inside the commit: `coreloop.runs.agent.session_file.publish`."""
 
     def __call__(self, events: Sequence[Event], *, new: int) -> None:
         """Write it."""
@@ -419,7 +419,7 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     MissingExtraError
         Postgres needs an extra.
     """
-    from coreloop.runs.published import publish
+    from coreloop.runs.agent.session_file import publish
 
     workspace.keep_private(workspace.runs_dir)
     with project_database(workspace.runs_dir, RUNS, environ) as database, _opened(database) as store:
