@@ -31,7 +31,7 @@ def record_report(
     run_id: str,
     report: AgentReport,
     *,
-    believe: Believe | None = None,
+    believe: Believe,
     clock: Clock | None = None,
 ) -> State:
     """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
@@ -45,7 +45,7 @@ def record_report(
         Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
     report : AgentReport
         Of `coreloop.runs.agent.agent_report.read_report`.
-    believe : callable or None
+    believe : callable
         Checks the findings, see `coreloop.runs.agent.agent_report.report_events`.
     clock : Clock or None
         None for the machine's.
@@ -175,7 +175,7 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
         write_views(workspace.root, state, iterations=newest, reflexion=read_reflexion(learnt))
 
 
-def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe | None) -> list[Event]:
+def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe) -> list[Event]:
     """A report's events. The folding is used up: it takes them as if they were the run's own."""
     state, number = folding.state, folding.state.iteration + 1
     reported: list[Reported] = []

@@ -12,6 +12,7 @@ from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.state import State
 from happenings import AT, created, fold
 from rows import each_row
+from running import claims
 
 
 def state() -> State:
@@ -19,7 +20,7 @@ def state() -> State:
 
 
 def events(report: dict[str, Any], run: State | None = None) -> list[Any]:
-    return report_events(run or state(), read_report(json.dumps(report).encode()), AT)
+    return report_events(run or state(), read_report(json.dumps(report).encode()), AT, claims)
 
 
 def finding(**fields: Any) -> dict[str, Any]:
@@ -134,13 +135,6 @@ def test_a_finding_answers_by_id_or_text_also_what_the_same_report_asks():
     after = fold([created(), happened.Planned(at=AT, sub_questions=("one?", "two?")), *made])
     assert [part.id for part in run.sub_questions] == ["q1", "q2"]
     assert [part.is_answered for part in after.sub_questions] == [True, False, True]
-
-
-def test_a_finding_that_is_known_is_not_recorded_twice():
-    known = happened.FindingRecorded(at=AT, sub_question="q1", text="up", source="dart:1")
-    run = fold([created(), happened.Planned(at=AT, sub_questions=("one?",)), known])
-    made = events({"findings": [finding(answers="q1")]}, run)
-    assert [type(event) for event in made] == [happened.SourceRead, happened.Reflected]
 
 
 def test_a_query_that_was_asked_is_dropped_also_within_a_report():

@@ -20,7 +20,7 @@ from coreloop.runs.agent.agent_report import (
     Waiver,
     read_report,
 )
-from coreloop.runs.agent.agent_runs import attach, close_if_over, confirm, record_report, waive
+from coreloop.runs.agent.agent_runs import attach, close_if_over, confirm, waive
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.amounts import Amount
 from coreloop.runs.limits import Limits
@@ -29,7 +29,7 @@ from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import pause_run, resume_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
-from running import MOMENT, SetClock, new_run, python, store_at
+from running import MOMENT, SetClock, new_run, python, record_report, store_at
 
 COVERED = AgentReport(sub_questions=("one?",), findings=(Learnt("up", ("dart:1",), "one?"),))
 
@@ -244,7 +244,7 @@ def test_a_report_survives_the_driver_that_is_killed_before_it_commits(place: st
 
 MANY = """
 import sys
-from coreloop.runs.agent.agent_runs import record_report
+from running import record_report
 from coreloop.runs.agent.agent_report import AgentReport, ReportedUsage
 from running import store_at
 with store_at(sys.argv[1]) as store:
@@ -266,7 +266,7 @@ def test_reports_of_several_processes_are_counted_once_each(tmp_path: Path):
 
 KILLED = """
 import sys
-from coreloop.runs.agent.agent_runs import record_report
+from running import record_report
 from coreloop.runs.agent.agent_report import read_report
 from running import Failpoint, store_at
 with store_at(sys.argv[1]) as store:
