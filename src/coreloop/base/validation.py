@@ -76,11 +76,9 @@ def parse_json(text: str | bytes) -> Any:
     try:
         text = text.decode() if isinstance(text, bytes) else text
         return json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise ShapeError(_syntax_message(error)) from error
     except RecursionError as error:
         raise ShapeError("JSON is malformed: nested too deeply") from error
-    except ValueError as error:  # not UTF-8, or a number of thousands of digits
+    except ValueError as error:  # also not UTF-8, or a number of thousands of digits
         raise ShapeError(f"JSON is malformed: {error}") from error
 
 
@@ -199,14 +197,6 @@ def _kind(kind: Any) -> Any:
 def _word(kind: Any) -> str:
     kind = dict if is_dataclass(kind) else get_origin(kind) or kind
     return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
-
-
-def _syntax_message(error: json.JSONDecodeError) -> str:
-    if error.pos >= len(error.doc) or error.msg.startswith("Unterminated"):
-        return "Input data was truncated"
-    place = len(error.doc[: error.pos].encode("utf-8", "replace"))
-    problem = "trailing characters" if error.msg == "Extra data" else "invalid character"
-    return f"JSON is malformed: {problem} (byte {place})"
 
 
 def _refuse_constant(name: str) -> NoReturn:
