@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, get_args
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
@@ -27,6 +27,8 @@ from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
+_Booked = happened.Charged | happened.Settled | happened.StepCommitted | happened.StepFailed
+_BOOKED: Final = get_args(_Booked)
 _CHANGES_STATUS: Final = (happened.Said, happened.Ended)
 _PUBLISHED: Final = (
     happened.Created,
@@ -338,40 +340,31 @@ class Store:
         """Change the reservations; returns what each day gains."""
         days = dict[str, Amount]()
         for event in events:
-            day = utc_day(event.at)
             if isinstance(event, happened.Reserved):
+                day, freed = utc_day(event.at), NOTHING
                 row = (run_id, event.reservation, day, event.microusd, event.tokens)
                 self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
-                days[day] = days.get(day, NOTHING) + spent(event)
-            elif isinstance(event, happened.Charged):
-                day, covered = self._cover(run_id, event) or (day, NOTHING)
-                days[day] = days.get(day, NOTHING) + spent(event) - covered
-            elif isinstance(event, happened.Settled | happened.StepCommitted | happened.StepFailed):
-                day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
-                days[day] = days.get(day, NOTHING) + spent(event) - reserved
+            elif isinstance(event, _BOOKED):
+                day, freed = self._free(run_id, event)
+            else:
+                continue
+            days[day] = days.get(day, NOTHING) + spent(event) - freed
         return {day: change for day, change in days.items() if change != NOTHING}
 
-    def _cover(self, run_id: str, charged: happened.Charged) -> tuple[str, Amount] | None:
-        """Take what a call has spent from its reservation; returns its day, and how much that was."""
-        rows = self._database.rows(
-            "SELECT day, microusd, tokens FROM reservations WHERE run_id = ? AND reservation = ?",
-            (run_id, charged.reservation),
-        )
-        for day, *reserved in rows:
-            rest = left(Amount(*reserved), spent(charged))
-            self._database.rows(
-                "UPDATE reservations SET microusd = ?, tokens = ? WHERE run_id = ? AND reservation = ?",
-                (rest.microusd, rest.tokens, run_id, charged.reservation),
-            )
-            return day, Amount(*reserved) - rest
-        return None
-
-    def _unreserve(self, run_id: str, reservation: str) -> tuple[str, Amount] | None:
-        rows = self._database.rows(
-            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
-            (run_id, reservation),
-        )
-        return (rows[0][0], Amount(rows[0][1], rows[0][2])) if rows else None
+    def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
+        """Take what a call has spent from its reservation, or all in the end; returns its day, and that."""
+        place = "WHERE run_id = ? AND reservation = ?", (run_id, event.reservation)
+        found = self._database.rows(f"SELECT day, microusd, tokens FROM reservations {place[0]}", place[1])
+        for day, *amount in found:
+            reserved, rest = Amount(*amount), NOTHING
+            if isinstance(event, happened.Charged):
+                rest = left(reserved, spent(event))
+                change = f"UPDATE reservations SET microusd = ?, tokens = ? {place[0]}"
+                self._database.rows(change, (rest.microusd, rest.tokens, *place[1]))
+            else:
+                self._database.rows(f"DELETE FROM reservations {place[0]}", place[1])
+            return day, reserved - rest
+        return utc_day(event.at), NOTHING
 
     def _forget(self, run_id: str) -> None:
         with self.hold(run_id), self._database.writing():
