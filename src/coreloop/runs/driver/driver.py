@@ -81,18 +81,24 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
         The prompt, the working folder or a view cannot be used. The run can go on later.
     """
     require_processes()
-    session = private_session(workspace.root, run_id)
-    spool = reports_file(workspace.runs_dir, run_id)
-    with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
-        run = open_held(store, run_id, reported=partial(_reported, spool))
+    with _taken_up(workspace, store, run_id) as (run, lock):
         plan = plan_of(run.state)
         end_nested(workspace, store, run_id)
         driver = _Driver(workspace, store, plan, console, lock=lock, past=_past(store, run_id))
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
+        return run.state
+
+
+@contextmanager
+def _taken_up(workspace: Workspace, store: Store, run_id: str) -> Iterator[tuple[Run, int]]:
+    """Hold a run, with the lock of its commands, and book what the command of a dead driver had reported."""
+    session, spool = private_session(workspace.root, run_id), reports_file(workspace.runs_dir, run_id)
+    with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
+        run = open_held(store, run_id, reported=partial(_reported, spool))
+        yield run, lock
         if not run.state.reservations:
             spool.unlink(missing_ok=True)
-        return run.state
 
 
 def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
@@ -104,16 +110,9 @@ def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
         A command of that driver still runs.
     """
     end_nested(workspace, store, run_id)
-    if not read_run(store, run_id).reservations:
-        return
-    session, spool = private_session(workspace.root, run_id), reports_file(workspace.runs_dir, run_id)
-    with (
-        suppress(RunBusyError, RunEndedError),
-        store.hold(run_id),
-        locked_commands(session / "driver.lock", run_id),
-    ):
-        open_held(store, run_id, reported=partial(_reported, spool))
-        spool.unlink(missing_ok=True)
+    if read_run(store, run_id).reservations:
+        with suppress(RunBusyError, RunEndedError), _taken_up(workspace, store, run_id):
+            pass
 
 
 def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
@@ -125,16 +124,9 @@ def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
         state = read_run(store, nested)
         if state.drives_itself or not state.parent or state.status != "running":
             continue
-        session, spool = private_session(workspace.root, nested), reports_file(workspace.runs_dir, nested)
-        with (
-            suppress(RunBusyError, RunEndedError),
-            store.hold(nested),
-            locked_commands(session / "driver.lock", nested),
-        ):
-            run = open_held(store, nested, reported=partial(_reported, spool))
+        with suppress(RunBusyError, RunEndedError), _taken_up(workspace, store, nested) as (run, _):
             run.end(Stop("failed"), failure=RunError("it was ended with the command that started it"))
             Viewer(workspace.root, store)(run)
-            spool.unlink(missing_ok=True)
 
 
 def _reported(spool: Path, state: State) -> Amount:
