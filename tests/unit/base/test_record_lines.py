@@ -113,16 +113,6 @@ def test_a_value_without_a_json_form_becomes_its_type():
 # the line
 
 
-def test_selectors_outlive_the_other_arguments():
-    args = {f"argument_{number}": "가" * 60 for number in range(9)}
-    calls = [call(args={**args, "axis": "수익성", "target": "KOSPI"}) for _ in range(5)]
-    read = written(record(tool_calls=calls), {"analysis": ["axis", "target"]})
-    assert "tool_calls_omitted" not in read
-    for recorded in read["tool_calls"]:
-        assert recorded["args"].keys() == {*args, "axis", "target"}
-        assert (recorded["args"]["axis"], recorded["args"]["target"]) == ("수익성", "KOSPI")
-
-
 def test_dropped_calls_are_the_last_ones_and_are_counted():
     calls = [call(name=f"tool_{number}") for number in range(200)]
     read = written(record(tool_calls=calls))

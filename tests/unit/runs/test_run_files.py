@@ -1,7 +1,6 @@
 """The files that show a run: whole, private, current, and gone when the run is forgotten."""
 
 import json
-import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -93,14 +92,6 @@ def test_the_links_lead_to_the_newest_run(tmp_path: Path):
         "sessions",
         "state.json",
     ]
-
-
-def test_nobody_else_may_read_them(tmp_path: Path):
-    write_views(tmp_path, state(*ITERATION), iterations={1: ITERATION})
-    for path in (tmp_path / ".research").rglob("*"):
-        if not path.is_symlink():
-            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
-    assert stat.S_IMODE((tmp_path / ".research").stat().st_mode) == 0o700
 
 
 def test_a_kind_adds_its_files(tmp_path: Path):

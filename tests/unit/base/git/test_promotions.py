@@ -164,17 +164,6 @@ def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailer
     assert (states(project), reverts(project)) == ({KEY: True}, 1)
 
 
-@pytest.mark.parametrize(("times", "expected"), [(0, 0), (1, 1), (2, 1), (3, 2)])
-def test_each_revert_counts_and_the_revert_of_a_revert_does_not(
-    project: Project, times: int, expected: int
-) -> None:
-    promoted(project)
-    sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
-    for number in range(times):
-        sha = revert(project, sha, *(["--mainline", "1"] if number == 0 else []))
-    assert reverts(project) == expected
-
-
 def test_revert_that_a_merge_brought_counts_at_the_merge(project: Project) -> None:
     promoted(project)
     sha = merge(project, "--ff-only")
@@ -197,17 +186,6 @@ def test_a_sentence_about_a_commit_that_comes_later_is_no_revert(project: Projec
     assert (states(project), reverts(project)) == ({KEY: False}, 0)
     revert(project, early)
     assert (states(project), reverts(project)) == ({KEY: False}, 0)
-
-
-def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> None:
-    promoted(project)
-    revert(project, merge(project, "--ff-only"))
-    project.commit({FILE: EDITED}, message())
-    with Repository(project.root) as repository:
-        history = read_history(repository, repository.log("main"))
-    assert [merge.promotion.reverted for merge in history.merges] == [True, False]
-    assert [merge.landing for merge in history.merges] == [merge.promotion.sha for merge in history.merges]
-    assert len(history.promotions()) == 1
 
 
 def keys(project: Project, base: str = "main") -> frozenset[str]:

@@ -92,19 +92,14 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
         pytest.param(
             "gates:\n  min_repeat: 3\n  min_repeats: 4\n", 3, ["min_repeats", "'min_repeat'"], id="nested"
         ),
-        pytest.param("tools:\n  a: {selector: [x]}\n", 2, ["'selector'", "'selectors'"], id="in a tool"),
         pytest.param("zzz: 1\n", 1, ["'zzz'", "data_dir"], id="nothing is near"),
         pytest.param("\ngates: {min_repeat: three}\n", 2, ["gates.min_repeat", "'int'"], id="text"),
         pytest.param("gates: {min_repeat: 2.5}\n", 1, ["'int'"], id="fraction"),
         pytest.param("gates: {min_repeat: true}\n", 1, ["'int'"], id="boolean"),
         pytest.param("gates: {min_repeat: null}\n", 1, ["'int'"], id="null"),
-        pytest.param("data_dir: 5\n", 1, ["data_dir", "'str'"], id="number for a string"),
-        pytest.param("data_dir: [a]\n", 1, ["data_dir", "'str'"], id="list for a string"),
         pytest.param("retention_days: 2026-99-99\n", 1, ["retention_days"], id="impossible date"),
         pytest.param("gates: [1]\n", 1, ["gates"], id="list for keys"),
         pytest.param("- a\n", 1, ["the file", "'object'"], id="the file is a list"),
-        pytest.param("text\n", 1, ["the file", "'object'"], id="the file is a string"),
-        pytest.param("reach: {command: python}\n", 1, ["command", "'array'"], id="string for a list"),
         pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "'int'"], id="in a map"),
         pytest.param(
             "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "fastmcp"], id="framework"
@@ -124,23 +119,14 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
         pytest.param("categories:\n  - {label: A, any: [x]}\n  - {label: B}\n", 3, ["any"], id="half a rule"),
         pytest.param("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"], id="label"),
         pytest.param("gates: {min_repeat: 0}\n", 1, ["min_repeat", "at least 1"], id="below"),
-        pytest.param("gates:\n  min_success_rate: 1.01\n", 2, ["min_success_rate", "at most 1"], id="above"),
         pytest.param("gates: {min_success_rate: .nan}\n", 1, ["min_success_rate"], id="not a number"),
-        pytest.param("retention_days: 0\n", 1, ["at least 1"], id="no days"),
-        pytest.param("replay: {timeout_s: -1}\n", 1, ["timeout_s"], id="negative"),
         pytest.param("data_dir: a\nforge: {}\ndata_dir: b\n", 3, ["data_dir", "twice"], id="duplicate key"),
-        pytest.param(
-            "gates:\n  min_repeat: 1\n  min_repeat: 2\n", 3, ["min_repeat", "twice"], id="nested twice"
-        ),
         pytest.param("data_dir: x\ngates: {\n", 3, ["YAML"], id="bad YAML"),
         pytest.param("data_dir: x\n\tgates: 1\n", 2, ["YAML"], id="tab"),
         pytest.param(
             "tools:\n  a:\n    target: gone.py::f\n", 3, ["gone.py", "not exist"], id="missing target"
         ),
         pytest.param("tools:\n  a: {target: gone.py}\n", 2, ["path.py::name"], id="target without a name"),
-        pytest.param(
-            "tools:\n  a: {target: 'gone.txt::f'}\n", 2, ["path.py::name"], id="target is no Python"
-        ),
         pytest.param(
             "sanitize:\n  detect:\n    - {name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-12}\n",
             3,

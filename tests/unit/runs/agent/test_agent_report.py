@@ -34,51 +34,24 @@ def finding(**fields: Any) -> dict[str, Any]:
         pytest.param("[]", "$: expected object, got array;", id="a list"),
         pytest.param('"완료되었습니다"', "$: expected object, got str;", id="prose"),
         pytest.param('{"status": "completed"}', "$: unknown field status; leave it out;", id="a status"),
-        pytest.param('{"completed": true}', "$: unknown field completed; leave it out;", id="an end"),
         pytest.param('{"limits": {"usd": 99}}', "$: unknown field limits; leave it out;", id="limits"),
         pytest.param('{"usage": {"usd": -1}}', "$.usage.usd: expected float >= 0.0;", id="less spending"),
         pytest.param('{"usage": {"usd": 1e999}}', "$", id="endless spending"),
         pytest.param('{"usage": {"usd": NaN}}', "$: not JSON (", id="spending that is no number"),
-        pytest.param(
-            '{"usage": {"tokens": 1.5}}', "$.usage.tokens: expected int, got float;", id="half a token"
-        ),
-        pytest.param(
-            '{"queries": [{"query": "a", "results_count": "3", "success": true}]}',
-            "$.queries[0].results_count: expected int, got str;",
-            id="a count as text",
-        ),
-        pytest.param(
-            '{"queries": [{"query": "a", "results_count": -3, "success": true}]}',
-            "$.queries[0].results_count: expected int >= 0;",
-            id="a negative count",
-        ),
-        pytest.param(
-            '{"queries": [{"query": "a"}]}',
-            "$.queries[0]: the field results_count is missing; add it;",
-            id="a query without a count",
-        ),
         pytest.param(
             '{"findings": [{"text": "up"}]}',
             "$.findings[0]: the field sources is missing; add it;",
             id="a finding without sources",
         ),
         pytest.param(
-            '{"findings": [{"text": "", "sources": []}]}',
-            "$.findings[0].text: expected str of length >= 1;",
-            id="no text",
-        ),
-        pytest.param(
             '{"findings": [{"text": " \\t", "sources": []}]}',
             "$.findings[0].text: is blank; write a text;",
             id="a blank text",
         ),
-        pytest.param('{"next_actions": ["  "]}', "$.next_actions[0]: is blank;", id="a blank plan"),
-        pytest.param('{"actions": [" "]}', "$.actions[0]: is blank;", id="a blank action"),
         pytest.param('{"usage": {"usd": 0.01}}', "$: the report is empty;", id="only spending"),
         pytest.param(
             '{"sub_questions": [{"id": "q1"}]}', "$.sub_questions[0]: the field falls_away is", id="no why"
         ),
-        pytest.param('{"next_actions": "search"}', "$.next_actions: expected array, got str;", id="no list"),
         pytest.param(
             '{"a\\u001b[2J": 1}', "$: unknown field a\\u{1b}[2J; leave it out;", id="a terminal's code"
         ),

@@ -287,15 +287,6 @@ def test_a_rate_limit_keeps_its_spending_and_is_no_failure(tmp_path: Path):
     assert [line for line in lines if line.startswith("rate limit")] == ["rate limit: again in 0.01 s"] * 4
 
 
-def test_a_limit_of_claude_waits_and_is_no_failure(tmp_path: Path):
-    limited = '{"type": "result", "is_error": true, "api_error_status": 429, "total_cost_usd": 0}'
-    script = f"{WORK}; test -e calls || {{ touch calls; echo '{limited}'; exit 1; }}"
-    lines: list[str] = []
-    state = go_on(tmp_path, begin(tmp_path, script, max_iterations=1), lines)
-    assert (state.iteration, state.error_log) == (1, [])
-    assert "rate limit: again in 0.05 s" in lines
-
-
 def test_a_person_ends_a_wait(tmp_path: Path):
     lines: list[str] = []
     script = f"echo '{{\"retry_after_s\": 600}}'; {PRESS}"
@@ -365,9 +356,3 @@ def test_the_progress_line_says_what_is_spent_and_what_comes_next(tmp_path: Path
         first,
     )
     assert second.endswith("· stops: max_iterations")
-
-
-def test_output_is_shown_escaped(tmp_path: Path):
-    lines: list[str] = []
-    go_on(tmp_path, begin(tmp_path, f"{WORK}; printf '\\033[2Jclear'", max_iterations=1), lines)
-    assert r"  | \u{1b}[2Jclear" in lines

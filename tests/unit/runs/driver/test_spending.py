@@ -101,12 +101,6 @@ def test_an_amount_that_cannot_be_counted_is_unreadable(line: str):
     assert reports.cost.microusd == 500_000
 
 
-def test_a_rate_limit_is_read():
-    assert read({"retry_after_s": 30}).retry_after_s == 30
-    assert read({"retry_after_s": -1}).retry_after_s is None
-    assert read({"retry_after_s": 1e12}).retry_after_s == MOST_WAIT_S
-
-
 def rejected(at: float) -> dict[str, Any]:
     return {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": at}}
 

@@ -119,14 +119,6 @@ def test_a_job_that_failed_too_often_is_dead(queue: JobQueue):
     assert queue.take(NAMES) is None
 
 
-def test_a_job_given_back_is_due_at_once_and_its_attempt_does_not_count(queue: JobQueue):
-    queue.put("index", {}, max_attempts=1)
-    queue.release(begun(queue))
-    job = begun(queue)
-    assert (job.attempts, job.status) == (1, "running")
-    assert queue.finish(job, None)
-
-
 def test_a_job_of_a_dead_process_is_done_again_and_only_the_new_attempt_counts(place: str):
     with queue_at(place, lease_s=SHORT_S) as old, queue_at(place, lease_s=SHORT_S) as new:
         old.put("index", {})
@@ -247,16 +239,6 @@ def test_workers_that_take_at_once_take_every_job_once(place: str):
             taken = [job_id for done in pool.map(worker, range(4)) for job_id in done]
         assert sorted(taken) == sorted(jobs)
         assert queue.metrics().by_status == {"done": 60}
-
-
-def test_a_project_keeps_its_jobs_beside_its_runs(tmp_path: Path):
-    workspace = open_workspace(tmp_path)
-    with open_queue(workspace, environ={}) as queue:
-        job = queue.put("index", {})
-    path = workspace.runs_dir / "coreloop.db"
-    assert path.stat().st_mode & 0o777 == 0o600
-    with open_queue(workspace, environ={}) as queue:
-        assert queue.jobs() == [job]
 
 
 @pytest.mark.slow
