@@ -33,6 +33,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     at: datetime
 
 
+class Spending(Event, frozen=True, kw_only=True):
+    """What reserves, spends or gives back millionths of a US dollar and tokens."""
+
+    microusd: int = 0
+    tokens: int = 0
+
+
 class Created(Event, frozen=True, tag="created"):
     """The first event of every run."""
 
@@ -80,55 +87,45 @@ class IterationCommitted(Event, frozen=True, tag="iteration_committed"):
     iteration: int
 
 
-class Reserved(Event, frozen=True, tag="reserved"):
+class Reserved(Spending, frozen=True, tag="reserved"):
     """The most that a call can cost was set aside, before the call."""
 
     reservation: str
-    microusd: int = 0
-    tokens: int = 0
 
 
-class Charged(Event, frozen=True, tag="charged"):
+class Charged(Spending, frozen=True, tag="charged"):
     """A call under way said that it has spent this, which its reservation no longer has to cover."""
 
     reservation: str
-    microusd: int = 0
-    tokens: int = 0
 
 
-class ChildSpent(Event, frozen=True, tag="child_spent"):
+class ChildSpent(Spending, frozen=True, tag="child_spent"):
     """A run that this run's command started spent or reserved this; negative where it gave back."""
 
     run_id: str
-    microusd: int = 0
-    tokens: int = 0
 
 
-class Settled(Event, frozen=True, tag="settled"):
+class Settled(Spending, frozen=True, tag="settled"):
     """A reservation was replaced by what the call did cost beyond what it was charged already.
 
     ``is_assumed``: its process died during the call, so that it counts in full.
     """
 
     reservation: str
-    microusd: int = 0
-    tokens: int = 0
     is_assumed: bool = False
 
 
-class StepCommitted(Event, frozen=True, tag="step_committed"):
+class StepCommitted(Spending, frozen=True, tag="step_committed"):
     """A step's result and what it cost; the step is never done again."""
 
     name: str
     key: str
     result: Any = None
     reservation: str = ""
-    microusd: int = 0
-    tokens: int = 0
     is_answer: bool = False
 
 
-class StepFailed(Event, frozen=True, tag="step_failed"):
+class StepFailed(Spending, frozen=True, tag="step_failed"):
     """A step failed; it may be tried again."""
 
     name: str
@@ -136,8 +133,6 @@ class StepFailed(Event, frozen=True, tag="step_failed"):
     attempt: int
     error: str
     reservation: str = ""
-    microusd: int = 0
-    tokens: int = 0
 
 
 class ActionTaken(Event, frozen=True, tag="action_taken"):
@@ -237,15 +232,13 @@ Reported = (
 """What an agent's report can contain: nothing that spends, limits or ends the run."""
 
 
-class Recorded(Event, frozen=True, tag="recorded"):
+class Recorded(Spending, frozen=True, tag="recorded"):
     """An agent's report of its iteration, also while another process works on the run.
 
     ``microusd`` and ``tokens`` are what the agent says it used. Only a `StepCommitted` spends it.
     """
 
     events: tuple[Reported, ...] = ()
-    microusd: int = 0
-    tokens: int = 0
 
 
 class Said(Event, frozen=True, kw_only=True):
@@ -292,7 +285,6 @@ class Ended(Event, frozen=True, tag="ended"):
     is_retryable: bool = False
 
 
-Spending = Reserved | Charged | ChildSpent | Settled | StepCommitted | StepFailed
 FOREIGN: Final = (Said, Recorded, ChildSpent)
 """Events that a process which does not work on the run may append."""
 
