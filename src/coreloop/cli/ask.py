@@ -13,8 +13,7 @@ from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
-from coreloop.answer.search.index.refresh import search_files
-from coreloop.answer.search.index.run import IndexReport, index_paths
+from coreloop.answer.search.index.run import IndexReport, index_paths, search_files
 from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.index.snippet import cut_snippet
 from coreloop.answer.search.provider import SearchLimits
@@ -82,7 +81,7 @@ def index(paths: tuple[Path, ...]) -> Output:
     """Read files for search: Markdown, text, HTML, Python and PDF.
 
     PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
-    Run this again after changes: only new, changed, moved and removed files are read.
+    Run this again after changes: only new, changed and removed files are read.
 
     Example: index docs src
     """
@@ -120,7 +119,7 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
     return Output(facts, _feedback_lines(given, notice, question))
 
 
-_KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
+_KINDS: Final = ("added", "changed", "removed", "unchanged")
 _NEARBY: Final = 4
 """Places that are listed below passages of which none says so, two lines each."""
 _LINES_NEAR: Final = 8

@@ -16,7 +16,7 @@ from coreloop.admin.init.new_settings import SettingsProposals
 from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest, initialise, preview_drafts
 from coreloop.admin.init.scaffold import REQUIREMENTS
 from coreloop.base.git.repository import Repository, github_repo
-from coreloop.base.github.account import account_type
+from coreloop.base.github.connect import account_type
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace

@@ -24,10 +24,8 @@ from pathlib import Path
 
 from coreloop.admin.status.dashboard import dashboard_body, job_outputs, read_comments
 from coreloop.base.errors import CoreloopError, UsageError, WorkspaceError
-from coreloop.base.github.comments import write_comment
-from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
-from coreloop.base.github.issues import write_dashboard
-from coreloop.base.github.urllib_transport import UrllibTransport
+from coreloop.base.github.connect import open_api
+from coreloop.base.github.issues import write_comment, write_dashboard
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.learn.proposals.page import job_summary
@@ -87,22 +85,16 @@ def _dashboard(environ: Mapping[str, str]) -> str:
     names = ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_RUN_ID")
     repo, server, run = (_required(environ, name) for name in names)
     result, url = environ.get("RESULT") or "unknown", f"{server}/{repo}/actions/runs/{run}"
-    with _github(environ) as api:
+    with open_api(repo, environ) as api:
         issue = write_dashboard(api, dashboard_body(environ.get("PAGE", ""), result=result, run_url=url))
     return f"{'created' if issue.created else 'edited'} {issue.url}"
 
 
 def _comments(environ: Mapping[str, str]) -> None:
-    with _github(environ) as api:
+    with open_api(_required(environ, "GITHUB_REPOSITORY"), environ) as api:
         for comment in read_comments(environ.get("COMMENTS", "")):
             written = write_comment(api, comment.pull_request, comment.text)
             print(f"{written.done} {written.url}")
-
-
-def _github(environ: Mapping[str, str]) -> GithubApi:
-    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
-    transport = UrllibTransport(environ.get("GITHUB_TOKEN", ""), base_url=url)
-    return GithubApi(_required(environ, "GITHUB_REPOSITORY"), transport)
 
 
 def _required(environ: Mapping[str, str], name: str) -> str:

@@ -11,12 +11,12 @@ from typing import Any, Final
 import click
 
 from coreloop.answer.agent.next import next_for_agent
-from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
+from coreloop.answer.agent.open import like_runs, open_run
 from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteration, read_plan
-from coreloop.answer.agent.read import Excerpt, Shown, read_source
+from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import record_iteration
 from coreloop.answer.repair.store import read_rejections
-from coreloop.answer.research.report import REPORTS, write_report
+from coreloop.answer.research.report import markdown_report, write_report
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file
@@ -88,8 +88,8 @@ def open_(
     """
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
-        if likes.runs:
+        likes = () if is_new or continued else like_runs(store, text)
+        if likes:
             return Output(choice_json(likes, text))
         if continued:
             run_id = read_run(store, continued).run_id
@@ -167,7 +167,8 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
             root=workspace.root,
             pages=PageReader(workspace.pages_dir),
             text=None if text is None else text.decode("utf-8", "replace"),
-            wanted=Excerpt(query=query, start=start),
+            query=query,
+            start=start,
         )
         _used_up(workspace.root, text_file)
     return Output(source_facts(shown))
@@ -207,7 +208,7 @@ def record(run_id: str | None, file: Path | None) -> Output:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["markdown", "html", "json", "events"]),
+    type=click.Choice(["markdown", "events"]),
     default="markdown",
     show_default=True,
     help="Of the report; events are the run's, as JSON lines for sanitize.",
@@ -219,7 +220,7 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 
     It contains questions: sanitize the events before you share them.
 
-    Example: runs report --format html --out report.html
+    Example: runs report --out report.md
     """
     with project_store() as (workspace, store):
         meant = _run(workspace, store, run_id, session)
@@ -230,8 +231,8 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
             return _wrote(out)
         state = read_run(store, meant)
     if out is None:
-        return Output(REPORTS[form](state).rstrip("\n"))
-    write_report(state, form, out)
+        return Output(markdown_report(state).rstrip("\n"))
+    write_report(state, out)
     return _wrote(out)
 
 

@@ -20,8 +20,7 @@ from coreloop.cli.output import Command, Group, Output
 from coreloop.observe import claude_code
 from coreloop.observe.claude_code import read_turn, record_turn
 from coreloop.runs.claude_code import installer
-from coreloop.runs.claude_code.installer import Agent, project_root
-from coreloop.runs.claude_code.skills import Language
+from coreloop.runs.claude_code.installer import Agent, Language, project_root
 
 _NOT_ON_PATH: Final = (
     "dartlab-coreloop is not on PATH, where the skills look for it: start the agent in the environment that "

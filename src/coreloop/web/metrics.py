@@ -76,7 +76,7 @@ class Metrics:
 
     def text(self, numbers: RepairMetrics) -> bytes:
         """Return all figures in Prometheus' text format."""
-        jobs, levels = numbers.jobs, self._levels
+        jobs, last, levels = numbers.jobs, numbers.last_day, self._levels
         for status, number in jobs.by_status.items():
             levels["jobs"].labels(status).set(number)
         levels["jobs_done_last_hour"].set(jobs.done_last_hour)
@@ -84,11 +84,11 @@ class Metrics:
             levels["jobs_p95_seconds"].set(jobs.p95_s)
         levels["jobs_retry_rate"].set(numbers.retry_rate)
         levels["evidence_hits_last_day"].clear()  # what was yesterday's is not today's
-        for source, number in numbers.evidence.items():
+        for source, number in last.evidence.items():
             levels["evidence_hits_last_day"].labels(source).set(number)
         for kind in ("up", "down"):
-            levels["feedback_last_day"].labels(kind).set(numbers.feedback.get(kind, 0))
-        levels["down_to_notice_seconds"].set(nan if numbers.notice_s is None else numbers.notice_s)
+            levels["feedback_last_day"].labels(kind).set(last.feedback.get(kind, 0))
+        levels["down_to_notice_seconds"].set(nan if last.notice_s is None else last.notice_s)
         return generate_latest(self._registry)
 
 

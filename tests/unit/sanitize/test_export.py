@@ -216,3 +216,21 @@ def test_a_key_file_must_be_private_outside_the_export_and_long_enough(tmp_path:
             read_key(inside, out=out)
     with pytest.raises(WorkspaceError, match="cannot be created"):
         read_key(tmp_path / "no" / "key", out=out)
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_input(tmp_path: Path):
+    peaks = []
+    for count in (2_000, 20_000):
+        _log(tmp_path / f"in{count}" / "a.jsonl", count)
+        code = (
+            _EXPORT + "    import resource\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / f"in{count}"), str(tmp_path / f"out{count}")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(int(done.stdout))
+    assert peaks[1] < peaks[0] * 1.4
