@@ -208,9 +208,7 @@ def places_of(record: dict[str, Any], finder: Finder) -> list[tuple[str, str]]:
     if findings:
         keys: dict[str, str] = {}
         return [(_format_path(path, keys), kind) for path, kind in findings[:MAX_PLACES]]
-    counter = Finder(like=finder)
-    counter.record(record)
-    return [("(deeply nested)", kind) for kind in counter.counts]
+    return sorted({("(deeply nested)", kind) for kinds in finder.found.values() for kind in kinds})
 
 
 def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:

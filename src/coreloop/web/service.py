@@ -240,11 +240,10 @@ class Claims:
         Problem
             The key was used for another request.
         """
-        run_id, stamp = new_ulid(now, token_bytes(10)), now.astimezone(UTC).isoformat()
+        run_id = new_ulid(now, token_bytes(10))
+        stamp, oldest = (moment.astimezone(UTC).isoformat() for moment in (now, now - KEPT))
         with self._database.writing():
-            self._database.rows(
-                "DELETE FROM claims WHERE created_at < ?", ((now - KEPT).astimezone(UTC).isoformat(),)
-            )
+            self._database.rows("DELETE FROM claims WHERE created_at < ?", (oldest,))
             self._database.rows(
                 "INSERT INTO claims VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO NOTHING",
                 (owner, key, request, run_id, stamp),

@@ -5,7 +5,16 @@ import re
 from datetime import date
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
+from coreloop.sanitize.detectors.rule import (
+    Rule,
+    Sign,
+    ahead,
+    behind,
+    digits_of,
+    is_money,
+    rules,
+    stands_alone,
+)
 
 _LOCAL: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]"
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -35,29 +44,27 @@ def _is_spoken(match: re.Match[str]) -> bool:
 
 
 CONTACT_RULES: Final = (
-    Rule(
-        "EMAIL", rf"(?<![A-Za-z0-9._+-]){_LOCAL}{{1,64}}@(?:{_LABEL}\.){{1,8}}{_TLD}(?![A-Za-z0-9])", Sign.AT
-    ),
-    Rule("EMAIL", rf"\"[^\"\s@]{{1,64}}\"@(?:{_LABEL}\.){{1,8}}{_TLD}", Sign.AT),
-    Rule("EMAIL", rf"(?<![A-Za-z0-9]){_LOCAL}{{1,64}}@\[[0-9a-fA-F.:]{{7,45}}\]", Sign.AT),
-    Rule(  # letters of other scripts in the name or the host
+    *rules(
         "EMAIL",
-        r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?:[A-Za-z]{2,24}|한국|닷컴|닷넷|[^\W\d_a-zA-Z가-힣]{2,12})",
         Sign.AT,
+        rf"(?<![A-Za-z0-9._+-]){_LOCAL}{{1,64}}@(?:{_LABEL}\.){{1,8}}{_TLD}(?![A-Za-z0-9])",
+        rf"\"[^\"\s@]{{1,64}}\"@(?:{_LABEL}\.){{1,8}}{_TLD}",
+        rf"(?<![A-Za-z0-9]){_LOCAL}{{1,64}}@\[[0-9a-fA-F.:]{{7,45}}\]",
+        # letters of other scripts in the name or the host
+        r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?:[A-Za-z]{2,24}|한국|닷컴|닷넷|[^\W\d_a-zA-Z가-힣]{2,12})",
     ),
-    Rule(
+    *rules(
         "EMAIL",
-        rf"(?i)(?<![A-Za-z0-9._+-])(?P<local>{_WORD}(?:{_DOT}{_WORD}){{0,3}})(?P<at>{_AT})"
-        rf"(?P<rest>{_WORD}(?:{_DOT}{_WORD}){{0,4}}?{_DOT}{_COMMON_TLD}(?:{_DOT}kr|{_DOT}uk|{_DOT}jp)?)"
-        r"(?![A-Za-z0-9])",
         Sign.SPOKEN_AT,
-        _is_spoken,
-    ),
-    Rule(  # kim[at]firm.shop: brackets tell enough, so any domain
-        "EMAIL",
+        (
+            _is_spoken,
+            rf"(?i)(?<![A-Za-z0-9._+-])(?P<local>{_WORD}(?:{_DOT}{_WORD}){{0,3}})(?P<at>{_AT})"
+            rf"(?P<rest>{_WORD}(?:{_DOT}{_WORD}){{0,4}}?{_DOT}{_COMMON_TLD}(?:{_DOT}kr|{_DOT}uk|{_DOT}jp)?)"
+            r"(?![A-Za-z0-9])",
+        ),
+        # kim[at]firm.shop: brackets tell enough, so any domain
         rf"(?i)(?<![A-Za-z0-9._+-]){_WORD}(?:{_DOT}{_WORD}){{0,3}}(?:\[(?:at|@|앳|골뱅이)\]|\((?:at|@|앳|골뱅이)\)|"
         rf"\{{(?:at|@)\}}|<(?:at|@)>){_LABEL}(?:(?:\.|[\[({{](?:\.|dot)[\])}}]){_LABEL}){{1,5}}(?![A-Za-z0-9])",
-        Sign.SPOKEN_AT,
     ),
 )
 
@@ -195,30 +202,22 @@ def _is_ipv6(match: re.Match[str]) -> bool:
 
 
 NETWORK_RULES: Final = (
-    Rule(
+    *rules(
         "URL",
+        Sign.LINK,
         rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S{{0,256}}(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+",
-        Sign.LINK,
-    ),
-    Rule(  # made unclickable: hxxps[:]//acme[.]example/x
-        "URL",
-        rf"(?i)(?<![A-Za-z0-9])h[tx]{{2}}ps?(?:[\[({{]:(?://)?[\])}}]|:)(?:\\?/|[\[({{]/[\])}}]){{0,2}}{_END}{{3,}}",
-        Sign.LINK,
-        lambda match: re.search(r"//|[\[({]/", match[0][:16]) is not None,
-    ),
-    Rule(  # acme[.]example/x, www[.]acme[.]example
-        "URL",
-        rf"(?i)(?<![A-Za-z0-9.@/_-])(?:www{_BRACKETED}|(?=[a-z0-9.-]{{1,80}}{_BRACKETED}))"
-        rf"[a-z0-9-]{{1,63}}(?:(?:\.|{_BRACKETED})[a-z0-9-]{{1,63}}){{1,5}}(?:(?:/|\?[a-z0-9_]){_END}*|(?<=[a-z0-9]))",
-        Sign.LINK,
-        lambda match: match[0][:3].lower() == "www" or re.search("[/?]", match[0]) is not None,
-    ),
-    Rule("URL", rf"(?i)(?<![A-Za-z0-9.@/])www\.[a-z0-9-]{{1,63}}\.{_END}{{2,}}", Sign.LINK),
-    Rule(
-        "URL",
+        (  # made unclickable: hxxps[:]//acme[.]example/x
+            lambda match: re.search(r"//|[\[({]/", match[0][:16]) is not None,
+            rf"(?i)(?<![A-Za-z0-9])h[tx]{{2}}ps?(?:[\[({{]:(?://)?[\])}}]|:)(?:\\?/|[\[({{]/[\])}}]){{0,2}}{_END}{{3,}}",
+        ),
+        (  # acme[.]example/x, www[.]acme[.]example
+            lambda match: match[0][:3].lower() == "www" or re.search("[/?]", match[0]) is not None,
+            rf"(?i)(?<![A-Za-z0-9.@/_-])(?:www{_BRACKETED}|(?=[a-z0-9.-]{{1,80}}{_BRACKETED}))"
+            rf"[a-z0-9-]{{1,63}}(?:(?:\.|{_BRACKETED})[a-z0-9-]{{1,63}}){{1,5}}(?:(?:/|\?[a-z0-9_]){_END}*|(?<=[a-z0-9]))",
+        ),
+        rf"(?i)(?<![A-Za-z0-9.@/])www\.[a-z0-9-]{{1,63}}\.{_END}{{2,}}",
         rf"(?i)(?<![A-Za-z0-9.@/_-])(?:[a-z0-9-]{{1,63}}\.){{1,6}}[a-z]{{2,12}}(?::[0-9]{{2,5}})?(?:/[^\s<>\"'`?]{{0,400}})?"
         rf"\?[A-Za-z0-9_.\[\]-]{{1,40}}={_END}+",
-        Sign.LINK,
     ),
     Rule(
         "IP",
@@ -243,6 +242,7 @@ NETWORK_RULES: Final = (
 
 
 _REST: Final = r"[^\s\"'`<>|]*"
+_USER: Final = r"(?P<user>[^\s\\/:*?\"'`<>|]+(?: [^\s\\/:*?\"'`<>|]+){0,2}(?=[\\/])|[^\s\\/:*?\"'`<>|,;)\]]+)"
 _SHARED: Final = frozenset(
     {"public", "shared", "default", "default user", "all users", "$user", "username", "user"}
 )
@@ -253,25 +253,19 @@ def _is_personal(match: re.Match[str]) -> bool:
     return user not in _SHARED and re.match(r"[\w가-힣.%~+-]", user) is not None
 
 
-PATHS_RULES: Final = (
-    Rule(
-        "PATH",
+PATHS_RULES: Final = rules(
+    "PATH",
+    Sign.HOME,
+    (
+        _is_personal,
         rf"(?<![A-Za-z0-9_.-])(?:file:/{{0,3}})?(?:[A-Za-z]:)?(?:[\\/]{{1,8}}[\w.$-]{{1,64}}){{0,3}}"
-        rf"[\\/]{{1,8}}(?:home|Users|export/home|u01/home)[\\/]{{1,8}}"
-        rf"(?P<user>[^\s\\/:*?\"'`<>|]+(?: [^\s\\/:*?\"'`<>|]+){{0,2}}(?=[\\/])|[^\s\\/:*?\"'`<>|,;)\]]+)"
-        rf"{_REST}",
-        Sign.HOME,
-        _is_personal,
+        rf"[\\/]{{1,8}}(?:home|Users|export/home|u01/home)[\\/]{{1,8}}{_USER}{_REST}",
     ),
-    Rule(
-        "PATH",
-        rf"(?i)(?<![A-Za-z0-9])[A-Z]:[\\/]{{1,8}}(?:users|documents and settings)[\\/]{{1,8}}"
-        rf"(?P<user>[^\s\\/:*?\"'`<>|]+(?: [^\s\\/:*?\"'`<>|]+){{0,2}}(?=[\\/])|[^\s\\/:*?\"'`<>|,;)\]]+)"
-        rf"{_REST}",
-        Sign.HOME,
+    (
         _is_personal,
+        rf"(?i)(?<![A-Za-z0-9])[A-Z]:[\\/]{{1,8}}(?:users|documents and settings)[\\/]{{1,8}}{_USER}{_REST}",
     ),
-    Rule("PATH", r"(?<![\w./~])~(?P<user>[A-Za-z][\w.-]{1,31})/[^\s\"'`<>|]*", Sign.HOME),
+    r"(?<![\w./~])~(?P<user>[A-Za-z][\w.-]{1,31})/[^\s\"'`<>|]*",
 )
 
 

@@ -13,6 +13,7 @@ from coreloop.sanitize.detectors.rule import (
     digits_of,
     in_row,
     is_money,
+    rules,
     stands_alone,
 )
 
@@ -103,52 +104,38 @@ def _iban_pattern() -> str:
 
 # a point with a space only behind it ends a sentence, which a year may follow
 _DASHED: Final = r"[0-9]{2,6}(?:(?:[ ]?[-/_][ ]?|\.| \. ?)[0-9]{1,8}){1,4}"
+_ENDS: Final = r"(?![0-9]|-[0-9])"
 _BARE: Final = r"[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
 FINANCE_RULES: Final = (
-    Rule(
+    *rules(
         "CARD",
-        r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·_]){0,2}[0-9]){12,18})(?![0-9]))",
         Sign.TEN_DIGITS,
-        _is_card,
-    ),
-    Rule(  # alone or in groups, even if another number follows
-        "CARD",
-        r"(?<![0-9])(?P<value>[0-9]{14,16}|"
-        r"[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
-        Sign.TEN_DIGITS,
-        _is_card,
+        (_is_card, r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·_]){0,2}[0-9]){12,18})(?![0-9]))"),
+        (  # alone or in groups, even if another number follows
+            _is_card,
+            r"(?<![0-9])(?P<value>[0-9]{14,16}|"
+            r"[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
+        ),
     ),
     Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban),
 )
 
 ACCOUNTS: Final = (
-    Rule(
+    Rule("ACCOUNT", rf"(?<![0-9-])(?:{_DASHED}){_ENDS}", Sign.TEN_DIGITS, _is_account, near=_BANK),
+    Rule("ACCOUNT", rf"(?<![0-9-])(?:{_BARE}){_ENDS}", Sign.TEN_DIGITS, _is_bare_account, near=_BANK_BESIDE),
+    *rules(
         "ACCOUNT",
-        rf"(?<![0-9-])(?:{_DASHED})(?![0-9]|-[0-9])",
         Sign.TEN_DIGITS,
-        _is_account,
-        near=_BANK,
-    ),
-    Rule(
-        "ACCOUNT",
-        rf"(?<![0-9-])(?:{_BARE})(?![0-9]|-[0-9])",
-        Sign.TEN_DIGITS,
-        _is_bare_account,
-        near=_BANK_BESIDE,
-    ),
-    Rule(
-        "ACCOUNT",
-        rf"(?<![가-힣A-Za-z])(?:KB|NH|IBK)?{_SHORT_BANK}[ :=(은는-]{{0,4}}"
-        rf"(?P<value>{_DASHED}|[0-9]{{11,14}})(?![0-9]|-[0-9])",
-        Sign.TEN_DIGITS,
-        _is_account,
-    ),
-    Rule(
-        "ACCOUNT",
-        rf"(?<![0-9-])(?P<value>[0-9]{{2,6}}(?:[ ]?-[ ]?[0-9]{{1,8}}){{1,4}}|[0-9]{{11,14}})"
-        rf"\s?[(\[]{_SHORT_BANK}",
-        Sign.TEN_DIGITS,
-        _is_account,
+        (
+            _is_account,
+            rf"(?<![가-힣A-Za-z])(?:KB|NH|IBK)?{_SHORT_BANK}[ :=(은는-]{{0,4}}",
+            rf"(?P<value>{_DASHED}|[0-9]{{11,14}}){_ENDS}",
+        ),
+        (
+            _is_account,
+            r"(?<![0-9-])(?P<value>[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{11,14})",
+            rf"\s?[(\[]{_SHORT_BANK}",
+        ),
     ),
 )
 
@@ -292,16 +279,12 @@ KR_RULES: Final = (
         Sign.DIGITS | Sign.CODES,
         near=r"(?i)여권|passport",
     ),
-    Rule(
+    *rules(
         "LICENCE",
+        Sign.TEN_DIGITS,
         r"(?:1(?<![0-9-]1)[1-9]|2(?<![0-9-]2)[0-8])[ ]?[-.][ ]?[0-9]{2}[ ]?[-.][ ]?[0-9]{6}"
         r"[ ]?[-.][ ]?[0-9]{2}(?![0-9-])",
-        Sign.TEN_DIGITS,
-    ),
-    Rule(
-        "LICENCE",
         rf"{_REGIONS}[ -]?[0-9]{{2}}[ -]{{0,3}}[0-9]{{6}}[ -]{{0,3}}[0-9]{{2}}(?![0-9-])",
-        Sign.TEN_DIGITS,
     ),
     Rule(
         "LICENCE",

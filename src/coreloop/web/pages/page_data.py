@@ -117,9 +117,8 @@ class PageSource:
     @property
     def git_places(self) -> list[Path]:
         """What changes with the branches of the clone."""
-        git = self.workspace.root / ".git"
         names = ("HEAD", "packed-refs", "logs/HEAD", "refs/heads", "refs/remotes/origin")
-        return [git / name for name in names]
+        return [self.workspace.root / ".git" / name for name in names]
 
     @property
     def now(self) -> datetime:
