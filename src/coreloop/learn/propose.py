@@ -44,9 +44,8 @@ from coreloop.learn.proposals.proposal_files import (
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
-from coreloop.learn.statements.error_table import error_table
+from coreloop.learn.statements.findings import Places, error_table, nearest_statements, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log
-from coreloop.learn.statements.merge import Places, nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days

@@ -16,7 +16,7 @@ from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import read_candidates
-from coreloop.learn.verdicts.closed import LOOK_BACK
+from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.prepared_drafts import connect_prepared
 from coreloop.promote.revert import branch_of, confirm_revert

@@ -18,7 +18,7 @@ from coreloop.learn.effect.run import read_kept
 from coreloop.learn.line import parse_advice, wordings_of
 from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
-from coreloop.learn.verdicts.closed import reopened_keys
+from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     ProposalState,
