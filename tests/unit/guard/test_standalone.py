@@ -29,7 +29,6 @@ MODULES = (
     "base.github.github_errors",
     "base.github.urllib_transport",
     "learn.line",
-    "learn.proposals.figures",
     "learn.proposals.allowed_lines",
     "learn.proposals.declared_words",
 )

@@ -12,10 +12,9 @@ from typing import Final
 from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
-from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
+from coreloop.descriptions.source import UnprovenError, definitions, docstring_node, is_shadowed, read_source
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""

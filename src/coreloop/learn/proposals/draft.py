@@ -13,7 +13,7 @@ from typing import Final
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.base.records import UNSPECIFIED, is_category
-from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import DocLine
 from coreloop.learn.line import (
     Advice,
