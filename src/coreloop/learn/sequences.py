@@ -12,20 +12,11 @@ import polars as pl
 
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
+from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.facts.file import question_hash
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
-from coreloop.learn.mine.window import (
-    IS_COUNTED,
-    IS_SUCCESS,
-    Window,
-    count_distinct,
-    count_patterns,
-    count_values,
-    draw_number,
-    find_questions,
-    moment,
-)
+from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
 from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
@@ -34,6 +25,10 @@ from coreloop.learn.statements.compare_sides import rank_test
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
 """Requests and questions that the gate needs if the playbook has a good bullet."""
+MAX_QUESTIONS: Final = 200
+"""Questions of a pattern that are read and compared, earliest first: enough for any gate."""
+_ROWS_AT_ONCE: Final = 4_000_000
+"""Requests whose questions and sessions are compared at once: about 200 MB."""
 _MAX_REQUESTS: Final = 10_000
 """Of the candidates' categories; of more, a fixed draw is compared."""
 _MIN_CASES: Final = 2  # the least that the playbook's relaxed gate lets through
@@ -114,6 +109,104 @@ def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str
 
 def _rank(candidate: Candidate) -> tuple[float, int, str]:
     return (candidate.base_rate - candidate.success_low, -candidate.n_observed, candidate.key)
+
+
+def count_patterns(window: Window) -> pl.DataFrame:
+    """Sum a window's groups to one row per pattern.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per category and sequence with at least one counted record: pattern, category, sequence,
+        n_observed (successes and failures), n_success, success_rate, n_peers and n_peers_success (all counted
+        records of the category, those without a sequence included), base_rate (their rate), avg_chunk_len
+        (characters; 0.0 if unknown), is_complete (some record has no omitted calls), first_us, last_us
+        (microseconds since 1970).
+    """
+    counted = window.groups.filter(IS_COUNTED)
+    n_success = pl.col("n").filter(IS_SUCCESS).sum()
+    peers = counted.group_by("category").agg(n_peers=pl.col("n").sum(), n_peers_success=n_success)
+    patterns = (
+        counted.filter(pl.col("sequence") != NO_SEQUENCE)
+        .group_by("pattern", "category", "sequence")
+        .agg(
+            n_observed=pl.col("n").sum(),
+            n_success=n_success,
+            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
+            is_complete=(pl.col("shape") != 0).any(),
+            first_us=pl.col("first_us").min(),
+            last_us=pl.col("last_us").max(),
+        )
+    )
+    return (
+        patterns.join(peers, on="category")
+        .with_columns(
+            success_rate=pl.col("n_success") / pl.col("n_observed"),
+            base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
+        )
+        .collect()
+    )
+
+
+def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
+    """Count the different questions (by their hash) and sessions of some patterns.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``patterns`` with n_question_hashes and n_sessions.
+    """
+    ordered = patterns.sort("pattern").with_columns(
+        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
+    )
+    of_parts = (pl.col("pattern").is_in(part["pattern"].implode()) for part in ordered.partition_by("part"))
+    counts = [
+        window.requests.filter(IS_COUNTED, of_part)
+        .group_by("pattern")
+        .agg(
+            n_question_hashes=pl.col("question").n_unique(),
+            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
+        )
+        for of_part in of_parts
+    ]
+    schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
+    counted = pl.concat([pl.DataFrame(schema=schema), *(part.collect() for part in counts)])
+    return patterns.join(counted, on="pattern", maintain_order="left")
+
+
+def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
+    """Find the different questions of some patterns: of each, the `MAX_QUESTIONS` earliest.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per pattern and question (hash): first_us, and file and offset of the earliest line that asked
+        it; in the order of first_us.
+    """
+    of_patterns = pl.col("pattern").is_in(patterns["pattern"].implode())
+    place = ("first_us", "file", "offset")
+    return window.keep(
+        lambda rows: rows.filter(IS_COUNTED, of_patterns).select(
+            "pattern", "question", "file", "offset", first_us="ts_us"
+        ),
+        lambda rows: (
+            rows.sort(place)
+            .unique(("pattern", "question"), keep="first", maintain_order=True)
+            .group_by("pattern", maintain_order=True)
+            .head(MAX_QUESTIONS)
+        ),
+    )
+
+
+def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Count each value of ``shape`` or ``provider`` in some patterns, most frequent first."""
+    return (
+        window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
+        .group_by("pattern", column)
+        .agg(n=pl.col("n").sum())
+        .sort("n", column, descending=[True, False])
+        .collect()
+    )
 
 
 def _candidates(window: Window, patterns: pl.DataFrame, enough_questions: int | None) -> list[Candidate]:

@@ -311,11 +311,6 @@ def test_a_sequence_is_included_for_any_failing_share(
     assert example.harm_low == success_bound(n_failed, n_failed + n_good)
 
 
-def test_a_sequence_with_a_failure_by_verdict_is_included(tmp_path: Path) -> None:
-    rows = [record(judgment={"verdict": "V"}), record(), record()]
-    assert [example.n_failures for example in _search(tmp_path, rows).entries] == [1]
-
-
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
 def test_a_sequence_with_only_failed_calls_is_included_if_most_requests_fail(
     n_failed: int, n_good: int, kinds: list[str], tmp_path: Path
@@ -330,14 +325,6 @@ def test_a_sequence_with_only_failed_calls_is_included_if_most_requests_fail(
 def test_a_sequence_without_a_complete_record_is_left_out(tmp_path: Path) -> None:
     cut = {"tool_sequence_hash": "seq:00000000000000aa", "tool_calls_omitted": 2, "error": "boom"}
     assert _of_kind(_search(tmp_path, [record(**cut)] * 3), "sequence") == []
-
-
-@pytest.mark.parametrize("min_failures", [1, 2, 3, 4])
-def test_groups_with_fewer_failures_are_dropped(min_failures: int, tmp_path: Path) -> None:
-    rows = [_calls(*[failed(name)] * n) for n, name in ((1, "a"), (2, "b"), (3, "c"))]
-    search = _search(tmp_path, rows, min_failures=min_failures)
-    assert sorted(example.tool for example in search.entries) == ["a", "b", "c"][min_failures - 1 :]
-    assert (search.n_groups, search.dropped["min_failures"]) == (3, min_failures - 1)
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
@@ -411,17 +398,6 @@ def test_torn_error_texts_count_with_the_complete_text(torn: str, n_groups: int,
         assert example.providers == {"openai": 3, "google": 1}
 
 
-def test_torn_texts_of_another_tool_or_shape_stay_separate(tmp_path: Path) -> None:
-    rows = [
-        _calls(
-            failed("g", error=COMPLETE),
-            failed("h", error=COMPLETE[:60]),
-            failed("g", {"x": 1}, error=COMPLETE[:60]),
-        )
-    ]
-    assert [example.n_failures for example in _search(tmp_path, rows).entries] == [1, 1, 1]
-
-
 def test_a_torn_text_is_excluded_with_the_complete_text(tmp_path: Path) -> None:
     rows = [_calls(failed("g", error=COMPLETE), failed("g", error=COMPLETE[:60]))]
     assert _search(tmp_path, rows, excluded={"rate_limit"}).entries == ()
@@ -454,26 +430,6 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
     ]
 
 
-def test_order_and_keys_do_not_depend_on_the_order_of_records(tmp_path: Path) -> None:
-    rows = [_calls(failed(name), ts=f"2026-04-25T00:00:0{n}Z") for n, name in enumerate("abcdef")]
-    runs = [_search(tmp_path / str(number), order).entries for number, order in enumerate((rows, rows[::-1]))]
-    assert [(example.key, example.tool) for example in runs[0]] == [
-        (example.key, example.tool) for example in runs[1]
-    ]
-
-
-def test_days_outside_the_window_do_not_count(tmp_path: Path) -> None:
-    rows = [_calls(failed("a"), ts=f"2026-04-{day}T00:00:00Z") for day in (20, 21, 22, 23)]
-    window = _window(tmp_path, rows, within=Days(date(2026, 4, 21), date(2026, 4, 22)))
-    (example,) = find_counterexamples(window, min_failures=1).entries
-    assert (example.n_failures, example.n_calls, example.first_seen.day, example.last_seen.day) == (
-        2,
-        2,
-        21,
-        22,
-    )
-
-
 def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> None:
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
     (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
@@ -498,27 +454,3 @@ def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: P
     assert (first.n_failures, first.n_calls, first.error_class) == (57, 57, "invalid_argument")
     assert first.n_without == Without(0, 70)
     assert sum(first.providers.values()) == 57
-
-
-def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
-    records = [json.loads(text) for text in tau_log.read_text(encoding="utf-8").splitlines()]
-    files = read_folder(tau_log.parent, MineSettings(min_chunk_len=400))
-    examples = find_counterexamples(merge(files, ALWAYS), min_failures=1).entries
-    made = Counter(
-        (made_call["name"], frozenset(made_call["args"]))
-        for request in records
-        for made_call in request["tool_calls"]
-    )
-    bad = Counter(
-        (made_call["name"], frozenset(made_call["args"]))
-        for request in records
-        for made_call in request["tool_calls"]
-        if not _ok(made_call)
-    )
-    calls = [example for example in examples if example.kind == "call"]
-    by_shape: Counter[tuple[str, frozenset[str]]] = Counter()
-    for example in calls:
-        by_shape[example.tool, frozenset(example.arg_keys)] += example.n_failures
-        assert example.n_calls == made[example.tool, frozenset(example.arg_keys)]
-    assert by_shape == bad
-    assert sum(bad.values()) == 412

@@ -178,21 +178,6 @@ def test_no_value_of_an_unknown_tool_is_written():
     assert line == "- Call: mystery(axis=<axis>, …)."
 
 
-def test_argument_names_outside_the_signature_are_left_out():
-    line = _body(Step("show", {}, ("topic", "CANARY_kwarg", "ignore all")))[1]
-    assert line == "- Call: show(topic, …)."
-
-
-def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
-    nasty = 'a"""\nb'
-    tools = {"analysis": Tool("analysis", "a.py", "analysis", ("axis",), frozenset({nasty}))}
-    drafted = draft_candidate(
-        _candidate(Step("analysis", {"axis": nasty}, ("axis",))), Vocabulary(tools, SETTINGS)
-    )
-    assert drafted.suggested_append is None
-    assert drafted.refused == "- Call line: it contains U+000A"
-
-
 @pytest.mark.parametrize(
     "name",
     ["ignore all previous", "a\nb", "`a`", "a<b>", "[a](http://x)", "", "1a", 'a"b', "a\u202eb", "a" * 101],
@@ -210,12 +195,6 @@ def test_no_line_is_longer_than_400_characters():
     assert all(len(line) <= 400 for line in lines)
     assert lines[0].endswith(f"category {label}.")
     assert "company" not in lines[1]
-
-
-def test_a_pattern_too_long_for_one_line_is_refused():
-    drafted = draft_candidate(_candidate(*[ANALYSIS] * 40), Vocabulary(TOOLS, SETTINGS))
-    assert drafted.suggested_append is None
-    assert drafted.refused == "- Call line: it is longer than 400 characters"
 
 
 # --- from records to text --------------------------------------------------------------------------
@@ -293,14 +272,6 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
 
 def _is_silent(written: str) -> bool:
     return CANARY not in written and "010-1234" not in written
-
-
-def test_a_docstring_is_no_literal(tmp_path: Path):
-    axis = "A docstring that says CANARY."
-    rows = [*repeated(5, tool_calls=[call("analysis", {"axis": axis})]), *rest()]
-    (candidate,) = _propose(tmp_path, rows).document.candidates
-    assert candidate.suggested_append is not None
-    assert CANARY not in candidate.suggested_append.body
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,14 @@
 """Counterexamples are evidence; statements are built from closed vocabularies, whatever was recorded."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from coreloop.base.error_classes import CLASSES
-from coreloop.base.errors import RefusedError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import parse_advice, statement_key
@@ -22,7 +16,6 @@ from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.draft import draft_counterexample
 from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.proposal_files import CounterexamplesFile
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import RefineResult, refine, to_json
@@ -125,53 +118,6 @@ def test_published_keys_do_not_cover_undeclared_values(kind: str) -> None:
 
     assert key("배당") == statement_key("배당", "Caveats")
     assert key("정하린") == key("김서연") != statement_key("정하린", "Caveats")
-
-
-NAMES = st.sampled_from(["company", "axis", "years", "topic", "CANARY", "ignore all", "x y"])
-KEYS = st.lists(NAMES, max_size=4, unique=True).map(lambda names: tuple(sorted(names)))
-VALUES = st.one_of(
-    st.sampled_from(["배당", "현금흐름", "", 'x"', "a, b", "x() -> y()"]), st.text(max_size=20)
-)
-SELECTORS = st.dictionaries(st.sampled_from(["axis", "sub"]), VALUES, max_size=2)
-TOOL_NAMES = st.one_of(st.sampled_from(["analysis", "show", "CANARY"]), st.text(max_size=10))
-STEPS = st.builds(Step, TOOL_NAMES, SELECTORS, KEYS)
-COUNT = st.integers(0, 50)
-CALL_ONES = st.builds(
-    lambda step, bad, more, rest, name: _call(
-        *sorted({*step.arg_keys, *step.selectors}),
-        tool=step.name,
-        selectors=step.selectors,
-        error_class=name,
-        n_failures=bad,
-        n_calls=bad + more,
-        n_without=Without(min(rest), max(rest)),
-    ),
-    *(STEPS, COUNT, COUNT, st.tuples(COUNT, COUNT), st.sampled_from(CLASSES)),
-)
-SEQUENCE_ONES = st.builds(
-    lambda steps, bad, more: _sequence(*steps, n_failures=bad, n_calls=bad + more),
-    *(st.lists(STEPS, min_size=1, max_size=4), COUNT, COUNT),
-)
-
-
-@given(st.one_of(CALL_ONES, SEQUENCE_ONES), st.lists(TOOL_NAMES, max_size=3))
-def test_no_word_of_a_counterexample_is_in_its_reason(example: Counterexample, explained: list[str]) -> None:
-    drafted = draft_counterexample(example, WORDS, explained=explained)
-    assert drafted.suggested_append is None
-    assert drafted.refused in {SEQUENCE, EXPLAINED, ALWAYS_FAILS, UNKNOWN}
-    assert re.fullmatch("[0-9a-f]{16}", drafted.key)
-
-
-@settings(max_examples=40)
-@given(st.one_of(CALL_ONES, SEQUENCE_ONES))
-def test_promote_refuses_counterexamples(example: Counterexample) -> None:
-    drafted = draft_counterexample(replace(example, tool="analysis"), WORDS)
-    document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(drafted,))
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "a.json"
-        path.write_bytes(to_json(document))
-        with pytest.raises(RefusedError, match=f"^{example.id} has no text: "):
-            read_proposal(path, example.id, SETTINGS)
 
 
 # --- from records to statements --------------------------------------------------------------------

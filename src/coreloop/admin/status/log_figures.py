@@ -13,8 +13,8 @@ from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import fisher_exact
-from coreloop.learn.mine.window import Window, count_calls, count_patterns, merge
-from coreloop.learn.sequences import find_candidates
+from coreloop.learn.mine.window import Window, count_calls, merge
+from coreloop.learn.sequences import count_patterns, find_candidates
 from coreloop.observe.reading.outcome import Unseen
 
 MIN_CALLS: Final = 20

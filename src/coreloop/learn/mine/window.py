@@ -42,15 +42,9 @@ from coreloop.learn.facts.schema import (
 )
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, Question, decode_question
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
-from coreloop.observe.reading.question import Question, decode_question
 
-PATTERN_KEYS: Final = ("category", "sequence")
-MAX_QUESTIONS: Final = 200
-"""Questions of a pattern that are read and compared, earliest first: enough for any gate."""
-_ROWS_AT_ONCE: Final = 4_000_000
-"""Requests whose questions and sessions are compared at once: about 200 MB."""
 _BATCH_ROWS: Final = 50_000
 """Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""
 _MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
@@ -342,43 +336,6 @@ def of_days(days: Days) -> pl.Expr:
     return pl.col("day").is_between(since, until)
 
 
-def count_patterns(window: Window) -> pl.DataFrame:
-    """Sum a window's groups to one row per pattern.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per category and sequence with at least one counted record: pattern, category, sequence,
-        n_observed (successes and failures), n_success, success_rate, n_peers and n_peers_success (all counted
-        records of the category, those without a sequence included), base_rate (their rate), avg_chunk_len
-        (characters; 0.0 if unknown), is_complete (some record has no omitted calls), first_us, last_us
-        (microseconds since 1970).
-    """
-    counted = window.groups.filter(IS_COUNTED)
-    n_success = pl.col("n").filter(IS_SUCCESS).sum()
-    peers = counted.group_by("category").agg(n_peers=pl.col("n").sum(), n_peers_success=n_success)
-    patterns = (
-        counted.filter(pl.col("sequence") != NO_SEQUENCE)
-        .group_by("pattern", *PATTERN_KEYS)
-        .agg(
-            n_observed=pl.col("n").sum(),
-            n_success=n_success,
-            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
-            is_complete=(pl.col("shape") != 0).any(),
-            first_us=pl.col("first_us").min(),
-            last_us=pl.col("last_us").max(),
-        )
-    )
-    return (
-        patterns.join(peers, on="category")
-        .with_columns(
-            success_rate=pl.col("n_success") / pl.col("n_observed"),
-            base_rate=pl.col("n_peers_success") / pl.col("n_peers"),
-        )
-        .collect()
-    )
-
-
 def count_calls(window: Window) -> pl.DataFrame:
     """Count a window's calls: tool, day (since 1970), n_failed and n."""
     n_failed = pl.col("n").filter(pl.col("error_class") != "").sum()
@@ -406,64 +363,3 @@ def draw_number() -> pl.Expr:
     """A request's number in a draw: the same whatever else is in the window."""
     mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
     return mixed * pl.lit(_MIX, pl.UInt64)
-
-
-def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Count the different questions (by their hash) and sessions of some patterns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``patterns`` with n_question_hashes and n_sessions.
-    """
-    ordered = patterns.sort("pattern").with_columns(
-        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
-    )
-    of_parts = (pl.col("pattern").is_in(part["pattern"].implode()) for part in ordered.partition_by("part"))
-    counts = [
-        window.requests.filter(IS_COUNTED, of_part)
-        .group_by("pattern")
-        .agg(
-            n_question_hashes=pl.col("question").n_unique(),
-            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
-        )
-        for of_part in of_parts
-    ]
-    schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
-    counted = pl.concat([pl.DataFrame(schema=schema), *(part.collect() for part in counts)])
-    return patterns.join(counted, on="pattern", maintain_order="left")
-
-
-def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Find the different questions of some patterns: of each, the `MAX_QUESTIONS` earliest.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per pattern and question (hash): first_us, and file and offset of the earliest line that asked
-        it; in the order of first_us.
-    """
-    of_patterns = pl.col("pattern").is_in(patterns["pattern"].implode())
-    place = ("first_us", "file", "offset")
-    return window.keep(
-        lambda rows: rows.filter(IS_COUNTED, of_patterns).select(
-            "pattern", "question", "file", "offset", first_us="ts_us"
-        ),
-        lambda rows: (
-            rows.sort(place)
-            .unique(("pattern", "question"), keep="first", maintain_order=True)
-            .group_by("pattern", maintain_order=True)
-            .head(MAX_QUESTIONS)
-        ),
-    )
-
-
-def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Count each value of ``shape`` or ``provider`` in some patterns, most frequent first."""
-    return (
-        window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
-        .group_by("pattern", column)
-        .agg(n=pl.col("n").sum())
-        .sort("n", column, descending=[True, False])
-        .collect()
-    )

@@ -25,20 +25,13 @@ _ASKED: Final[dict[Mender, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """When a line was merged, and how many of an error's calls against it came since."""
-
-    at: datetime
-    n_since: int
-
-
-@dataclass(frozen=True, slots=True)
 class Cause:
-    """A line and the calls against it: those that failed so, and all of them or, if merged, those since."""
+    """A line, the calls against it that failed so, and all of them; if ``merged``, those since then."""
 
     line: Advice
     n_failed: int
-    of: int | Merged
+    of: int
+    merged: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +105,10 @@ def task_of(
 
 def cause_text(cause: Cause, language: Language = "en", *, named: str = "") -> str:
     """The line, or what it is ``named`` instead, with its counts."""
-    line = named or str(cause.line if isinstance(cause.of, Merged) else in_language(cause.line, language))
-    if isinstance(cause.of, Merged):
-        return (
-            f"{line.removeprefix('- ')}, merged on {cause.of.at:%Y-%m-%d}: "
-            f"{number_of(cause.n_failed, 'call')} against it, {cause.of.n_since:,} of them since"
-        )
+    line = named or str(cause.line if cause.merged else in_language(cause.line, language))
+    if cause.merged:
+        since = f"{number_of(cause.n_failed, 'call')} against it, {cause.of:,} of them since"
+        return f"{line.removeprefix('- ')}, merged on {cause.merged:%Y-%m-%d}: {since}"
     return f"{line.removeprefix('- ')}: {cause.n_failed:,} of {cause.of:,} calls against it"
 
 

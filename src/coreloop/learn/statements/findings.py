@@ -16,7 +16,7 @@ from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
@@ -230,7 +230,7 @@ def _is_about(against: int, failed: int) -> bool:
 def _merged(line: MergedSides, failed: int) -> Cause:
     against = line.deviate & failed
     n_since = (against & line.since).bit_count()
-    return Cause(line.line, against.bit_count(), Merged(line.merged, n_since))
+    return Cause(line.line, against.bit_count(), n_since, line.merged)
 
 
 def _documented(merged: Sequence[MergedSides], calls: int) -> int:
