@@ -24,7 +24,6 @@ from coreloop.learn.line import (
     keys_of,
     parse_advice,
     statement_key,
-    working,
 )
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.entry import (
@@ -160,7 +159,7 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
     """Whether a clause says no more than another."""
     if advice.subject() != own.subject():
         return False
-    advice, own = working(in_language(advice, "en")), working(in_language(own, "en"))
+    advice, own = in_language(advice, "en"), in_language(own, "en")
     if advice.form == own.form == "always_pass":
         return set(advice.items("arguments")) <= set(own.items("arguments"))
     return advice == own
