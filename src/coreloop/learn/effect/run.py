@@ -195,15 +195,15 @@ def _is_settled(effect: Effect, now: datetime) -> bool:
 def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     """A hash of what effects depend on: the branch, records, verdicts, settings and the day.
 
-    The file of the current day does not count: it is not over yet.
+    Files of the current day do not count: it is not over yet.
     """
     folders = (workspace.judgments_dir, workspace.records_dir)
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
-    others = (workspace.replays_file, workspace.root / "coreloop.yaml")
+    others, today = (workspace.replays_file, workspace.root / "coreloop.yaml"), f"{now:%Y-%m-%d}"
     stats = [
         (f"{path}", path.stat().st_size, path.stat().st_mtime_ns)
         for path in (*paths, *others)
-        if path.exists() and not (path.parent == workspace.records_dir and path.stem == f"{now:%Y-%m-%d}")
+        if path.exists() and not (path.parent == workspace.records_dir and path.name.startswith(today))
     ]
     return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
 
