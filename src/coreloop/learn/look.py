@@ -1,8 +1,6 @@
 """What traces that exist already say: imported into a folder that is removed again, and mined."""
 
 import json
-import lzma
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -27,10 +25,9 @@ from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import TraceFile, UnusableFile, find_trace_files
+from coreloop.observe.importers.append_requests import ImportReport, Watching, land
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.recognise import recognise
-from coreloop.observe.importers.run import Watching
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
@@ -132,7 +129,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
 
 def _has_records(files: Sequence[TraceFile]) -> bool:
     for file in files:
-        with suppress(OSError, EOFError, zlib.error, lzma.LZMAError), file.open() as opened:
+        with suppress(*UNREADABLE), file.open() as opened:
             if b'"tool_sequence_hash"' in opened.read(_HEAD_BYTES):
                 return True
     return False

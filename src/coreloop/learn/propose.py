@@ -46,7 +46,7 @@ from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
 from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import called_tools, read_log
-from coreloop.learn.statements.merge import LocatedStatement, nearest_statements, to_statements
+from coreloop.learn.statements.merge import Places, nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
@@ -348,10 +348,10 @@ def refine(
     tools = search_tools(log, words, merges, rejected)
     located = to_statements(tools, log, language=language)
     statements, unproposed = draft_statements(
-        (one.statement for one in located), words, settled=known, merges=merges
+        (statement for statement, _ in located), words, settled=known, merges=merges
     )
     explained = {statement.tool for statement in statements}
-    settled = {one.statement.tool for one in located if one.statement.key in known}
+    settled = {statement.tool for statement, _ in located if statement.key in known}
     settled |= {tool.tool for tool in tools if any(line.deviate for line in tool.merged)}
     drafts = [
         draft_counterexample(
@@ -453,10 +453,10 @@ def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
 
 
 def _with_questions(
-    statements: Sequence[Statement], located: Sequence[LocatedStatement], window: Window
+    statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
 ) -> tuple[Statement, ...]:
     """Statements with example questions of the requests whose calls deviate."""
-    places = {one.statement.key: one.places[:_MAX_EXAMPLES] for one in located}
+    places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
     texts = window.question_texts(place for one in statements for place in places[one.key])
     examples = {key: tuple(filter(None, map(texts.get, chosen))) for key, chosen in places.items()}
     return tuple(replace(one, example_questions=examples[one.key]) for one in statements)

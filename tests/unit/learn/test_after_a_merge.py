@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.cli.refine import MAX_SHOWN, show_errors, show_unproposed
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.run import Mined
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.propose import RefineResult, refine
 from logs import call, failed, on_days, record, word

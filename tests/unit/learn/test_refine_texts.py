@@ -11,11 +11,11 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import parse_advice, statement_key
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.draft import draft_counterexample
 from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
 from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import RefineResult, refine, to_json
@@ -337,8 +337,7 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
     """The local draft may show a recorded name, but it is never published or written to a docstring."""
     parsed = parse_advice(statement.line)
     assert parsed is not None
-    named = parsed.named()
-    assert any(CANARY in name for name in (*named.tools, *named.arguments))
+    assert any(CANARY in name for name in (*parsed.tools, *parsed.arguments))
     if statement.tool in LINES:
         assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:

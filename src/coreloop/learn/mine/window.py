@@ -42,9 +42,8 @@ from coreloop.learn.facts.schema import (
 )
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, Question, decode_question
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
-from coreloop.observe.reading.question import Question, decode_question
 
 _BATCH_ROWS: Final = 50_000
 """Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""

@@ -6,15 +6,26 @@ category labels and counts; never questions or words of them, undeclared values 
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.tools import Tool
 from coreloop.base.records import UNSPECIFIED, is_category
-from coreloop.descriptions.bullets import read_bullets
+from coreloop.descriptions.place import read_bullets
 from coreloop.descriptions.sections import DocLine
+from coreloop.learn.line import (
+    Advice,
+    AdvisedCalls,
+    Language,
+    When,
+    in_language,
+    keys_of,
+    parse_advice,
+    statement_key,
+    working,
+)
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.entry import (
     CAVEATS,
@@ -26,23 +37,10 @@ from coreloop.learn.proposals.entry import (
     SuggestedAppend,
     q_text,
 )
-from coreloop.learn.proposals.equal_wordings import keys_of, working
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When
-from coreloop.learn.proposals.statement_lines import Advice, in_language, parse_advice, statement_key
 from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.line_sentences import Language
 
 _WEAK: Final = "weak: "
-
-
-@dataclass(frozen=True, slots=True)
-class MergedLine:
-    """A clause of a promoted line in a tool's description; ``in_force`` is when every model has it."""
-
-    line: Advice
-    merged: datetime
-    in_force: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +109,13 @@ def draft_statement(
 
 
 def _refuse_names(statement: Statement, advice: Advice, words: Vocabulary) -> str | None:
-    named = advice.named()
     tool = words.tool(statement.tool)  # with **kwargs it declares no names, and a name in a log is untrusted
-    if tool is not None and not set(named.arguments) <= set(tool.parameters):
+    if tool is not None and not set(advice.arguments) <= set(tool.parameters):
         return "its definition does not have the argument"
-    handoff = next((name for name in named.tools if name in words.settings.handoff), None)
+    handoff = next((name for name in advice.tools if name in words.settings.handoff), None)
     if handoff is not None:
         return f"{handoff} hands over to a human; such calls are not recommended"
-    steps = [Step(name, {}, ()) for name in (statement.tool, *named.tools)]
+    steps = [Step(name, {}, ()) for name in (statement.tool, *advice.tools)]
     return words.refuse(steps, target=statement.tool) or refuse_line(statement.line)
 
 
@@ -138,16 +135,14 @@ def _refuse_redundant(
     return None
 
 
-def merged_lines(
-    name: str, tool: Tool, merges: Mapping[str, datetime], *, lag: timedelta
-) -> tuple[MergedLine, ...]:
-    """The promoted lines of a tool's description, clause by clause."""
-    return tuple(
-        MergedLine(clause, merged, merged + lag)
+def merged_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime]]:
+    """The promoted lines of a tool's description, clause by clause, and when each was merged."""
+    return [
+        (clause, merged)
         for own, merged in (_own_lines(name, tool, merges) if merges else ())
         if merged is not None
         for clause in own.clauses()
-    )
+    ]
 
 
 def _own_lines(name: str, tool: Tool, merges: Mapping[str, datetime]) -> list[tuple[Advice, datetime | None]]:

@@ -11,10 +11,9 @@ from typing import Final, Literal
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import Advice, Language, in_language
 from coreloop.learn.proposals.entry import Count
-from coreloop.learn.proposals.statement_lines import Advice, in_language
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
-from coreloop.learn.statements.line_sentences import Language
 
 Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
@@ -119,6 +118,6 @@ def _listed(causes: Sequence[Cause], tool: Tool) -> str:
 
 def _kind(line: Advice, tool: Tool) -> str:
     """``limit (at most)``; an argument that the tool does not have is left out, and so are values."""
-    arguments = ", ".join(name for name in tool.parameters if name in line.named().arguments)
+    arguments = ", ".join(name for name in tool.parameters if name in line.arguments)
     kind = line.form.replace("_", " ")
     return f"{arguments} ({kind})" if arguments else kind

@@ -16,7 +16,7 @@ from typing import Final
 
 from coreloop.base.errors import RunError, UsageError
 from coreloop.base.files import file_errors
-from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
+from coreloop.runs.driver.keeper import adopt_orphans, end_descendants, read_children
 
 try:
     import fcntl
@@ -89,7 +89,7 @@ class Finished:
 
 
 def adopt_what_commands_leave() -> None:
-    """Let this process, which must have no other children, end what a killed keeper leaves; Linux only."""
+    """Let this process end what a killed keeper leaves; Linux only."""
     adopt_orphans()
     _ADOPTS.set()
 
@@ -170,7 +170,7 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
     OSError
         The keeper cannot be started.
     """
-    begun = monotonic()
+    begun, others = monotonic(), read_children() if _ADOPTS.is_set() else ()
     near, far = os.pipe()
     try:
         with tempfile.TemporaryFile() as prompt:
@@ -190,7 +190,7 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
             os.close(descriptor)
         _reap(process)
         if _ADOPTS.is_set():  # a keeper that was killed leaves what it kept to this process
-            end_descendants()
+            end_descendants(others)
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
     return Finished(code, ended_for, monotonic() - begun)
 

@@ -70,14 +70,6 @@ def test_a_wait_that_is_longer_than_the_time_left_is_not_waited(store: Store, se
     assert len(server.bodies) == 1
 
 
-def test_the_first_error_stands_whatever_follows_from_it(store: Store, server: ModelStandIn):
-    server.acts += [answers(503, {"error": "overloaded"}, retry_after="0"), answers(401, {"error": "no key"})]
-    run_id = run_of(store, 60)
-    with work_on(store, run_id) as run, pytest.raises(ModelError, match="answered 503: overloaded"):
-        plan(run, Ladder([stand_in_model(server.url)]))
-    assert ["401" in failed.error for failed in failures(store, run_id)] == [False, True]
-
-
 def test_no_call_starts_that_cannot_end_in_time(store: Store, server: ModelStandIn):
     paces = Paces()
     model = stand_in_model(server.url)
@@ -97,14 +89,6 @@ def test_a_model_that_answers_here_is_asked_after_one_that_took_its_time(store: 
     with work_on(store, run_of(store, 1.5)) as run:
         ladder = Ladder([stand_in_model(server.url), OfflineModel()])
         assert plan(run, ladder).sub_questions == ("Why?",)
-
-
-@pytest.mark.slow
-def test_a_model_that_stalls_leaves_the_next_one_its_share(store: Store, server: ModelStandIn):
-    server.acts += [hangs(), streams(PLAN)]
-    models = [stand_in_model(server.url), stand_in_model(server.url)]
-    with work_on(store, run_of(store, 6)) as run:
-        assert plan(run, Ladder(models)).queries[0].query == "q"
 
 
 @pytest.mark.parametrize(

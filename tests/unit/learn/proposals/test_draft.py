@@ -9,9 +9,9 @@ import pytest
 from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import statement_key
 from coreloop.learn.proposals.draft import Unproposed, draft_statement, draft_statements
 from coreloop.learn.proposals.entry import Sides, Statement
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import statement
 from samples import words

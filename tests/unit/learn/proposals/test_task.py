@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, task_of
 
 TOOL = Tool("book", "shop/tools.py", "book", ("room", "hours"), frozenset(), line=12)

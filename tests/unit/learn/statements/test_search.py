@@ -15,8 +15,8 @@ import pytest
 
 from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedCall
 from coreloop.learn.statements.merge import nearest_statements, to_statements
@@ -169,8 +169,7 @@ def test_records_of_one_day_say_nothing() -> None:
 def test_evidence_is_read_in_cases() -> None:
     log = _log("state")
     ((search),) = search_tools(log, WORDS)
-    (found,) = to_statements([search], log)
-    statement = found.statement
+    ((statement, _),) = to_statements([search], log)
     assert (statement.kind, statement.tool, statement.case) == ("state", "act", "customer")
     assert statement.line == "- order_id: only while status is pending"
     sides = statement.sides
@@ -186,23 +185,23 @@ def test_evidence_on_a_merged_line_is_what_came_since() -> None:
     words = BENCH.words_of(source, ("act",))
     merged = datetime.fromtimestamp(log.requests[len(log.requests) // 2].ts_us / 1e6, UTC)
     merges = {statement_key("act", old, "Caveats"): merged}
-    ((all_of_it),) = to_statements(search_tools(log, words), log)
-    ((since),) = to_statements(search_tools(log, words, merges), log)
-    assert since.statement.line == all_of_it.statement.line == "- limit: at most 50"
+    ((all_of_it, _),) = to_statements(search_tools(log, words), log)
+    ((since, _),) = to_statements(search_tools(log, words, merges), log)
+    assert since.line == all_of_it.line == "- limit: at most 50"
     in_force = merged + timedelta(days=words.settings.effect.deploy_lag_days)
-    assert all_of_it.statement.first_seen < merged < in_force <= since.statement.first_seen
+    assert all_of_it.first_seen < merged < in_force <= since.first_seen
     n_since = sum(
         call.tool == "act" and not call.retry and request.ts_us >= in_force.timestamp() * 1e6
         for request in log.requests
         for call in request.calls
     )
-    assert since.statement.sides.n + since.statement.sides.other_n == n_since
+    assert since.sides.n + since.sides.other_n == n_since
 
 
 def test_a_korean_project_gets_a_korean_line() -> None:
     log = _log("state")
-    (found,) = to_statements(search_tools(log, WORDS), log, language="ko")
-    assert found.statement.line == "- order_id: status 값이 pending 일 때만"
+    ((statement, _),) = to_statements(search_tools(log, WORDS), log, language="ko")
+    assert statement.line == "- order_id: status 값이 pending 일 때만"
 
 
 def test_two_cases_are_too_few_and_the_screen_says_how_many_are_needed() -> None:

@@ -8,20 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounded import bounded
-from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
-from coreloop.learn.proposals.equal_wordings import keys_of, wordings_of
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, calls_fit, parse_line
-from coreloop.learn.proposals.statement_lines import (
+from coreloop.learn.line import (
+    FORMS,
+    SHAPES,
     Advice,
+    AdvisedCalls,
     Named,
+    When,
     advice,
+    calls_fit,
     in_language,
     joined,
+    keys_of,
     parse_advice,
+    parse_line,
     statement_key,
+    wordings_of,
 )
+from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.step import Step
-from coreloop.learn.statements.line_sentences import SHAPES, WORDINGS
 from rows import each_row
 
 WRITTEN = [
@@ -32,8 +37,8 @@ WRITTEN = [
     (advice("leave_out", arguments=("a", "b", "c")), "- Leave out a, b and c"),
     (advice("never_empty", arguments="item_ids"), "- item_ids: never empty"),
     (advice("one_of", argument="topic", values=("refund", "shipping")), "- topic: one of refund, shipping"),
-    (advice("fails", pair='topic="cash flow"'), '- topic="cash flow" fails'),
-    (advice("fails", pair="deep=true"), "- deep=true fails"),
+    (advice("fails", argument="topic", value='"cash flow"'), '- topic="cash flow" fails'),
+    (advice("fails", argument="deep", value="true"), "- deep=true fails"),
     (advice("over_fails", argument="n", number="-1.5"), "- n over -1.5 fails"),
     (advice("with_fails", arguments="c"), "- with c fails"),
     (advice("without_fails", arguments="c"), "- without c fails"),
@@ -57,7 +62,7 @@ def test_each_form_writes_its_line_and_reads_it_back(value: Advice, line: str) -
 
 
 def test_every_form_is_tried() -> None:
-    assert {value.form for value, _ in WRITTEN} == set(WORDINGS)
+    assert {value.form for value, _ in WRITTEN} == set(FORMS)
 
 
 NAMES = st.from_regex(r"[a-z가-힣_][a-z_0-9가-힣]{0,8}", fullmatch=True)
@@ -65,9 +70,6 @@ HARD_NAMES = NAMES | st.sampled_from(("with", "without", "after", "right", "over
 TOOLS = st.from_regex(r"[a-z][a-z_.:/-]{0,12}[a-z0-9]", fullmatch=True) | HARD_NAMES
 FREE_TEXT = st.text('ab ,()=.: >fails(auth)가"', min_size=1, max_size=12).map(
     lambda text: text.replace('"', "")
-)
-PAIRS = st.builds(
-    "{}={}".format, HARD_NAMES, FREE_TEXT.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false"))
 )
 PARTS = st.lists(st.just("[]") | st.just(".*") | HARD_NAMES.map(".{}".format), max_size=4).map("".join)
 
@@ -83,14 +85,14 @@ SLOTS = {
     "paths": several(st.builds("{}(){}".format, TOOLS, PARTS)),
     "values": several(NAMES | st.from_regex(r"[a-z][a-z-]{0,9}", fullmatch=True)),
     "number": st.integers(-(10**9), 10**9).map(str) | st.decimals(0, 10**6, places=2).map("{:f}".format),
-    "pair": PAIRS,
+    "value": FREE_TEXT.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false")),
     "field": HARD_NAMES,
     "other": HARD_NAMES,
     "states": several(NAMES),
     "shape": st.sampled_from(sorted(SHAPES)),
     "prefix": st.from_regex(r"[A-Za-z][A-Za-z_./:-]{0,8}", fullmatch=True),
 }
-FORMS = {value.form: tuple(name for name, _ in value.slots) for value, _ in WRITTEN}
+TRIED = {value.form: tuple(name for name, _ in value.slots) for value, _ in WRITTEN}
 
 
 def filled(forms: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[Advice]:
@@ -100,10 +102,10 @@ def filled(forms: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[Advice]:
     )  # fmt: skip
 
 
-ADVICE = filled(FORMS).filter(Advice.is_sound)  # "with empty fails" is about an argument of either name
+ADVICE = filled(TRIED).filter(Advice.is_sound)  # "with empty fails" is about an argument of either name
 
 
-CLAUSES = {form: names for form, names in FORMS.items() if WORDINGS[form].en.startswith("{argument}: ")}
+CLAUSES = {form: names for form, names in TRIED.items() if FORMS[form].en.startswith("{argument}: ")}
 
 
 @given(ADVICE)
@@ -129,7 +131,7 @@ def test_clauses_about_an_argument_are_one_line(clauses: list[Advice], name: str
     assert parsed == joined(same)
     assert parsed is not None
     assert parsed.clauses() == tuple(same)
-    assert set(parsed.named().arguments) >= {name}
+    assert set(parsed.arguments) >= {name}
 
 
 def test_clauses_about_different_arguments_are_no_line() -> None:
@@ -190,16 +192,10 @@ def test_a_long_line_is_refused_at_once(start: str, more: str) -> None:
 
 
 def test_names_in_a_line_are_sorted_by_the_vocabulary_that_must_contain_them() -> None:
-    assert advice("fails", pair='axis="cash flow"').named() == Named(("axis",), ("cash flow",), ())
-    source = advice("source", argument="x", paths=("a.b().c", "d()")).named()
-    assert (source.tools, source.fields) == (("a.b", "d"), (("c",), ()))
-    assert advice("one_of", argument="x", values=("a", "b")).named().values == ("a", "b")
-
-
-def test_a_line_that_sends_a_tool_to_itself_is_detected() -> None:
-    line = advice("call_first", argument="id", tool="pay")
-    assert line.sends_to("pay")
-    assert not line.sends_to("refund")
+    line = advice("fails", argument="axis", value='"cash flow"')
+    assert list(line.names()) == [Named("argument", "axis"), Named("value", "cash flow")]
+    source = advice("source", argument="x", paths=("a.b().c", "d()"))
+    assert (source.tools, source.paths) == (("a.b", "d"), (("c",), ()))
 
 
 @each_row(

@@ -6,7 +6,7 @@ from pathlib import Path
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.verdicts.judge import judge
-from coreloop.learn.verdicts.queue import read_queue
+from coreloop.learn.verdicts.judged_item import read_queue
 from coreloop.observe.judgments import VerdictLetter
 from promoting import candidate, statement, write_candidates
 

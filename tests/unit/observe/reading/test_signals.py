@@ -3,14 +3,10 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from coreloop.base.error_classes import CLASSES, LABELS, bits_of, known_types, names_of
-from coreloop.base.errors import UsageError
+from coreloop.base.error_classes import CLASSES, LABELS, names_of
 from coreloop.observe.reading.decode import RecordLine, decode_line
-from coreloop.observe.reading.failure_signals import signals
-from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.reading.outcome import RequestOutcome, signals
 from logs import call, failed, line, override, record
 from rows import each_row
 from weighed import weighed
@@ -80,32 +76,3 @@ def test_every_failure_label_and_error_class_of_a_record_is_named(
     changes: dict[str, Any], names: set[str]
 ) -> None:
     assert _signals(**changes) == names
-
-
-def test_labels_are_named_without_classes_unless_asked() -> None:
-    bits = bits_of({"tool_error", "timeout"})
-    assert names_of(bits) == ("tool_error",)
-    assert names_of(bits, among=CLASSES) == ("timeout",)
-
-
-@given(st.sets(st.sampled_from([*LABELS, *CLASSES])))
-def test_a_bit_set_says_which_names_it_was_made_of(names: set[str]) -> None:
-    bits = bits_of(names)
-    assert set(names_of(bits, among=(*LABELS, *CLASSES))) == names
-    assert bits < 1 << 16  # the column in facts
-    assert bits_of([*names, *names, "unheard of"]) == bits
-
-
-def test_types_are_named_with_spaces_and_empty_places() -> None:
-    assert known_types([" transient_network", " rate_limit", "", "tool_error"]) == {
-        "transient_network",
-        "rate_limit",
-        "tool_error",
-    }
-    assert known_types([""]) == frozenset()
-
-
-def test_an_unknown_type_is_an_error_that_names_the_known_ones() -> None:
-    refused = r"'ratelimit' is not a failure type; choose from error, .*rate_limit"
-    with pytest.raises(UsageError, match=refused):
-        known_types(["timeout", "ratelimit"])
