@@ -7,7 +7,7 @@ from operator import or_
 from typing import Final
 
 from coreloop.learn.line import Language, in_language, joined, statement_key
-from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
+from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
 from coreloop.learn.statements.compare_sides import NumberedCalls, iter_places
@@ -68,7 +68,7 @@ def _found(
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
     line = str(in_language(joined(part.line for part in group), language))
     rates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
-    low, high = newcombe_interval(TwoSides(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1])))
+    low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
     seen = [search.places[place].request.ts_us for place in iter_places(follow | deviate)]
