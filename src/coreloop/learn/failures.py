@@ -78,8 +78,10 @@ def _rank(group: Counterexample) -> tuple[float, float, int, str]:
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     if "tool_error" in excluded:
         return
-    failed = window.calls.filter(_IS_FAILED, ~pl.col("error_class").is_in(list(excluded)))
-    keys = (*_SHAPE, "error_class", "template")
+    failed = window.calls.filter(_IS_FAILED)
+    keys = (*_SHAPE, "template")
+    by_class = failed.group_by(*keys, "error_class").agg(pl.col("n").sum()).sort("n", "error_class")
+    classes = by_class.group_by(keys).agg(pl.col("error_class").last())  # of most: logs cut some texts
     totals = window.calls.group_by(_SHAPE).agg(**_COUNTS)
     place = ("first_us", "file", "offset")
     rows = (
@@ -92,6 +94,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             # sorting all places would keep them in memory
             places=pl.struct(place).bottom_k_by(place, k=MAX_EXAMPLES),
         )
+        .join(classes.filter(~pl.col("error_class").is_in(list(excluded))), on=keys)
         .join(totals, on=_SHAPE)
         .join(_providers(failed, keys), on=keys)
         .sort("first_us", *keys)

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from coreloop.observe.reading.error_texts import cut
 from coreloop.observe.reading.own_values import ORDINARY, OWN_WORD, PARTICLES, hashed, named
@@ -36,14 +36,7 @@ _Key = tuple[str, ...]
 _Frame = tuple[_Key, _Key]
 
 
-class Cause(NamedTuple):
-    """A cause: without values, at most 200 characters, and whether it is of an error that was cut."""
-
-    text: str
-    is_cut: bool = False
-
-
-def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], Cause]:
+def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], str]:
     """Find the cause of each template.
 
     A word of an argument is the error's own if it stands in more errors of the tool where no argument has it,
@@ -60,8 +53,8 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
 
     Returns
     -------
-    dict of (str, str) to Cause
-        By tool and template.
+    dict of (str, str) to str
+        The cause by tool and template: without values, at most 200 characters.
     """
     by_tool: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for (tool, template), n in counts.items():
@@ -75,8 +68,7 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
         for template, n in of_tool.items():
             texts[wholes[restored[template]]] += n
         shown = _shown(texts, kept)
-        for template, text in restored.items():
-            found[tool, template] = Cause(shown[wholes[text]], wholes[text] != text)
+        found.update({(tool, template): shown[wholes[text]] for template, text in restored.items()})
     return found
 
 

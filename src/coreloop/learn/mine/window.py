@@ -53,13 +53,7 @@ IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 _ERROR: Final = ("tool", "template")
-_CAUSES: Final = {
-    "tool": pl.String,
-    "template": pl.UInt64,
-    "cause": pl.UInt64,
-    "text": pl.String,
-    "is_cut": pl.Boolean,
-}
+_CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
 EVERY_DAY: Final = Days(date.min, date.max)
@@ -136,38 +130,23 @@ class Window:
         return known_calls(self._all("calls", CALLS)).filter(self.in_days())
 
     def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
-        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`.
-
-        A call whose error was cut has the ``error_class`` of the whole text.
-        """
+        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
         joined = calls.join(self._causes.lazy(), on=_ERROR, how="left", maintain_order="left")
-        return joined.with_columns(
-            template=pl.coalesce("cause", "template"), error_class=pl.coalesce("whole_class", "error_class")
-        ).drop("cause", "text", "whole_class")
+        return joined.with_columns(template=pl.coalesce("cause", "template")).drop("cause", "text")
 
     @cached_property
     def _causes(self) -> pl.DataFrame:
-        """The ``cause`` (hash and ``text``) of each tool's templates, with the class of one that was cut."""
-        key = [*_ERROR, "error_class"]
-        failed = self.all_calls().filter(pl.col("template") != 0).group_by(key).len().sort(key).collect()
+        """The ``cause`` (hash and ``text``) of each tool's templates."""
+        failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
         texts = _texts_of(self.texts, "template", failed["template"])
-        counts = Counter[tuple[str, str]]()
-        for tool, number, _, n in failed.iter_rows():
-            counts[tool, texts[number]] += n
+        counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
         lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
-        found = causes(counts, chain.from_iterable(map(json.loads, lists)))
-        listed = [
-            (tool, number, found[tool, texts[number]]) for tool, number in failed.select(_ERROR).iter_rows()
-        ]
-        rows = frame_of(
-            [(tool, number, digest64(one.text), one.text, one.is_cut) for tool, number, one in listed],
-            _CAUSES,
-        ).unique(_ERROR, maintain_order=True)
-        of_cause = ("tool", "cause")
-        whole = failed.join(rows.filter(~pl.col("is_cut")), on=_ERROR, maintain_order="left")
-        classes = whole.unique(of_cause, keep="first").select(*of_cause, whole_class="error_class")
-        with_class = rows.join(classes, on=of_cause, how="left")
-        return with_class.with_columns(whole_class=pl.when("is_cut").then("whole_class")).drop("is_cut")
+        by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
+        rows = (
+            (tool, number, by_error[tool, texts[number]])
+            for tool, number in failed.select(_ERROR).iter_rows()
+        )
+        return frame_of([(tool, number, digest64(text), text) for tool, number, text in rows], _CAUSES)
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""

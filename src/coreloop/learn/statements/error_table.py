@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
+from statistics import mode
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
@@ -60,7 +61,7 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     """The row of an error, without what explains it."""
     requests = {(request.file, request.offset): request for request, _ in calls}.values()
     failed = [request.calls[index] for request, index in calls]
-    tool, error_class = failed[0].tool, failed[0].error_class
+    tool, error_class = failed[0].tool, mode(call.error_class for call in failed)  # logs cut texts
     repeated = (sum(call.tool == tool for call in request.calls[:index]) for request, index in calls)
     return ErrorRow(
         tool=tool,
