@@ -10,11 +10,10 @@ import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.facts.columns import NO_SEQUENCE
-from coreloop.learn.line import statement_key
+from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
-from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
 _SHAPE: Final = ("tool", "shape")

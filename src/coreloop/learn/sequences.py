@@ -14,11 +14,10 @@ from coreloop.base.project.settings import Gates
 from coreloop.base.records import is_category, normalize_question
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.facts.file import question_hash
-from coreloop.learn.line import statement_key
+from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import benjamini_hochberg, success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, draw_number, moment
 from coreloop.learn.proposals.entry import FROM_PLAYBOOK, GUIDE, Candidate, Search
-from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.learn.statements.compare_sides import rank_test
 

@@ -18,11 +18,11 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.failures import find_counterexamples
+from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Counterexample, Search, Without
-from coreloop.learn.proposals.step import Step
 from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log
 from rows import slow_after

@@ -14,6 +14,7 @@ from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
     Named,
+    Step,
     When,
     advice,
     calls_fit,
@@ -26,7 +27,6 @@ from coreloop.learn.line import (
     wordings_of,
 )
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
-from coreloop.learn.proposals.step import Step
 from rows import each_row
 
 WRITTEN = [

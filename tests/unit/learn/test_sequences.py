@@ -11,12 +11,11 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
 from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.line import statement_key
+from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate, Search
-from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.sequences import find_candidates
 from logs import call, record, repeated, word, write_log
 from rows import each_row

@@ -11,9 +11,8 @@ from typing import Any, Final
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
-from coreloop.learn.line import ELIDED, AdvisedCall, Named, parse_advice
+from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice
 from coreloop.learn.proposals.declared_words import named
-from coreloop.learn.proposals.step import Step
 
 MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
 

@@ -12,10 +12,10 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import Step
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, Without, sides_text
 from coreloop.learn.proposals.page import markdown, section
 from coreloop.learn.proposals.proposal_files import CandidatesFile, CounterexamplesFile
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import FILE, candidate, counterexample, statement
 from rows import each_row
