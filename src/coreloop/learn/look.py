@@ -72,7 +72,7 @@ class Looked:
     """
 
     formats: dict[str, int]
-    n_unknown: int
+    n_unknown: int = 0
     report: ImportReport
     n_requests: int
     n_failed: int
@@ -119,12 +119,12 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             with watching(known) as watched:
                 yield from readers[name](watched)
 
+    formats = {name: len(known) for name, known in by_format.items()}
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
-        looked = _mine(workspace, report, now, undated=newest, formats=by_format)
-    formats = {name: len(known) for name, known in by_format.items()}
-    return replace(looked, formats=formats, n_unknown=len(others))
+        looked = _mine(workspace, report, now, undated=newest, formats=formats)
+    return replace(looked, n_unknown=len(others))
 
 
 def _has_records(files: Sequence[TraceFile]) -> bool:
@@ -141,7 +141,7 @@ def _mine(
     now: datetime,
     *,
     undated: datetime,
-    formats: Collection[str],
+    formats: dict[str, int],
 ) -> Looked:
     if report.first_day is None or report.last_day is None:
         raise UsageError("the traces hold no request with a time")
@@ -159,8 +159,7 @@ def _mine(
         tools[tool] += n
     few = _tools_with_few_failures(calls)
     return Looked(
-        formats={},
-        n_unknown=0,
+        formats=formats,
         report=replace(report, tools=tools),
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
