@@ -16,7 +16,7 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Candidate, Search
-from coreloop.learn.sequences import find_candidates
+from coreloop.learn.sequences import distinct_questions, find_candidates
 from logs import call, record, repeated, word, write_log
 from rows import each_row
 
@@ -231,3 +231,43 @@ def test_all_other_conditions_of_the_gate_apply(records: list[dict[str, Any]], g
     search = _relaxed(tmp_path, records)
     assert search.entries == ()
     assert search.dropped[gate] == 1
+
+
+WORDS = ["가", "나", "다", "라", "마", "바", "사", "아", "자", "차"]
+
+
+def _n(count: int) -> str:
+    return " ".join(WORDS[:count])
+
+
+@each_row(
+    ("questions", "distinct"),
+    [
+        pytest.param([], [], id="none"),
+        pytest.param(["가 나", "가 나"], [0], id="the same"),
+        pytest.param(["가 나", "나 가 가!"], [0], id="order, repeats and signs say nothing"),
+        pytest.param(["ROE of X", "ｒｏｅ OF x"], [0], id="case and width say nothing"),
+        pytest.param([_n(4), _n(5)], [0], id="four of five is 0.8: near"),
+        pytest.param([_n(3), _n(4)], [0, 1], id="three of four is 0.75: different"),
+        pytest.param([_n(8), _n(10)], [0], id="eight of ten is 0.8: near"),
+        pytest.param([_n(7), _n(9)], [0, 1], id="seven of nine is 0.78: different"),
+        pytest.param(["", "!?", " "], [0], id="without a word all are the same"),
+        pytest.param(["", "가"], [0, 1], id="without a word is not with one"),
+        pytest.param([_n(4), _n(5), _n(6)], [0, 2], id="near to one that was dropped is not near"),
+        pytest.param([_n(6), _n(5), _n(4)], [0, 2], id="the order decides"),
+        pytest.param(["where is order A1000", "where is order #A1001?"], [0], id="ids say nothing"),
+        pytest.param(["A1000은 어디에", "B77은 어디에"], [0], id="an id before a particle says nothing"),
+        pytest.param(
+            ["up 3.5 % on 2026-04-25", "up 12 % on 2025/1/2"], [0], id="numbers and days say nothing"
+        ),
+        pytest.param(["2026년 매출", "2025년 매출"], [0], id="a year says nothing"),
+        pytest.param(["매출 2026", "매출"], [0, 1], id="that there is a number does"),
+    ],
+)
+def test_near_questions_count_once(questions: list[str], distinct: list[int]):
+    assert distinct_questions(questions) == distinct
+
+
+def test_many_questions_that_share_a_word_are_still_told_apart():
+    questions = [f"분석 회사{word(number)} 지표{word(number)}" for number in range(100)]
+    assert distinct_questions(questions + questions) == list(range(100))
