@@ -27,7 +27,6 @@ MODULES = (
     "base.github.connect",
     "base.github.github_api",
     "base.github.github_errors",
-    "base.github.urllib_transport",
     "learn.line",
     "learn.proposals.allowed_lines",
     "learn.proposals.declared_words",

@@ -16,7 +16,6 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.github.github_api import GithubApi
-from coreloop.base.github.urllib_transport import UrllibTransport
 from github_failures import FAILURES, raw, said
 from github_stand_in import Fault, GithubStandIn, Reply
 from rows import each_row
@@ -53,12 +52,13 @@ def clock() -> Clock:
 
 @pytest.fixture
 def api(github: GithubStandIn, clock: Clock) -> GithubApi:
-    return GithubApi(github.repo, transport(github, clock))
+    return api_at(github, clock)
 
 
-def transport(github: GithubStandIn, clock: Clock, **more: Any) -> UrllibTransport:
+def api_at(github: GithubStandIn, clock: Clock, **more: Any) -> GithubApi:
     """One that waits for nothing but a second of silence."""
-    return UrllibTransport(
+    return GithubApi(
+        github.repo,
         **{"token": github.token, "base_url": github.url, "timeout_s": 1} | more,
         sleep=clock.sleep,
         now=clock.now,
@@ -190,7 +190,7 @@ def test_the_next_page_is_asked_of_the_same_server(github, api) -> None:
     ("below", "asked"), [("", "/graphql"), ("/api/v3/", "/api/graphql"), ("/api/v3", "/api/graphql")]
 )
 def test_graphql_is_beside_the_rest_api(github, clock, below: str, asked: str) -> None:
-    api = GithubApi(github.repo, transport(github, clock, base_url=f"{github.url}{below}"))
+    api = api_at(github, clock, base_url=f"{github.url}{below}")
     github.fail(said(404, "Not Found"))
     with pytest.raises(ForgeNotFoundError):
         api.mutate("convertPullRequestToDraft", pullRequestId="x")
@@ -200,26 +200,26 @@ def test_graphql_is_beside_the_rest_api(github, clock, below: str, asked: str) -
 @each_row("url", ["http://github.example.com", "http://127.evil.example"])
 def test_the_token_does_not_travel_in_the_clear(url: str) -> None:
     with pytest.raises(UsageError, match="unencrypted; use https"):
-        UrllibTransport(CANARY, base_url=url)
+        GithubApi("octo/tools", CANARY, base_url=url)
 
 
 @each_row("url", ["", "github.example", "ftp://x", "file:///etc", "https://me:s@github.example"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API"):
-        UrllibTransport(CANARY, base_url=url)
+        GithubApi("octo/tools", CANARY, base_url=url)
 
 
 @each_row("token", ["", " ", "\n", f"{CANARY}\nX-Other: 1", f"{CANARY}é"])
 def test_an_impossible_token_is_refused_unquoted(token: str) -> None:
     with pytest.raises(ForgeAuthError, match="GITHUB_TOKEN or GH_TOKEN") as caught:
-        UrllibTransport(token)
+        GithubApi("octo/tools", token)
     assert CANARY not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.parametrize("fault", [_marked(one[0], one[1]) for one in FAILURES])
 def test_no_failure_shows_the_token(github, clock, fault: Fault) -> None:
     github.token = CANARY
-    api = GithubApi(github.repo, transport(github, clock))
+    api = api_at(github, clock)
     github.fail(fault, times=9)
     shown = ""
     try:
@@ -235,14 +235,14 @@ def test_a_server_that_repeats_the_token_is_not_quoted(github, clock) -> None:
     github.token = CANARY
     github.fail(said(422, f"token {CANARY} is wrong"))
     with pytest.raises(ForgeError, match=r"token \*\*\* is wrong"):
-        pulls(GithubApi(github.repo, transport(github, clock)))
+        pulls(api_at(github, clock))
 
 
 def test_no_certificate_is_told(monkeypatch: pytest.MonkeyPatch, github, clock) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     secure = github.url.replace("http://", "https://")
     with pytest.raises(ForgeUnavailableError, match="the server's certificate is not trusted"):
-        pulls(GithubApi(github.repo, transport(github, clock, base_url=secure)))
+        pulls(api_at(github, clock, base_url=secure))
 
 
 def test_what_stands_below_has_no_redirect_to_a_file(tmp_path: Path, github, api) -> None:
