@@ -201,15 +201,9 @@ def _missing_of_calls(
     elif not calls["result_bytes"].count():
         yield "results of tools: without them it is not known where arguments come from"
     elif not arguments:
-        yield (
-            f"more calls: where an argument comes from is shown for arguments with {MIN_COMPARED} "
-            "values or more"
-        )
+        yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
-        yield (
-            "failed calls: no result reads as one; one begins with Error: or ValueError:, or is "
-            '{"error": "…"}'
-        )
+        yield 'failed calls: none begins with Error: or ValueError:, or is {"error": "…"}'
 
 
 def _missing_of_requests(
@@ -224,12 +218,9 @@ def _missing_of_requests(
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if n_undated:
-        yield (
-            f"times: {number_of(n_undated, 'request')} without one count on the newest file's "
-            'day; "ts": "2026-04-25T09:30:00Z" beside the messages gives one, and a second day '
-            "shows whether a cause lasts"
-        )
-    elif is_one_day:
+        without = f"times: {number_of(n_undated, 'request')} without one count on the newest file's day"
+        yield f'{without}; "ts": "2026-04-25T09:30:00Z" beside the messages gives one'
+    if is_one_day:
         yield "a second day: with one, nobody knows whether a cause lasts"
     if not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
@@ -239,10 +230,8 @@ def _missing_of_requests(
 
 def _missing_of_tools(few: Collection[str]) -> Iterator[str]:
     if few:
-        yield (
-            f"more failures of {number_of(len(few), 'tool')}: a cause needs {_MIN_CASES} failing "
-            "requests and as many others"
-        )
+        noun = number_of(len(few), "tool")
+        yield f"more failures of {noun}: a cause needs {_MIN_CASES} failing requests and as many others"
     yield (
         "the tools' source: in the agent's project, `dartlab-coreloop init` and `import` also show in which "
         "state objects were, and draft texts for docstrings"
