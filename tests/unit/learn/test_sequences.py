@@ -1,11 +1,15 @@
 """Which patterns become candidates, their order and their fields."""
 
+import re
+import unicodedata
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Gates
@@ -268,6 +272,38 @@ def test_near_questions_count_once(questions: list[str], distinct: list[int]):
     assert distinct_questions(questions) == distinct
 
 
+def _all_pairs(questions: list[str]) -> list[int]:
+    distinct: list[int] = []
+    for index, question in enumerate(questions):
+        words = _words(question)
+        if not any(_jaccard(words, _words(questions[other])) >= 0.8 for other in distinct):
+            distinct.append(index)
+    return distinct
+
+
+def _words(question: str) -> set[str]:
+    folded = unicodedata.normalize("NFKC", question).lower()
+    plain = "".join(char for char in folded if char.isalnum() or char.isspace())
+    return set(re.sub(r"[0-9a-z]*[0-9][0-9a-z]*", "0", plain).split())
+
+
+def _jaccard(words: set[str], other: set[str]) -> float:
+    return len(words & other) / len(words | other) if words | other else 1.0
+
+
+QUESTIONS = st.lists(st.sampled_from(WORDS), max_size=10).map(" ".join)
+NEAR = st.lists(st.sets(st.integers(0, 11), max_size=2), max_size=25).map(
+    lambda gaps: [" ".join(f"w{chr(97 + n)}" for n in range(12) if n not in gap) for gap in gaps]
+)
+
+
+@given(
+    questions=st.one_of(st.lists(QUESTIONS, max_size=30), NEAR, st.lists(st.text(max_size=12), max_size=10))
+)
+def test_the_result_is_the_same_as_comparing_every_pair(questions: list[str]):
+    assert distinct_questions(questions) == _all_pairs(questions)
+
+
 def test_many_questions_that_share_a_word_are_still_told_apart():
-    questions = [f"분석 회사{word(number)} 지표{word(number)}" for number in range(100)]
-    assert distinct_questions(questions + questions) == list(range(100))
+    questions = [f"분석 회사{word(number)} 지표{word(number)}" for number in range(5000)]
+    assert distinct_questions(questions + questions) == list(range(5000))
