@@ -171,7 +171,7 @@ class PatternResult(Night):
 
 @dataclass(frozen=True, slots=True)
 class ToolGaps:
-    """Open knowledge gaps of a tool: the signal's reason, different questions, and how often they were asked."""
+    """Open knowledge gaps of a tool: the reason, different questions, and how often they were asked."""
 
     tool: str
     reason: str
