@@ -14,7 +14,6 @@ from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.text import FILLERS
-from coreloop.learn.proposals.step import Step
 
 Language = Literal["en", "ko"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
@@ -304,6 +303,24 @@ _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
 _OF_CATEGORY: Final = {"en": "- When: questions of category {}.", "ko": "- 쓸 때: {} 분류의 질문."}
 _OF_NONE: Final = {"en": "- When: questions of no category.", "ko": "- 쓸 때: 분류 없는 질문."}
 _CALLING: Final = {"en": "- Call: {}.", "ko": "- 호출: {}."}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a pattern, with the argument names of its most common form."""
+
+    name: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
+        return f"{self.name}({chosen})" if chosen else self.name
+
+
+def target_step(steps: tuple[Step, ...]) -> Step:
+    """The step whose tool a pattern documents: the last with a selector, else the last."""
+    return next((step for step in reversed(steps) if step.selectors), steps[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,17 +170,7 @@ class PatternResult(Night):
 
 @dataclass(frozen=True, slots=True)
 class ToolGaps:
-    """Open knowledge gaps of a tool: what its users asked and no source of the project says.
-
-    Attributes
-    ----------
-    tool : str
-        Of coreloop.yaml.
-    reason : str
-        Of the signal that the answers raised.
-    n_questions, n_asked : int
-        Different questions, and how often they were asked.
-    """
+    """Open knowledge gaps of a tool: the reason, different questions, and how often they were asked."""
 
     tool: str
     reason: str
@@ -250,27 +240,14 @@ def run_pattern(
 def run_refine(
     workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:
-    """Find failures that repeat, and write the counterexamples of the day.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : RefineRequest
-        Options.
-    now : datetime
-        With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
+    """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
     Raises
     ------
     UsageError
         A name in ``excluded`` is neither a failure label nor an error class.
-    WorkspaceError
-        Records or verdicts cannot be read, or the folder cannot be written.
-    GitError
-        The clone is shallow, so what was promoted is not known.
+    WorkspaceError, GitError
+        As by `run_pattern`.
     """
     excluded = known_types(request.excluded)
     gates = workspace.settings.gates.chosen(min_failures=request.min_failures)

@@ -14,6 +14,7 @@ from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
     Named,
+    Step,
     When,
     advice,
     calls_fit,
@@ -25,7 +26,6 @@ from coreloop.learn.line import (
     statement_key,
 )
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
-from coreloop.learn.proposals.step import Step
 from rows import each_row
 
 WRITTEN = [

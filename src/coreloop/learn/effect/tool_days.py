@@ -15,7 +15,7 @@ from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.joined_calls import NO_QUESTION
-from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, window_of
+from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, merge
 
 _Counts = defaultdict[int, dict[tuple[Stratum, int], tuple[int, int]]]
 """By day, then by stratum (model and category) and case: calls and failures."""
@@ -117,7 +117,7 @@ class LoadedLog:
 
 def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedLog:
     """Read the requests and calls of some days."""
-    window = window_of(files, days).with_sessions()
+    window = merge(files, days)
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return LoadedLog(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))

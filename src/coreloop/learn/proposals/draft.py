@@ -19,6 +19,7 @@ from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
     Language,
+    Step,
     When,
     in_language,
     keys_of,
@@ -36,7 +37,6 @@ from coreloop.learn.proposals.entry import (
     SuggestedAppend,
     q_text,
 )
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _WEAK: Final = "weak: "

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
+from statistics import mode
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Language, in_language, joined, statement_key
-from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
+from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
 from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, cause_text, task_of
@@ -79,7 +80,7 @@ def _statement(
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
     line = str(in_language(joined(part.line for part in group), language))
     rates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
-    low, high = newcombe_interval(TwoSides(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1])))
+    low, high = newcombe_interval(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
     seen = [search.places[place].request.ts_us for place in iter_places(follow | deviate)]
@@ -181,7 +182,7 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     """The row of an error, without what explains it."""
     requests = {(request.file, request.offset): request for request, _ in calls}.values()
     failed = [request.calls[index] for request, index in calls]
-    tool, error_class = failed[0].tool, failed[0].error_class
+    tool, error_class = failed[0].tool, mode(call.error_class for call in failed)  # logs cut texts
     repeated = (sum(call.tool == tool for call in request.calls[:index]) for request, index in calls)
     return ErrorRow(
         tool=tool,

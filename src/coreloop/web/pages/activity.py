@@ -17,11 +17,11 @@ from coreloop.base.errors import GitError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import UNSPECIFIED
 from coreloop.learn.facts.descriptions import last_sent
+from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, count_sources, merge
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 from coreloop.observe.reading.outcome import Unseen
