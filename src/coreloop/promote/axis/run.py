@@ -138,9 +138,7 @@ def section(case: AxisCase, heading: str) -> str:
         f"Read from `{case.base}` at {_commit(case.base_sha, case.repo)}.",
         "\n".join(("| gate | figure | needed |", "|---|---|---|", *gates)),
         f"### Evidence\n\n{_evidence(case)}",
-        f"### Timeline\n\n{_timeline(case)}",
-        f"### Selector values\n\n{_counts(_selector_values(case), 'no line names a selector value')}",
-        f"### Companion tools\n\n{_counts(_companions(case), 'no line names another tool')}",
+        f"### Selector values\n\n{_selector_values(case)}",
     )
     return "\n\n".join(parts) + "\n"
 
@@ -156,35 +154,21 @@ def _commit(sha: str, repo: str | None) -> str:
 
 
 def _evidence(case: AxisCase) -> str:
-    rows = [
-        f"| {_commit(item.promotion.sha, case.repo)} | {item.promotion.phase} | "
-        f"{escape_markdown(item.promotion.candidate_id)} | {escape_markdown(item.promotion.target)} | "
-        f"{escape_markdown(item.metrics)} |"
-        for item in case.counted
-    ]
-    head = ("| commit | phase | proposal | docstring | evidence |", "|---|---|---|---|---|")
-    texts = (
-        f"{_commit(item.promotion.sha, case.repo)} added:\n\n"
-        + "\n".join(f"    {printable(line)}" for line in item.lines)
-        for item in case.counted
-        if item.lines
-    )
-    return "\n\n".join(("\n".join((*head, *rows)), *texts))
-
-
-def _timeline(case: AxisCase) -> str:
-    rows = []
+    """Every promotion, those that were reverted included, and the lines of the others."""
+    rows, texts = ["| merged | phase | commit | proposal | evidence |", "|---|---|---|---|---|"], []
     for item in case.evidence:
-        promotion = item.promotion
-        reverted = ", reverted: does not count" if promotion.reverted else ""
-        rows.append(
-            f"- {promotion.merged_at:%Y-%m-%d} Phase {promotion.phase} "
-            f"{_commit(promotion.sha, case.repo)}{reverted}"
-        )
-    return "\n".join(rows)
+        its = item.promotion
+        commit, metrics = _commit(its.sha, case.repo), escape_markdown(item.metrics)
+        evidence = "reverted: does not count" if its.reverted else metrics
+        day, id = f"{its.merged_at:%Y-%m-%d}", escape_markdown(its.candidate_id)
+        rows.append(f"| {' | '.join((day, its.phase, commit, id, evidence))} |")
+        if item.lines and not its.reverted:
+            lines = "\n".join(f"    {printable(line)}" for line in item.lines)
+            texts.append(f"{commit} added:\n\n{lines}")
+    return "\n\n".join(("\n".join(rows), *texts))
 
 
-def _selector_values(case: AxisCase) -> Counter[str]:
+def _selector_values(case: AxisCase) -> str:
     """How many promotions name each value."""
     named = (
         {
@@ -195,15 +179,6 @@ def _selector_values(case: AxisCase) -> Counter[str]:
         }
         for item in case.counted
     )
-    return Counter(value for values in named for value in sorted(values))
-
-
-def _companions(case: AxisCase) -> Counter[str]:
-    """How many promotions name each other tool."""
-    named = ({call.tool for call in item.calls if call.tool != case.engine} for item in case.counted)
-    return Counter(tool for tools in named for tool in sorted(tools))
-
-
-def _counts(counts: Counter[str], reason: str) -> str:
-    rows = [f"- {escape_markdown(name)}: {count}" for name, count in counts.most_common(_MOST)]
-    return "\n".join(rows) or f"None: {reason}."
+    counts = Counter(value for values in named for value in sorted(values)).most_common(_MOST)
+    lines = [f"- {escape_markdown(name)}: {count}" for name, count in counts]
+    return "\n".join(lines) or "None: no line names a selector value."
