@@ -207,7 +207,7 @@ def test_what_a_person_rejected_is_not_promoted(project, entry_point, options: t
     give(VerdictLetter.VIOLATION)
     code, _, err = entry_point(project.root, *promote(project, *options))
     assert code == 1
-    assert f"{ID} was rejected: Ann judged it V (violation) on" in err
+    assert f"{ID} was rejected by Ann: V (violation)" in err
     assert list(project.heads()) == ["main"]
     give(VerdictLetter.PASS)
     assert "was rejected" not in entry_point(project.root, *promote(project, *options))[2]
