@@ -31,8 +31,7 @@ from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
-from coreloop.promote.reach import Measured
-from coreloop.promote.reach_log import ReachOutcome, append_reach
+from coreloop.promote.reach import Measured, ReachOutcome, append_reach
 from coreloop.promote.replay import ask_again, ask_nobody
 
 

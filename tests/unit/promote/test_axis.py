@@ -15,7 +15,7 @@ from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.axis.axis_gates import (
+from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
     DisplayedCall,
@@ -23,8 +23,8 @@ from coreloop.promote.axis.axis_gates import (
     calls_in,
     engines_of,
     make_case,
+    write_proposal,
 )
-from coreloop.promote.axis.run import write_proposal
 from promoting import FILE, SOURCE, Project
 from rows import each_row, slow_after
 
