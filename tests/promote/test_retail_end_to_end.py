@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from coreloop.base.project.settings_file import load_settings
-from coreloop.learn.proposals.statement_lines import parse_advice, statement_key
+from coreloop.learn.line import parse_advice, statement_key
 from retail_shop import Shop, descriptions, git, output
 
 pytestmark = pytest.mark.slow
@@ -91,15 +91,15 @@ def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -
     for one in found:
         said = parse_advice(one["line"])
         assert said is not None
-        named, suggested = said.named(), one["suggested_append"]
+        suggested = one["suggested_append"]
         # argument names of the signature reach the text; none of the questions' words or values does
-        assert set(named.arguments) <= {*arguments[one["tool"]]}
+        assert set(said.arguments) <= {*arguments[one["tool"]]}
         if suggested is None:
             assert one["refused"].startswith(("weak: ", "redundant: "))
         else:
             assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
-        assert arguments.keys() >= set(named.tools)
-        assert named.values == ()
+        assert arguments.keys() >= set(said.tools)
+        assert not any(one.kind == "value" for one in said.names())
 
 
 @pytest.mark.slow

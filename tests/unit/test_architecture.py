@@ -28,9 +28,8 @@ BEHIND_ONE_MODULE = {
     "Stemmer": "answer.text.terms",
     "protego": "answer.search.page.reader",
     "psycopg": "base.postgres",
-    "pypdf": "answer.search.extract.pdf_process",
+    "pypdf": "answer.search.extract.pdf",
     "starlette": "web",
-    "trafilatura": "answer.search.page.html_process",
     "uvicorn": "web",
 }
 """Packages and the one module, or package, that imports them."""

@@ -116,12 +116,11 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
 
     Example: effect --tool list_orders
     """
-    from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
-    changes = [effect_facts(effect) for effect in effects.effects]
+    changes = [effect.facts for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
     return Output(facts, lambda: show_effects(effects, is_verbose=is_verbose))

@@ -20,12 +20,11 @@ from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.kept_effects import read_kept
+from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.line import Named, keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.declared_words import BaseNames, Named, Words, refuse_words
-from coreloop.learn.proposals.equal_wordings import keys_of
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")

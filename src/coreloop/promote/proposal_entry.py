@@ -13,6 +13,15 @@ from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
+from coreloop.learn.line import (
+    GUIDE_FORMS,
+    AdvisedCalls,
+    When,
+    calls_fit,
+    parse_advice,
+    parse_line,
+    statement_key,
+)
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, SuggestedAppend
 from coreloop.learn.proposals.proposal_files import (
@@ -21,8 +30,6 @@ from coreloop.learn.proposals.proposal_files import (
     read_every_night,
     read_proposals,
 )
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, When, calls_fit, parse_line
-from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice, statement_key
 
 Phase = Literal["R", "F"]
 
@@ -217,10 +224,10 @@ def _refuse_statement(statement: Statement, phase: Phase) -> str | None:
     """
     advice, sides = parse_advice(statement.line), statement.sides
     append = statement.suggested_append
-    if advice is None or append is None or append.body != statement.line or advice.sends_to(statement.tool):
+    if advice is None or append is None or append.body != statement.line:
         return _OTHER_TEXT
     is_guide = statement.kind == "source" and all(item.form in GUIDE_FORMS for item in advice.clauses())
-    fits = phase == "F" or is_guide
+    fits = (phase == "F" or is_guide) and statement.tool not in advice.items("tool")
     counts_fit = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
     key = statement_key(statement.tool, statement.line, SECTIONS[phase])
     return None if fits and counts_fit and statement.key == key else _OTHER_TEXT

@@ -14,9 +14,9 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
-from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.verdicts.closed import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.base.errors import CoreloopError, RefusedError, UsageError
 from coreloop.base.project.settings import Settings
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.line import statement_key
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import compare_descriptions

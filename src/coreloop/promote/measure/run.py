@@ -18,7 +18,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
 from coreloop.learn.effect.named_failure import NamedFailure, named_failure
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import parse_advice
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path
 from coreloop.promote.measure.ask_model import Asker, BudgetSpentError, ModelCaller, Question
@@ -267,9 +267,9 @@ def _judge(
     For a control, the recorded tool is right.
     """
     advice = [line for line in map(parse_advice, lines) if line is not None]
-    named = {tool for line in advice for tool in line.named().tools}
+    named = {tool for line in advice for tool in line.tools}
     from_results = [line for line in advice if line.form in _FROM_RESULTS]
-    compared = {name for line in from_results for name in line.named().arguments}
+    compared = {name for line in from_results for name in line.arguments}
 
     def is_right(call: NextCall | None, context: CallContext) -> bool:
         if call is None or call.tool != tool or context.tool != tool:
