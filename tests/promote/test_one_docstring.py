@@ -333,6 +333,19 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
 
 
 @pytest.mark.slow
+def test_an_open_promotion_whose_proposals_are_not_here_is_left_as_it_is(
+    project, workspace, hub, forge
+) -> None:
+    write(project, [statement_entry(FIRST, 1)], [])
+    run(project, workspace, forge)
+    heads = project.heads()
+    write(project, [statement_entry(ONCE, 2)], [])
+    with pytest.raises(RefusedError, match="has lines of proposals whose files are not here"):
+        run(project, workspace, forge, replace(ASK, extend=True))
+    assert project.heads() == heads
+
+
+@pytest.mark.slow
 def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     project, workspace, hub, forge, tmp_path
 ) -> None:
