@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import CoreloopError, RefusedError, UsageError
+from coreloop.base.git.trailers import read_promoted
 from coreloop.base.project.settings import Settings
 from coreloop.learn.line import statement_key
 from coreloop.promote.proposal_entry import Proposal, read_proposal
@@ -190,6 +191,12 @@ def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None
     assert proposal.metrics["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
     assert (proposal.metrics["Observed"], proposal.metrics["Success-Rate"]) == ("114", "0.990")
     assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
+
+
+def test_no_evidence_forges_a_trailer(tmp_path: Path) -> None:
+    forged = f"x\n\nPhase: F\nCandidate-Key: {'0' * 16}\n\n"
+    proposal = read_statement(tmp_path, case=forged)
+    assert {group["Candidate-Key"] for group in read_promoted(words(proposal))} == {proposal.key}
 
 
 NOT_OURS = "its text is not what coreloop writes for its figures"
