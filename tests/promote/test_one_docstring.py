@@ -223,6 +223,7 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     assert judged(project, hub, done.branch, tmp_path).state == "pending"
 
 
+@pytest.mark.slow
 def test_three_promotions_fill_a_description_and_a_better_line_replaces_the_weakest(
     project, workspace, hub, forge, tmp_path
 ) -> None:

@@ -234,6 +234,7 @@ def test_without_a_token_the_text_is_left_beside_the_candidate(project: Project,
     assert sorted(project.heads()) == ["main", BRANCH]
 
 
+@pytest.mark.slow
 def test_shallow_clone_is_refused(project: Project, tmp_path: Path) -> None:
     project.commit({})
     project.git("push", "--quiet", "origin", "main")
