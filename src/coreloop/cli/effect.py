@@ -51,7 +51,7 @@ def measure(
 
     Asks CORELOOP_MODEL for the next call on recorded requests, with the description as it is and with the
     line. No call is executed. The verdict stands in the pull request. Replies are kept, so that a measurement
-    that was interrupted goes on. Exits 1 if a line hurts or, with --all, does less than it did.
+    that was interrupted goes on. Exits 1 if a line hurts.
 
     Example: measure --tool list_orders --budget-usd 1
     """

@@ -16,8 +16,7 @@ from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import Kept, keep_effects
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.promote.measure.measurement import Measurement, keep
-from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, keep
 from effects import LOOK
 from logs import record, repeated, write_log
 from promoting import FILE, candidate, counterexample, statement, write_candidates, write_counterexamples

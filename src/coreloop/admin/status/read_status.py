@@ -36,7 +36,7 @@ from coreloop.learn.verdicts.proposal_state import (
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
-from coreloop.promote.reach_log import read_reaches
+from coreloop.promote.reach import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""

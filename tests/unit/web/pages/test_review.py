@@ -11,8 +11,7 @@ import pytest
 from coreloop.base.errors import UsageError
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
-from coreloop.promote.measure.measurement import Measurement, keep
-from coreloop.promote.measure.verdict import Difference, MeasureVerdict
+from coreloop.promote.measure.measurement import Difference, Measurement, MeasureVerdict, keep
 from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource
 from coreloop.web.pages.render import render
