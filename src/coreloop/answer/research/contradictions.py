@@ -101,7 +101,6 @@ def _words(text: str) -> frozenset[str]:
 
 def _ordered(one: SourcedText, other: SourcedText, kind: ContradictionKind) -> Contradiction:
     """Put what is earlier first."""
-    is_later = one.published is not None and other.published is not None and one.published > other.published
-    a, b = (other, one) if is_later else (one, other)
-    about = " ".join(word for word in words_of(a.text) if _words(word) & _words(b.text))
-    return Contradiction(a, b, about, kind)
+    about = " ".join(word for word in words_of(one.text) if _words(word) & _words(other.text))
+    pair, turned = Contradiction(one, other, about, kind), Contradiction(other, one, about, kind)
+    return turned if turned.is_dated else pair

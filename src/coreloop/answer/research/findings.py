@@ -89,11 +89,8 @@ class Contradiction:
     @property
     def is_dated(self) -> bool:
         """Whether ``b`` is known to be later."""
-        return (
-            self.a.published is not None
-            and self.b.published is not None
-            and self.a.published < self.b.published
-        )
+        earlier, later = self.a.published, self.b.published
+        return earlier is not None and later is not None and earlier < later
 
     @property
     def texts(self) -> frozenset[str]:
