@@ -76,7 +76,7 @@ class Contradiction:
     a, b : SourcedText
         The earlier one first, where both dates are known.
     about : str
-        The words of ``a`` that both have.
+        The words that both have.
     kind : str
         What differs: ``number``, ``date`` or ``negation``.
     """
