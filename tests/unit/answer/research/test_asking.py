@@ -84,6 +84,7 @@ def test_no_call_starts_that_cannot_end_in_time(store: Store, server: ModelStand
     assert failures(store, run_id) == []
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_here_is_asked_after_one_that_took_its_time(store: Store, server: ModelStandIn):
     server.acts += [hangs()]
     with work_on(store, run_of(store, 1.5)) as run:
