@@ -13,8 +13,8 @@ import msgspec
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.evidence import fresh_sources, question_key, reference
-from coreloop.answer.search.index.find_symbols import entry_named, find_fields, find_symbols, is_named
 from coreloop.answer.search.index.run import stale_files
+from coreloop.answer.search.index.search_index import entry_named, find_fields, find_symbols, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError

@@ -15,8 +15,8 @@ from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.split_passages import Passage
+from coreloop.answer.search.extract.text import extract_plain
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import term_set

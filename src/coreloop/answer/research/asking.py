@@ -54,9 +54,8 @@ def ask(
     messages = [Message("system", read_prompt(prompt)), user_message(material)]
     limits, failures = CallLimits(), list[ModelError]()
     ends_at = time.monotonic() + time_left(run, is_answer=is_answer, at_most=limits.timeout_s)
-    for place, wait_s in enumerate(_WAITS_S):
-        share_s = ladder.share_s(ends_at - time.monotonic(), len(_WAITS_S) - place, limits)
-        limits = replace(limits, timeout_s=share_s)
+    for wait_s in _WAITS_S:
+        limits = replace(limits, timeout_s=ends_at - time.monotonic())
         try:
             return ask_in_run(run, ladder, messages, schema, limits, key=key, is_answer=is_answer).value
         except ModelError as error:

@@ -48,7 +48,7 @@ from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
 from coreloop.answer.research.verify import UNCITED, check_answer, without
 from coreloop.answer.retrieve import SearchResult, find_sources
-from coreloop.answer.search.index.refresh import refresh_index
+from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import BudgetError, ModelError
