@@ -13,7 +13,7 @@ from typing import Final
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.text.claims import is_denied, names
 from coreloop.answer.text.rank import asked_kind, asks_yes_or_no
-from coreloop.answer.text.terms import is_cjk, keys, words_of
+from coreloop.answer.text.terms import is_cjk, keys
 
 SAME_SUBJECT: Final = 0.8
 """Share of both sentences' words that agree."""
@@ -101,6 +101,5 @@ def _words(text: str) -> frozenset[str]:
 
 def _ordered(one: SourcedText, other: SourcedText, kind: ContradictionKind) -> Contradiction:
     """Put what is earlier first."""
-    about = " ".join(word for word in words_of(one.text) if _words(word) & _words(other.text))
-    pair, turned = Contradiction(one, other, about, kind), Contradiction(other, one, about, kind)
-    return turned if turned.is_dated else pair
+    turned = Contradiction(other, one, kind)
+    return turned if turned.is_dated else Contradiction(one, other, kind)

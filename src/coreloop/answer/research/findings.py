@@ -75,15 +75,12 @@ class Contradiction:
     ----------
     a, b : SourcedText
         The earlier one first, where both dates are known.
-    about : str
-        The words that both have.
     kind : str
         What differs: ``number``, ``date`` or ``negation``.
     """
 
     a: SourcedText
     b: SourcedText
-    about: str
     kind: ContradictionKind
 
     @property
