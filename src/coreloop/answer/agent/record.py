@@ -158,7 +158,7 @@ class _Checking:
                 doubt = Dropped(finding.text, "; ".join(doubts), learnt.places, self.iteration)
                 yield noted(DROPPED, doubt)
             if finding.sources:
-                evidence.append((finding.text, finding.hypothesis_id, learnt.stance))
+                evidence.append((finding.text, learnt.hypothesis, learnt.stance))
             elif REJECTED in doubts:
                 continue
             for source in () if finding.sources else learnt.places or ("",):
@@ -184,7 +184,6 @@ class _Checking:
         finding = Finding(
             text=said,
             sources=tuple(sources),
-            hypothesis_id=learnt.hypothesis,
             iteration=self.iteration,
             answers=answers,
         )

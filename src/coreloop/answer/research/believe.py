@@ -100,7 +100,6 @@ def _merged(known: Finding, new: Finding) -> Finding:
         known,
         sources=tuple(dict.fromkeys(known.sources + new.sources)),
         answers=tuple(dict.fromkeys(known.answers + new.answers)),
-        hypothesis_id=known.hypothesis_id or new.hypothesis_id,
     )
 
 

@@ -41,8 +41,6 @@ class Finding:
         0–1, by the number of independent origins.
     tag : str
         One of `CONTRADICTED`, `VERIFIED`, `HIGH`, `LIKELY` and `UNCERTAIN`.
-    hypothesis_id : str or None
-        The hypothesis that it is about.
     iteration : int
         In which it was first recorded.
     answers : tuple of str
@@ -53,7 +51,6 @@ class Finding:
     sources: tuple[int, ...]
     confidence: float = 0.0
     tag: str = UNCERTAIN
-    hypothesis_id: str | None = None
     iteration: int
     answers: tuple[str, ...] = ()
 

@@ -128,11 +128,9 @@ def _finding(
     against = {query.query for query in knowledge.plan_queries if query.intent == COUNTER_EVIDENCE}
     is_against = any(read.query in against for read in knowledge.sources_of(sources))
     named = [name for name in (*reported.answers, AGAINST) if name in ids and (name != AGAINST or is_against)]
-    known = {one.id for one in knowledge.all_hypotheses}
     return Finding(
         text=claim,
         sources=sources,
-        hypothesis_id=reported.hypothesis_id if reported.hypothesis_id in known else None,
         iteration=state.iteration + 1,
         answers=tuple(dict.fromkeys(ids[name] for name in named)),
     )
