@@ -143,8 +143,7 @@ class _Checking:
 
     def changes(self, report: AgentReport, ids: Mapping[str, str]) -> Iterator[Change]:
         """Yield what follows from a report."""
-        statements = [(statement, "") for statement in report.hypotheses]
-        hypotheses = with_new(self.known.all_hypotheses, statements, iteration=self.iteration)
+        hypotheses = with_new(self.known.all_hypotheses, report.hypotheses, iteration=self.iteration)
         known = [one.id for one in hypotheses]
         findings: list[Finding] = []
         evidence = []
@@ -165,7 +164,7 @@ class _Checking:
                 yield FindingRecorded, {"sub_question": "", "text": finding.text, "source": source}
             findings.append(finding)
         yield from add_findings(self.known, findings)
-        yield from weigh(self.known, statements, evidence, iteration=self.iteration)
+        yield from weigh(self.known, report.hypotheses, evidence, iteration=self.iteration)
         yield from self._thoughts(report)
 
     def _judged(self, learnt: Learnt, place: int, ids: Mapping[str, str]) -> tuple[Finding, list[str]]:

@@ -49,7 +49,6 @@ _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps find
 _MAX_FINDINGS: Final = 50
 _MAX_HYPOTHESES: Final = 20
 """Of a reply."""
-_LABEL_CHARS: Final = 40
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
@@ -154,8 +153,7 @@ def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Mem
 
 
 def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:
-    new = (one for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None)
-    statements = [(one.statement, one.layer[:_LABEL_CHARS]) for one in new]
+    statements = [one.statement for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None]
     evidence = ((without_citations(one.text), one.hypothesis_id, one.stance) for one in reply.findings)
     return weigh(knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
 
