@@ -12,7 +12,7 @@ import orjson
 
 from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import locked, read_file, write_private_together
+from coreloop.base.files import locked, read_file, write_private
 from coreloop.base.messages import number_of
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.task import ErrorRow
@@ -298,7 +298,8 @@ def write_night(
         document = replace(document, draft_sha256=sha256(text).hexdigest())
         if not n_records and is_empty and newest_night(folder, kind) is not None:
             return document, ()
-        write_private_together({draft: text, path: to_json(document)})
+        write_private(draft, text)
+        write_private(path, to_json(document))
     return document, (path, draft)
 
 
