@@ -22,8 +22,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
 from coreloop.base.project.workspace import Workspace
 from coreloop.observe.importers import claude_code
-from coreloop.observe.importers.append_requests import ImportReport
-from coreloop.observe.importers.run import ImportRequest, run_import
+from coreloop.observe.importers.append_requests import ImportReport, ImportRequest, run_import
 
 MANIFEST: Final = ".claude/coreloop-record.json"
 COMMAND: Final = "dartlab-coreloop observe turn"
