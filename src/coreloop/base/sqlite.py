@@ -302,11 +302,6 @@ def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-def quoted_name(name: str) -> str:
-    """Quote a table's name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def use_wal(connection: sqlite3.Connection) -> None:
     """Let other processes read during a write."""
     # SQLite itself does not wait here if two processes open a new file at the same time.

@@ -336,10 +336,7 @@ class _Driver:
     def _put_off(self, asked_s: float | None, cost: Amount) -> None:
         self._rate_limits += 1
         if self._rate_limits > MOST_RATE_LIMITS:
-            raise IterationFailedError(
-                f"a rate limit for the {self._rate_limits}th time in a row",
-                cost,
-            )
+            raise IterationFailedError(f"a rate limit for the {self._rate_limits}th time in a row", cost)
         pace = self._console.pace
         self._wait_s = pace.after_rate_limits(self._rate_limits, asked_s)
         self._console.say(f"rate limit: again in {self._wait_s:g} s")

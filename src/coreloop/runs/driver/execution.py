@@ -66,12 +66,7 @@ class ExecutionResult:
 
 
 def attempt(
-    command: Command,
-    file: Path,
-    *,
-    show: Say,
-    is_over: Callable[[], str],
-    book: Callable[[Reports], None],
+    command: Command, file: Path, *, show: Say, is_over: Callable[[], str], book: Callable[[Reports], None]
 ) -> ExecutionResult:
     """Execute the command of a run once; books its spending as it is read, shows its output and keeps it.
 

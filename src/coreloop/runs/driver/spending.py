@@ -20,12 +20,7 @@ _LIMITED: Final = (429, 529)
 """HTTP: too many requests; the service is overloaded."""
 _MILLISECONDS: Final = 10**11  # a time in seconds passes it in the year 5138
 _OWN_KEYS: Final = frozenset({"usd", "tokens", "retry_after_s"})
-_USAGE: Final = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
-)
+_USAGE: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 @dataclass(slots=True)
