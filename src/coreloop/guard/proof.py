@@ -7,11 +7,11 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit, Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
-from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.line_length import line_length
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source

@@ -14,7 +14,7 @@ import orjson
 from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
-from coreloop.base.files import locked, write_private_together
+from coreloop.base.files import locked, write_private
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
@@ -384,7 +384,8 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         kept = newest_night(folder, type(document)) if is_empty else None
         if kept is not None:
             return replace(result, document=document, kept=kept)
-        write_private_together({draft: text, path: to_json(document)})
+        write_private(draft, text)
+        write_private(path, to_json(document))
     return replace(result, document=document, paths=(path, draft))
 
 

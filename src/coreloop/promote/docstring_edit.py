@@ -11,11 +11,11 @@ from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.line_length import line_length
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, Refused, put_lines
+from coreloop.descriptions.line_length import line_length
 from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
 from coreloop.descriptions.source import find_definition, read_source
