@@ -1,7 +1,7 @@
 """Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; time of an edit.
 
 In each docstring, two lines are added at the end of the first block, the second is replaced, and both are
-removed, which must restore the file; then two lines are added to a section.
+removed, which must restore the file but for white space; then two lines are added to a section.
 
 uv run python benchmarks/docstring_edit.py [--every N]
 """

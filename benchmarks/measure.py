@@ -22,9 +22,8 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.measure.ask_model import Asker, ModelCaller
-from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.measured_lines import MeasuredLines, ToolText, refuse_difference
-from coreloop.promote.measure.run import Prepared, measure
+from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall, ToolText
+from coreloop.promote.measure.run import MeasuredLines, Prepared, measure, refuse_difference
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})

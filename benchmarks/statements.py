@@ -31,8 +31,8 @@ from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import rank_test
+from coreloop.learn.statements.findings import to_statements
 from coreloop.learn.statements.logged_calls import CaseLog, read_log
-from coreloop.learn.statements.merge import to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
 
 ALWAYS: Final = Days(date(2000, 1, 1), date(2100, 1, 1))

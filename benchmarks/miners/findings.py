@@ -14,8 +14,8 @@ from typing import Any
 
 from coreloop.base.error_classes import CLASSES, LABELS
 from coreloop.base.project.settings import Gates
+from coreloop.learn.line import Step
 from coreloop.learn.proposals.entry import Candidate, Counterexample
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.sequences import distinct_questions
 
 GATE = Gates()

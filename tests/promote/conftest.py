@@ -8,6 +8,7 @@ import pytest
 
 from github_stand_in import GithubStandIn, is_for_humans
 from prism_proxy import prism_proxy, why_no_prism
+from promoting import Project
 from retail_shop import Shop, shop_with_requests
 
 
@@ -45,3 +46,11 @@ def github(
         with GithubStandIn() as github:
             yield github
     assert [one.line for one in github.traffic if is_for_humans(one)] == []
+
+
+@pytest.fixture
+def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
+    """GitHub as the host of the project's remote; main asks for a review."""
+    monkeypatch.setattr(github, "sha_of", project.head_of)
+    github.protections = {"main": 1}
+    return github

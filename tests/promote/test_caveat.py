@@ -45,9 +45,7 @@ def test_a_description_beyond_a_cap_is_refused_whatever_is_allowed(shop: Shop) -
 
     plan = json.loads(shop.promote(KIND, first["id"], "--json", "--allow-unreached").stdout)
 
-    (cap,) = plan["reach"]["caps"]
-    assert (cap["name"], cap["limit"]) == ("openai", 1024)
-    assert 0 < cap["over_before"] < cap["over"]
+    assert plan["reach"]["caps"] == {"openai": 1024}
     (reach,) = plan["obstacles"]
     assert reach.startswith("reach: every request to openai would fail")
 

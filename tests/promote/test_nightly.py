@@ -40,14 +40,6 @@ BASE = {"reach": REACH, "categories": CATEGORIES}
 NOW = datetime(2026, 4, 26, 3, tzinfo=UTC)
 
 
-@pytest.fixture
-def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
-    """GitHub as the host of the project's remote; main asks for a review."""
-    monkeypatch.setattr(github, "sha_of", project.head_of)
-    github.protections = {"main": 1}
-    return github
-
-
 def settle(project: Project, **settings: Any) -> None:
     (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.errors import RefusedError
 from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
@@ -47,14 +47,6 @@ def statement_entry(line: str, number: int, **changes: Any) -> dict[str, Any]:
     more = {"sides": VALUES, "held": VALUES} if kind == "source" else {}
     id = f"{'cand' if kind == 'source' else 'ce'}-2026-04-25-{number:03}"
     return statement(**{"line": line, "kind": kind, "id": id, **more, **changes})
-
-
-@pytest.fixture
-def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
-    """GitHub as the host of the project's remote; main asks for a review."""
-    monkeypatch.setattr(github, "sha_of", project.head_of)
-    github.protections = {"main": 1}
-    return github
 
 
 @pytest.fixture
@@ -186,22 +178,6 @@ def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, for
 
 
 @pytest.mark.slow
-def test_a_branch_whose_base_moved_is_made_again_while_it_is_a_draft(project, workspace, hub, forge) -> None:
-    _, done = run(project, workspace, forge)
-    source = (project.root / FILE).read_bytes()
-    project.commit({FILE: source.replace(b"Which.", b"Which one.")}, "theirs")
-    project.git("push", "--quiet", "origin", "main")
-
-    _, again = run(project, workspace, forge)
-
-    assert again.branch == done.branch
-    assert project.git("ls-remote", "origin", "main").split()[0] == project.heads()["main"]
-    assert listed(project, done.branch) == [FIRST, ONCE, ALWAYS]
-    assert project.git("rev-parse", f"origin/{done.branch}^") == project.heads()["main"]
-    assert len(hub.pulls) == 1
-
-
-@pytest.mark.slow
 def test_a_branch_under_review_is_left_where_it_is(project, workspace, hub, forge) -> None:
     _, done = run(project, workspace, forge)
     hub.pulls[0].draft = False
@@ -247,6 +223,7 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     assert judged(project, hub, done.branch, tmp_path).state == "pending"
 
 
+@pytest.mark.slow
 def test_three_promotions_fill_a_description_and_a_better_line_replaces_the_weakest(
     project, workspace, hub, forge, tmp_path
 ) -> None:
@@ -322,15 +299,6 @@ def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
     )
 
 
-def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) -> None:
-    with pytest.raises(UsageError, match="no entry about scan; pattern and refine print the tools"):
-        select_tool(workspace, "scan", None)
-    for path in (project.root / "data/audit").rglob("*.json"):
-        path.unlink()
-    with pytest.raises(UsageError, match="there are no proposals yet; run pattern and refine first"):
-        select_tool(workspace, "scan", None)
-
-
 @pytest.mark.slow
 def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
     project.settle(json.dumps({**BASE, "docstring": {"placement": "section"}}))
@@ -366,6 +334,19 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
 
 
 @pytest.mark.slow
+def test_an_open_promotion_whose_proposals_are_not_here_is_left_as_it_is(
+    project, workspace, hub, forge
+) -> None:
+    write(project, [statement_entry(FIRST, 1)], [])
+    run(project, workspace, forge)
+    heads = project.heads()
+    write(project, [statement_entry(ONCE, 2)], [])
+    with pytest.raises(RefusedError, match="has lines of proposals whose files are not here"):
+        run(project, workspace, forge, replace(ASK, extend=True))
+    assert project.heads() == heads
+
+
+@pytest.mark.slow
 def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     project, workspace, hub, forge, tmp_path
 ) -> None:
@@ -391,17 +372,6 @@ def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
     with pytest.raises(RefusedError, match="no review is required"):
         run(project, workspace, forge)
     assert hub.pulls == []
-
-
-@pytest.mark.slow
-def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, workspace, hub, forge) -> None:
-    write(project, [statement_entry(FIRST, 1)], [])
-    run(project, workspace, forge)
-    project.settle(json.dumps({"categories": CATEGORIES}))
-    next_night(project, [statement_entry(ONCE, 2)], [])
-    unmeasured = open_workspace(project.root)
-    with pytest.raises(RefusedError, match="reach: unmeasured"):
-        run(project, unmeasured, forge, replace(ASK, extend=True))
 
 
 @pytest.mark.slow

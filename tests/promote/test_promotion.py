@@ -45,14 +45,6 @@ NOBODY = "http://127.0.0.1:1/api/ask"
 UNVERIFIED = Overrides(unverified=True)
 
 
-@pytest.fixture
-def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
-    """GitHub as the host of the project's remote; main asks for a review."""
-    monkeypatch.setattr(github, "sha_of", project.head_of)
-    github.protections = {"main": 1}
-    return github
-
-
 def settle(project: Project, **settings: Any) -> None:
     """Write coreloop.yaml; JSON is YAML."""
     (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, **settings}))
@@ -313,26 +305,6 @@ def test_branch_gets_the_figures_of_another_night_before_its_pull_request_opens(
     trailers = read_trailers(project.git("log", "-1", "--format=%B", project.heads()[BRANCH]))
     assert trailers == read_trailers(hub.pulls[0].body)
     assert trailers["Observed"] == "20"
-
-
-@pytest.mark.slow
-def test_second_run_finds_it_although_max_is_open_and_a_day_has_passed(project, hub, forge) -> None:
-    settle(project, forge={"max_open": 1})
-    promote(project, forge)
-    write_candidates(project.candidates, generated_at="2026-05-01T00:00:00+00:00")
-    assert promote(project, forge).fresh is False
-    assert len(hub.pulls) == 1
-
-
-@pytest.mark.slow
-def test_reviewers_commit_on_the_branch_does_not_make_a_second_pull_request(project, hub, forge) -> None:
-    promote(project, forge)
-    project.git("fetch", "--quiet", "origin")
-    project.git("switch", "--quiet", "--detach", f"origin/{BRANCH}")
-    project.commit({"more.txt": "x"}, "a reviewer's")
-    project.git("push", "--quiet", "origin", f"HEAD:{BRANCH}")
-    assert promote(project, forge).fresh is False
-    assert len(hub.pulls) == 1
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_rejection_since_then_closes_it(shop: Shop) -> None:
     judge(shop.workspace, statement.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=at(131))
     assert _state(shop.workspace) is ProposalState.RETIRED
     path = max(shop.workspace.counterexamples_dir.glob("*.json"))
-    with pytest.raises(HumanDecidesError, match="was rejected"):
+    with pytest.raises(HumanDecidesError, match="is already promoted"):
         plan_promotion(shop.workspace, PromoteRequest(path=path, wanted=statement.id))
     assert _propose(shop.workspace, 131) == ()
 

@@ -10,10 +10,8 @@ from typing import Any, Final
 import pytest
 
 from coreloop.base.project.settings_file import load_settings
-from coreloop.base.project.tools import Tool, resolve_tools
-from coreloop.descriptions.lost_sections import SECTIONS, docstring_sections
 from coreloop.learn.line import parse_advice, statement_key
-from retail_shop import SHOP, Shop, descriptions, git, output
+from retail_shop import Shop, descriptions, git, output
 
 pytestmark = pytest.mark.slow
 KIND = "candidates"
@@ -230,23 +228,3 @@ def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints
     keys = {one["key"] for name in ("statements", kind) for one in mined.get(name, ())}
     assert entry["key"] not in keys
     assert keys
-
-
-def test_every_tool_of_the_shop_has_examples_that_pass() -> None:
-    found = doctests(SHOP)
-    assert found["failed"] == 0
-    assert found["with_examples"] == sorted(descriptions(SHOP))
-
-
-def test_description_of_every_tool_of_the_shop_has_nine_sections() -> None:
-    shapes = {name: docstring_sections(text) for name, text in descriptions(SHOP).items()}
-    assert shapes == dict.fromkeys(shapes, SECTIONS)
-    assert len(shapes) == 16
-
-
-def test_settings_of_the_shop_name_every_tool_and_its_arguments() -> None:
-    arguments = arguments_of(SHOP)
-
-    tools = resolve_tools(arguments, root=SHOP, configured=load_settings(SHOP, environ={}).tools)
-
-    assert {name: tool.parameters for name, tool in tools.items() if isinstance(tool, Tool)} == arguments

@@ -3,8 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -24,31 +24,6 @@ def write_private(path: Path, data: bytes) -> None:
         The folder cannot be created or the disk is full; ``path`` is unchanged.
     """
     _write(path, data, file_mode=0o600, folder_mode=0o700)
-
-
-def write_private_together(contents: Mapping[Path, bytes]) -> None:
-    """`write_private` for files that belong together: all are on disk before the first is renamed.
-
-    Parameters
-    ----------
-    contents : mapping of Path to bytes
-        They stand in the order of renaming; all in the same folder.
-
-    Raises
-    ------
-    WorkspaceError
-        The folder cannot be created or the disk is full; every file is unchanged.
-    """
-    first, *_ = paths = list(contents)
-    with _writing(first), ExitStack() as renamed:
-        for path in paths:
-            _require_regular(path)
-        first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # reversed, because the stack unwinds from its end
-        temporaries = {path: renamed.enter_context(replacing(path)) for path in reversed(paths)}
-        for path, data in contents.items():
-            with _writing(path):
-                _fill(temporaries[path], data)
 
 
 def write_public(path: Path, data: bytes) -> None:
@@ -123,24 +98,6 @@ def append_private(path: Path, lines: Iterable[str]) -> None:
         _require_regular(path)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN_FLAGS, 0o600)
         try:
-            _append(descriptor, data)
-        finally:
-            os.close(descriptor)
-
-
-def overwrite(path: Path, offset: int, data: bytes) -> None:
-    """Replace bytes in the middle of an existing file.
-
-    Raises
-    ------
-    WorkspaceError
-        The file cannot be written.
-    """
-    with _writing(path):
-        _require_regular(path)
-        descriptor = os.open(path, os.O_WRONLY | _OPEN_FLAGS)
-        try:
-            os.lseek(descriptor, offset, os.SEEK_SET)
             _append(descriptor, data)
         finally:
             os.close(descriptor)

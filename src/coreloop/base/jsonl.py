@@ -15,7 +15,7 @@ import msgspec
 import orjson
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import append_private, overwrite, read_file
+from coreloop.base.files import append_private, file_errors, read_file
 
 _TORN: Final = "torn or not JSON"
 _NOT_UTF8: Final = "not UTF-8"
@@ -70,7 +70,9 @@ def take_back(path: Path, value: Any) -> bool:
     line = orjson.dumps(value)
     at = b"".join((b"\n", read_file(path))).rfind(b"\n" + line + b"\n")
     if at >= 0:
-        overwrite(path, at, b" " * len(line))
+        with file_errors("cannot be written ({strerror})", path), path.open("r+b") as file:
+            file.seek(at)
+            file.write(b" " * len(line))
     return at >= 0
 
 

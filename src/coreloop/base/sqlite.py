@@ -15,7 +15,6 @@ from typing import Final
 
 from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
 from coreloop.base.files import file_errors
-from coreloop.base.tempfiles import temporary_file
 from coreloop.base.waiting import wait_until
 
 BUSY_TIMEOUT_S: Final = 30.0
@@ -107,8 +106,7 @@ def writer(
         The database has another schema or version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
-    _make(path, schema)
-    with sqlite_errors(path), closing(connect(path, threads=threads)) as connection:
+    with sqlite_errors(path), closing(connect(path, make=True, threads=threads)) as connection:
         check_schema(connection, path, schema)
         if wal:
             use_wal(connection)
@@ -118,25 +116,6 @@ def writer(
                 create(connection, schema)
         keep_private(path)
         yield connection
-
-
-def _make(path: Path, schema: Schema) -> None:
-    """Create a database with its tables, whole or not at all.
-
-    Raises
-    ------
-    WorkspaceError
-        It cannot be created.
-    """
-    with file_errors("cannot be opened ({strerror})", path):
-        if path.exists():
-            return
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with temporary_file(path, mode=0o600) as temporary:
-            with sqlite_errors(path), closing(connect(temporary)) as connection, transaction(connection):
-                create(connection, schema)
-            with suppress(FileExistsError):  # another process was faster
-                os.link(temporary, path)
 
 
 def keep_private(path: Path) -> bool:
@@ -300,11 +279,6 @@ def with_tables(names: Collection[str]) -> Callable[[sqlite3.Connection], bool]:
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     """Return the names of a table's columns; an absent table has none."""
     return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
-
-
-def quoted_name(name: str) -> str:
-    """Quote a table's name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def use_wal(connection: sqlite3.Connection) -> None:

@@ -19,8 +19,7 @@ from coreloop.cli.options import candidate_option, id_option, verbose_option
 from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis.axis_gates import AxisCase, AxisGate
-    from coreloop.promote.axis.run import AxisResult
+    from coreloop.promote.axis import AxisCase, AxisGate, AxisResult
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
     from coreloop.promote.reach import Measured
@@ -340,8 +339,7 @@ def propose_axis(
 
     Example: propose-axis --engine refund_order --axis kind=refund
     """
-    from coreloop.promote.axis.axis_gates import AxisRequest, Thresholds
-    from coreloop.promote.axis.run import run_propose_axis
+    from coreloop.promote.axis import AxisRequest, Thresholds, run_propose_axis
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

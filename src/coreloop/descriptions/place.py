@@ -4,7 +4,6 @@ The default is the end of the first block of text, the only part that every fram
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -101,8 +100,12 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
         No place is unambiguous.
     """
     if wanted.section is None:
-        return _place_first(layout, wanted, indent)
-    return _place_in_section(layout, wanted, wanted.section, indent)
+        placement = _place_first(layout, wanted, indent)
+    else:
+        placement = _place_in_section(layout, wanted, wanted.section, indent)
+    if placement is not None and layout.open_fence:
+        raise UnprovenError("the docstring has a code fence that is never closed")
+    return placement
 
 
 def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | None:
@@ -110,7 +113,6 @@ def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | Non
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in block.listed)
     if not missing:
         return None
-    _refuse_open_fence(layout)
     lead = _margin_lead(layout, indent)
     inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
     gap = [] if block.bullets else [""]
@@ -122,11 +124,6 @@ def _tail(layout: Layout, last: int) -> list[str]:
     """A blank line if the next section or field would touch the new lines."""
     following = layout.lines[last + 1 : last + 2]
     return [""] if following and not following[0].blank else []
-
-
-def _refuse_open_fence(layout: Layout) -> None:
-    if layout.open_fence:
-        raise UnprovenError("the docstring has a code fence that is never closed")
 
 
 def _written(lines: Sequence[str], lead: str, wanted: Wanted) -> list[str]:
@@ -142,12 +139,9 @@ def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str)
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
         return None
-    _refuse_open_fence(layout)
-    return (
-        _place_into(layout, existing[0], missing, wanted, indent)
-        if existing
-        else _place_new(layout, section, missing, wanted, indent)
-    )
+    if existing:
+        return _place_into(layout, existing[0], missing, wanted, indent)
+    return _place_new(layout, section, missing, wanted, indent)
 
 
 def _content(layout: Layout, section: DocstringSection) -> set[str]:
@@ -230,37 +224,24 @@ def _place_new(
 
 
 def _new_section(layout: Layout, section: str, lines: Sequence[str], wanted: Wanted, lead: str) -> list[str]:
-    """Write a section in the docstring's own style, or in the wanted style if it has no sections."""
-    model = _model(layout)
-    style = model.style if model is not None else wanted.style
-    heading = [lead + text for text in _heading(model, section, style)]
-    if (
-        style == "markdown"
-        and model is not None
-        and model.body < model.end
-        and layout.lines[model.body].blank
-    ):
+    """Write a section as the docstring's last one is, or in the wanted style if it has none."""
+    headed = [its for its in layout.sections if not its.prose and (its.known or its.mark != "=")]
+    model = max(headed, key=lambda its: (its.known, its.heading), default=None)
+    style, mark = (model.style, model.mark) if model is not None else (wanted.style, "")
+    heading = [lead + text for text in _heading(mark, section, style)]
+    body = layout.lines[model.body : model.end] if model is not None else ()
+    if style == "markdown" and body and body[0].blank:
         heading.append("")
     return [*heading, *_written(lines, lead + _step(layout, lead) if style == "google" else lead, wanted)]
 
 
-def _heading(model: DocstringSection | None, section: str, style: Style) -> list[str]:
-    if style == "numpydoc":
-        # A heading of an unknown name over `===` is a document's title, not the style of its sections.
-        mark = model.mark if model and model.known else "-"
-        return [section, mark * max(3, columns(section))]
+def _heading(mark: str, section: str, style: Style) -> list[str]:
     if style == "google":
         return [f"{section}:"]
-    mark = model.mark if model else "##"
+    if style == "numpydoc":
+        return [section, (mark or "-") * max(3, columns(section))]
+    mark = mark or "##"
     return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
-
-
-def _model(layout: Layout) -> DocstringSection | None:
-    """The last section in the most common style; titles above a block count only without other sections."""
-    headed = [section for section in layout.sections if not section.prose]
-    candidates = [section for section in headed if section.known or section.mark not in ("", "=")] or headed
-    counts = Counter[Style](section.style for section in candidates)
-    return max(reversed(candidates), key=lambda section: counts[section.style], default=None)
 
 
 @dataclass(frozen=True, slots=True)

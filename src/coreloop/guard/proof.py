@@ -7,17 +7,17 @@ from typing import Final
 
 from coreloop.base.git.repository import Commit, Replaced, Repository
 from coreloop.base.git.trailers import SECTIONS, SYMBOL, read_promoted
-from coreloop.base.project.line_length import line_length
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import UNSPECIFIED, join_steps, step
 from coreloop.base.text import printable
 from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.line_length import line_length
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
 from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
-from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
+from coreloop.learn.proposals.declared_words import Words, refuse_words
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
 
@@ -110,7 +110,7 @@ class Proof:
         try:
             replaced = self._replaced()
             added, removed = self._changed(replaced)
-            words = self._words(replaced, added)
+            words = self._words(replaced)
         except UnprovenError as reason:
             yield str(reason)
             return
@@ -164,17 +164,16 @@ class Proof:
             own += [its for its in added if is_form(its) and key in keys_of(tool, its, section)][:1]
         return sorted(added) == sorted(own)
 
-    def _words(self, file: Replaced, lines: Sequence[str]) -> Words:
-        """What the base declares of the words in lines about the target's tool."""
+    def _words(self, file: Replaced) -> Words:
+        """What the base declares of the words about the target's tool."""
         qualname, _, line = self.target.partition("::")[2].partition(":")
         source = read_source(file.before)
         tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
         tools = tools or [qualname.rpartition(".")[2]]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
-        names = BaseNames(self.repository, self.old, self.settings).among(lines, {file.path})
         definition = find_definition(source.tree, qualname, int(line) if line else None)
-        return Words(self.settings, source.text, tool, definition, names)
+        return Words(self.repository, self.old, self.settings, file.path, source.text, tool, definition)
 
 
 def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:

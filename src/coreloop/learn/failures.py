@@ -10,11 +10,10 @@ import polars as pl
 
 from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.learn.facts.columns import NO_SEQUENCE
-from coreloop.learn.line import statement_key
+from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
-from coreloop.learn.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
 _SHAPE: Final = ("tool", "shape")
@@ -78,8 +77,10 @@ def _rank(group: Counterexample) -> tuple[float, float, int, str]:
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     if "tool_error" in excluded:
         return
-    failed = window.calls.filter(_IS_FAILED, ~pl.col("error_class").is_in(list(excluded)))
-    keys = (*_SHAPE, "error_class", "template")
+    failed = window.calls.filter(_IS_FAILED)
+    keys = (*_SHAPE, "template")
+    by_class = failed.group_by(*keys, "error_class").agg(pl.col("n").sum()).sort("n", "error_class")
+    classes = by_class.group_by(keys).agg(pl.col("error_class").last())  # of most: logs cut some texts
     totals = window.calls.group_by(_SHAPE).agg(**_COUNTS)
     place = ("first_us", "file", "offset")
     rows = (
@@ -92,6 +93,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             # sorting all places would keep them in memory
             places=pl.struct(place).bottom_k_by(place, k=MAX_EXAMPLES),
         )
+        .join(classes.filter(~pl.col("error_class").is_in(list(excluded))), on=keys)
         .join(totals, on=_SHAPE)
         .join(_providers(failed, keys), on=keys)
         .sort("first_us", *keys)

@@ -14,7 +14,6 @@ from typing import Final, Literal, NamedTuple
 
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.text import FILLERS
-from coreloop.learn.proposals.step import Step
 
 Language = Literal["en", "ko"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
@@ -65,21 +64,9 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "source": Form("{argument}: from {paths}", "{argument}: 출처 {paths}", "source argument"),
     "fails": Form("{argument}={value} fails", "{argument}={value} 실패", "fails argument value"),
-    "over_fails": Form("{argument} over {number} fails", "{argument} {number} 초과 실패", "over argument"),
-    "with_fails": Form("with {arguments} fails", "{arguments} 있음 실패", "leave_out arguments"),
-    "without_fails": Form("without {arguments} fails", "{arguments} 없음 실패", "always_pass"),
-    "empty_fails": Form("{arguments} empty fails", "{arguments} 비어 있음 실패", "never_empty arguments"),
 }
 GUIDE_FORMS: Final = frozenset({"source"})
 """Forms of a Guide."""
-_FAILING: Final = {
-    "always_pass": "without_fails",
-    "leave_out": "with_fails",
-    "never_empty": "empty_fails",
-    "at_most": "over_fails",
-}
-"""By form, the one that says under which condition calls fail that do not follow it."""
-_WORKING: Final = {failing: working for working, failing in _FAILING.items()}
 SHAPES: Final[Mapping[str, str]] = {
     "as YYYY-MM-DD": "YYYY-MM-DD 형식",
     "a whole number": "정수",
@@ -203,11 +190,6 @@ def in_language(line: Advice, language: Language) -> Advice:
     return replace(line, language=language, more=tuple(in_language(clause, language) for clause in line.more))
 
 
-def working(line: Advice) -> Advice:
-    """The form that says what works, of a line that says what fails; any other line as it is."""
-    return replace(line, form=_WORKING.get(line.form, line.form))
-
-
 def parse_advice(line: str) -> Advice | None:
     """Parse a line about a tool; None if it has none of the forms, or contains invisible characters."""
     if not line.isprintable() or not FILLERS.isdisjoint(line):
@@ -295,39 +277,19 @@ def recorded_path(written: str) -> str:
     return written.replace("()", "", 1)
 
 
-# --- Keys: the wordings of a line name the same failure and stand for the same proposal.
-
-
 def statement_key(*parts: str) -> str:
     """A key that is stable across runs: 16 hex digits of SHA-256 of tool, line and section, or the like."""
     return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def wordings_of(line: str) -> tuple[str, ...]:
-    """Up to three lines that name the same failure; each is among the wordings of the others' wordings.
-
-    Returns
-    -------
-    tuple of str
-        The line; what fails instead of what works, or the reverse, if there is such a form; the line in the
-        other language.
-    """
-    own = parse_advice(line)
-    if own is None:
-        return (line,)
-    wordings = [own, in_language(own, "ko" if own.language == "en" else "en")]
-    form = {**_FAILING, **_WORKING}.get(own.form)
-    if form is not None and not own.more and len(own.arguments) == 1:
-        wordings.insert(1, replace(own, form=form))
-    return tuple(dict.fromkeys(map(str, wordings)))
-
-
 def keys_of(tool: str, line: str, *sections: str) -> frozenset[str]:
-    """The keys of the proposals that a line about a tool may stand for: of itself and its other wordings.
+    """The keys of the proposals that a line about a tool may stand for, in either language.
 
     ``sections`` are those of the proposal; any, by default.
     """
-    texts, named = wordings_of(line), sections or tuple(SECTIONS.values())
+    own = parse_advice(line)
+    texts = {line} if own is None else {str(in_language(own, language)) for language in LANGUAGES}
+    named = sections or tuple(SECTIONS.values())
     return frozenset(statement_key(tool, text, section) for text in texts for section in named)
 
 
@@ -341,6 +303,24 @@ _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
 _OF_CATEGORY: Final = {"en": "- When: questions of category {}.", "ko": "- 쓸 때: {} 분류의 질문."}
 _OF_NONE: Final = {"en": "- When: questions of no category.", "ko": "- 쓸 때: 분류 없는 질문."}
 _CALLING: Final = {"en": "- Call: {}.", "ko": "- 호출: {}."}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a pattern, with the argument names of its most common form."""
+
+    name: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
+        return f"{self.name}({chosen})" if chosen else self.name
+
+
+def target_step(steps: tuple[Step, ...]) -> Step:
+    """The step whose tool a pattern documents: the last with a selector, else the last."""
+    return next((step for step in reversed(steps) if step.selectors), steps[-1])
 
 
 @dataclass(frozen=True, slots=True)

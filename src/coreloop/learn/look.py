@@ -72,7 +72,7 @@ class Looked:
     """
 
     formats: dict[str, int]
-    n_unknown: int
+    n_unknown: int = 0
     report: ImportReport
     n_requests: int
     n_failed: int
@@ -119,12 +119,12 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
             with watching(known) as watched:
                 yield from readers[name](watched)
 
+    formats = {name: len(known) for name, known in by_format.items()}
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
-        looked = _mine(workspace, report, now, undated=newest, formats=by_format)
-    formats = {name: len(known) for name, known in by_format.items()}
-    return replace(looked, formats=formats, n_unknown=len(others))
+        looked = _mine(workspace, report, now, undated=newest, formats=formats)
+    return replace(looked, n_unknown=len(others))
 
 
 def _has_records(files: Sequence[TraceFile]) -> bool:
@@ -141,7 +141,7 @@ def _mine(
     now: datetime,
     *,
     undated: datetime,
-    formats: Collection[str],
+    formats: dict[str, int],
 ) -> Looked:
     if report.first_day is None or report.last_day is None:
         raise UsageError("the traces hold no request with a time")
@@ -159,8 +159,7 @@ def _mine(
         tools[tool] += n
     few = _tools_with_few_failures(calls)
     return Looked(
-        formats={},
-        n_unknown=0,
+        formats=formats,
         report=replace(report, tools=tools),
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
@@ -202,15 +201,9 @@ def _missing_of_calls(
     elif not calls["result_bytes"].count():
         yield "results of tools: without them it is not known where arguments come from"
     elif not arguments:
-        yield (
-            f"more calls: where an argument comes from is shown for arguments with {MIN_COMPARED} "
-            "values or more"
-        )
+        yield f"more calls: where an argument comes from needs {MIN_COMPARED} values"
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
-        yield (
-            "failed calls: no result reads as one; one begins with Error: or ValueError:, or is "
-            '{"error": "…"}'
-        )
+        yield 'failed calls: none begins with Error: or ValueError:, or is {"error": "…"}'
 
 
 def _missing_of_requests(
@@ -225,12 +218,9 @@ def _missing_of_requests(
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if n_undated:
-        yield (
-            f"times: {number_of(n_undated, 'request')} without one count on the newest file's "
-            'day; "ts": "2026-04-25T09:30:00Z" beside the messages gives one, and a second day '
-            "shows whether a cause lasts"
-        )
-    elif is_one_day:
+        without = f"times: {number_of(n_undated, 'request')} without one count on the newest file's day"
+        yield f'{without}; "ts": "2026-04-25T09:30:00Z" beside the messages gives one'
+    if is_one_day:
         yield "a second day: with one, nobody knows whether a cause lasts"
     if not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
@@ -240,10 +230,8 @@ def _missing_of_requests(
 
 def _missing_of_tools(few: Collection[str]) -> Iterator[str]:
     if few:
-        yield (
-            f"more failures of {number_of(len(few), 'tool')}: a cause needs {_MIN_CASES} failing "
-            "requests and as many others"
-        )
+        noun = number_of(len(few), "tool")
+        yield f"more failures of {noun}: a cause needs {_MIN_CASES} failing requests and as many others"
     yield (
         "the tools' source: in the agent's project, `dartlab-coreloop init` and `import` also show in which "
         "state objects were, and draft texts for docstrings"

@@ -14,7 +14,7 @@ import orjson
 from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
-from coreloop.base.files import locked, write_private_together
+from coreloop.base.files import locked, write_private
 from coreloop.base.project.settings import Gates
 from coreloop.base.project.tools import logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
@@ -44,9 +44,8 @@ from coreloop.learn.proposals.proposal_files import (
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
-from coreloop.learn.statements.error_table import error_table
+from coreloop.learn.statements.findings import Places, error_table, nearest_statements, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log
-from coreloop.learn.statements.merge import Places, nearest_statements, to_statements
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
 from coreloop.observe.journal import remove_days
@@ -171,17 +170,7 @@ class PatternResult(Night):
 
 @dataclass(frozen=True, slots=True)
 class ToolGaps:
-    """Open knowledge gaps of a tool: what its users asked and no source of the project says.
-
-    Attributes
-    ----------
-    tool : str
-        Of coreloop.yaml.
-    reason : str
-        Of the signal that the answers raised.
-    n_questions, n_asked : int
-        Different questions, and how often they were asked.
-    """
+    """Open knowledge gaps of a tool: the reason, different questions, and how often they were asked."""
 
     tool: str
     reason: str
@@ -251,27 +240,14 @@ def run_pattern(
 def run_refine(
     workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
 ) -> RefineResult:
-    """Find failures that repeat, and write the counterexamples of the day.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        The project.
-    request : RefineRequest
-        Options.
-    now : datetime
-        With time zone; its day is part of the file names.
-    watch : Watch, optional
-        Callbacks of the mining.
+    """Find failures that repeat, and write the counterexamples of the day; parameters as of `run_pattern`.
 
     Raises
     ------
     UsageError
         A name in ``excluded`` is neither a failure label nor an error class.
-    WorkspaceError
-        Records or verdicts cannot be read, or the folder cannot be written.
-    GitError
-        The clone is shallow, so what was promoted is not known.
+    WorkspaceError, GitError
+        As by `run_pattern`.
     """
     excluded = known_types(request.excluded)
     gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
@@ -408,7 +384,8 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         kept = newest_night(folder, type(document)) if is_empty else None
         if kept is not None:
             return replace(result, document=document, kept=kept)
-        write_private_together({draft: text, path: to_json(document)})
+        write_private(draft, text)
+        write_private(path, to_json(document))
     return replace(result, document=document, paths=(path, draft))
 
 

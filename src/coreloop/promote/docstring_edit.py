@@ -11,20 +11,20 @@ from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
-from coreloop.base.project.line_length import line_length
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited, Refused, put_lines
+from coreloop.descriptions.line_length import line_length
 from coreloop.descriptions.other_places import described_calls, describes
 from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
 from coreloop.descriptions.source import find_definition, read_source
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import read_kept
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.line import Named, keys_of, parse_advice
+from coreloop.learn.line import keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
+from coreloop.learn.proposals.declared_words import Words, refuse_words
 from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
 _RANKS: Final = ("hurts", "to retire", "undecided", "helps")
@@ -72,10 +72,12 @@ def edit_lines(
     folder = path.removesuffix(lead.file)
     width = line_length(lambda file: repository.read(base_sha, f"{folder}{file}"))
     edited = _put(source, lead, lines, replaced, settings, width)
-    names = BaseNames(repository, base_sha, settings).among(lines, [path])
     if isinstance(edited, str):
         raise RefusedError(f"{where}: {edited}")
-    reason = _refuse_undeclared(source, lead, lines, settings, names)
+    file = read_source(source)
+    definition = find_definition(file.tree, *_symbol(lead.symbol))
+    words = Words(repository, base_sha, settings, path, file.text, lead.engine, definition)
+    reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
         raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")
     return edited
@@ -183,16 +185,6 @@ def _ranked(
 def _fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
     """Whether lines are within a budget."""
     return len(lines) <= budget.max_lines and sum(map(len, lines)) <= budget.max_chars
-
-
-def _refuse_undeclared(
-    source: bytes, lead: Proposal, lines: Sequence[str], settings: Settings, names: frozenset[Named]
-) -> str | None:
-    """Name a tool, argument or value that the base does not have, as the guard does."""
-    file = read_source(source)
-    definition = find_definition(file.tree, *_symbol(lead.symbol))
-    words = Words(settings, file.text, lead.engine, definition, names)
-    return next((reason for line in lines for reason in refuse_words(line, words)), None)
 
 
 def description_elsewhere(tree: ast.Module, line: int) -> str | None:

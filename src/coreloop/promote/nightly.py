@@ -32,7 +32,7 @@ from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import read_candidates
-from coreloop.learn.verdicts.closed import LOOK_BACK
+from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, confirm_promotion

@@ -10,8 +10,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
-from coreloop.promote.measure.measurement import Measurement, newest_measurement
-from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, newest_measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import UNMEASURED, Measured, measure_reach

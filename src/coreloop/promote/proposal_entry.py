@@ -23,17 +23,7 @@ from coreloop.learn.line import (
     statement_key,
 )
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.entry import (
-    MAX_Q,
-    MIN_CASES,
-    Candidate,
-    Counterexample,
-    Statement,
-    SuggestedAppend,
-    difference_text,
-    not_sure,
-    too_few,
-)
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, SuggestedAppend
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     ProposalsFile,
@@ -228,41 +218,19 @@ def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | Non
 
 
 def _refuse_statement(statement: Statement, phase: Phase) -> str | None:
-    """Why it is not what coreloop writes for it in the file of a phase, or did not pass the gates.
+    """Why it is not what coreloop writes for it in the file of a phase.
 
     Arguments and values are checked against the base branch, later.
     """
     advice, sides = parse_advice(statement.line), statement.sides
     append = statement.suggested_append
-    if (
-        advice is None
-        or append is None
-        or append.body != statement.line
-        or statement.tool in advice.items("tool")
-    ):
+    if advice is None or append is None or append.body != statement.line:
         return _OTHER_TEXT
     is_guide = statement.kind == "source" and all(item.form in GUIDE_FORMS for item in advice.clauses())
     fits = (phase == "F" or is_guide) and statement.tool not in advice.items("tool")
     counts_fit = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
     key = statement_key(statement.tool, statement.line, SECTIONS[phase])
-    if not (fits and counts_fit and statement.key == key):
-        return _OTHER_TEXT
-    return _refuse_weak(statement)
-
-
-def _refuse_weak(statement: Statement) -> str | None:
-    """Why it did not pass the gates: the file's figures are untrusted, too."""
-    if statement.q_value > MAX_Q:
-        return not_sure(statement.q_value)
-    for what, sides in (("", statement.sides), (" in the last days", statement.held)):
-        if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
-            return f"what follows the line does no better than the rest{what}: {sides}"
-    n_cases = min(statement.sides.cases, statement.sides.other_cases)
-    if n_cases < MIN_CASES:
-        return too_few(n_cases, statement.case)
-    if min(statement.difference, statement.low) <= 0:
-        return f"it may make no difference: {difference_text(statement)}"
-    return None
+    return None if fits and counts_fit and statement.key == key else _OTHER_TEXT
 
 
 def _metrics(entry: Statement | Candidate) -> dict[str, str]:

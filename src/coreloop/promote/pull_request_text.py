@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
 from coreloop.base.messages import number_of
+from coreloop.base.text import escape_markdown
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.reach import Measured
@@ -100,7 +101,7 @@ def _evidence(proposals: Sequence[Proposal]) -> str:
     for proposal in proposals:
         texts = ", ".join(f"`{line[2:]}`" for line in proposal.lines)
         lines.append(f"- {texts} ({proposal.id}, key `{proposal.key}`)")
-        lines += [f"    - {text}" for text in proposal.evidence]
+        lines += [f"    - {escape_markdown(text)}" for text in proposal.evidence]
     return "\n".join((*lines, "", _LEGEND))
 
 

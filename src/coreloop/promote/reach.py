@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from coreloop.base import jsonl
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
@@ -189,3 +191,49 @@ def _arrives(line: str, text: str) -> bool:
 def _flat(text: str) -> str:
     """A text with single spaces, since a schema may wrap lines differently."""
     return " ".join(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class ReachOutcome:
+    """A line: whether the text of a candidate reached the model, according to a run of ``promote``."""
+
+    ts: datetime
+    key: str
+    ok: bool
+
+
+def append_reach(path: Path, outcome: ReachOutcome) -> None:
+    """Append the outcome of a reach check.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    jsonl.append(path, outcome)
+
+
+def read_reaches(path: Path, *, since: datetime) -> dict[str, bool]:
+    """Read the newest check of each candidate.
+
+    Parameters
+    ----------
+    path : Path
+        May be absent; unreadable lines are skipped.
+    since : datetime
+        Time zone aware.
+
+    Returns
+    -------
+    dict of str to bool
+        Candidate key -> whether the newest check since then passed.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    if not path.exists():
+        return {}
+    outcomes = jsonl.read(path, ReachOutcome, other="not an outcome").values
+    return {outcome.key: outcome.ok for outcome in outcomes if jsonl.with_zone(outcome.ts) >= since}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from coreloop.base.errors import PullRequestExistsError, RefusedError
 from coreloop.base.files import locked
@@ -15,6 +14,7 @@ from coreloop.descriptions.source import DocstringPlace, SourceText, UnprovenErr
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.docstring_edit import repository_path
 from coreloop.promote.draft_pull_request import Done
 from coreloop.promote.plan import base_commit
 
@@ -73,8 +73,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
     file, _, symbol = change.target.partition("::")
     with WritableRepository(workspace.root) as repository:
         base = base_sha or repository.base(workspace.settings.forge.base)
-        folder = workspace.root.resolve().relative_to(repository.root.resolve())
-        path = (PurePosixPath(folder.as_posix()) / file).as_posix()
+        path = repository_path(repository, workspace.root, file)
         content = repository.read(base, path)
     if content is None:
         raise RefusedError(f"{path} is not in the base branch any more")

@@ -17,7 +17,7 @@ from coreloop.base.text import printable
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
-from coreloop.learn.verdicts.closed import reopened_keys
+from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     ProposalState,
@@ -31,8 +31,7 @@ from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, preview, promote
 from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
-from coreloop.promote.reach import Measured
-from coreloop.promote.reach_log import ReachOutcome, append_reach
+from coreloop.promote.reach import Measured, ReachOutcome, append_reach
 from coreloop.promote.replay import ask_again, ask_nobody
 
 
@@ -140,16 +139,11 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
         As `read_proposal` does; or it was rejected.
     """
     proposal = read_proposal(path, wanted, workspace.settings)
-    judgments = read_verdicts(workspace.judgments_dir)
-    newest = judgments.newest().get(proposal.key)
-    if newest is not None and not newest.verdict.passes:
-        standpoint = states_by_key(kept_states(workspace, judgments)).get(proposal.key)
-        if standpoint is None or not standpoint.has_returned:
-            verdict = f"{newest.verdict.named} on {newest.judged_at:%Y-%m-%d}"
-            raise HumanDecidesError(
-                f"{proposal.id} was rejected: {printable(newest.judged_by)} judged it {verdict}; "
-                "judge it P (pass) or T (tolerable) first"
-            )
+    states = states_by_key(kept_states(workspace, read_verdicts(workspace.judgments_dir)))
+    standpoint = states.get(proposal.key)
+    if standpoint is not None and standpoint.state is ProposalState.REJECTED:
+        reason = _reason(standpoint)
+        raise HumanDecidesError(f"{proposal.id} was {reason}; judge it P (pass) or T (tolerable) first")
     return Selection((proposal,))
 
 

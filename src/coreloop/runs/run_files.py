@@ -1,6 +1,5 @@
 """Files that show a run to people and skills. coreloop writes them and never reads them."""
 
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -139,12 +138,8 @@ def remove_views(root: Path, run_id: str) -> None:
 
 
 def _link(link: Path, target: Path) -> None:
-    """Replace a symbolic link; a file system without links goes without."""
-    temporary = link.with_name(f".{link.name}.{os.getpid()}.partial")
-    with suppress(OSError):
-        temporary.unlink(missing_ok=True)
-        temporary.symlink_to(target)
-        try:
-            temporary.replace(link)
-        finally:
-            temporary.unlink(missing_ok=True)  # still there if ``link`` is a folder
+    """Let a symbolic link lead to a target; a file system without links goes without."""
+    with suppress(OSError):  # also where a folder has its place
+        if not link.is_symlink() or link.readlink() != target:
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)

@@ -14,7 +14,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
-from coreloop.web.keys import identify
+from coreloop.web.keys import ANYONE, COOKIE, Caller, client_address, find_key
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
 from coreloop.web.problems import Problem, log, problem_of, problem_response
@@ -75,7 +75,7 @@ class _Front:
         if scope["path"] in _PROBES:
             await self._router(scope, receive, send)
             return
-        scope["coreloop.caller"] = caller = identify(Request(scope), self._service)
+        scope["coreloop.caller"] = caller = _identify(Request(scope), self._service)
         scope["coreloop.key"] = caller.key.name if caller.key else ""
         with self._service.admission.request(caller.name):
             self._check(scope)
@@ -153,3 +153,14 @@ def _trace_id(headers: Headers) -> str:
     given = parts[1] if len(parts) == 4 else ""
     is_valid = len(given) == 32 and all(char in "0123456789abcdef" for char in given)
     return given if is_valid else token_hex(16)
+
+
+def _identify(request: Request, service: Service) -> Caller:
+    """Find out who sends a request."""
+    address = client_address(request.client.host) if request.client else ""
+    if not service.keys:
+        return Caller(address, ANYONE, ANYONE)
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    bearer = find_key(service.keys, secret.strip()) if kind.lower() == "bearer" else None
+    reader = service.sign_in.reader(request.cookies.get(COOKIE, ""), now=time.time())
+    return Caller(address, bearer, reader)

@@ -2,7 +2,6 @@
 
 import hmac
 import re
-import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -11,16 +10,10 @@ from hashlib import sha256
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from secrets import token_bytes, token_urlsafe
-from typing import TYPE_CHECKING, Final, Literal, get_args
-
-from starlette.requests import Request
+from typing import Final, Literal, get_args
 
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, locked, write_private
-
-if TYPE_CHECKING:
-    from coreloop.web.service import Service
-
 
 Scope = Literal["read", "run", "review"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -197,17 +190,6 @@ class Caller:
     def name(self) -> str:
         """Whom limits count: the name of the key, or else the address."""
         return (self.key.name if self.key else "") or self.address
-
-
-def identify(request: Request, service: "Service") -> Caller:
-    """Find out who sends a request."""
-    address = client_address(request.client.host) if request.client else ""
-    if not service.keys:
-        return Caller(address, ANYONE, ANYONE)
-    kind, _, secret = request.headers.get("authorization", "").partition(" ")
-    bearer = find_key(service.keys, secret.strip()) if kind.lower() == "bearer" else None
-    reader = service.sign_in.reader(request.cookies.get(COOKIE, ""), now=time.time())
-    return Caller(address, bearer, reader)
 
 
 BACKLOG: Final = 1_024

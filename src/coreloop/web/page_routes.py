@@ -12,8 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from coreloop.web.keys import COOKIE, LASTS_S, ApiKey, Caller, find_key
 from coreloop.web.pages.page_data import PageSection
-from coreloop.web.pages.render import ASSETS, ROOT, Frame, asset, render
-from coreloop.web.pages.report import SECTIONS
+from coreloop.web.pages.render import ASSETS, ROOT, SECTIONS, Frame, asset, render
 from coreloop.web.problems import Problem, problem_of
 from coreloop.web.route import read_body, send_in_time
 from coreloop.web.service import Service

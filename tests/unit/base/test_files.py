@@ -13,7 +13,6 @@ from coreloop.base.files import (
     read_file,
     rewrite_file,
     write_private,
-    write_private_together,
     write_public,
 )
 
@@ -171,26 +170,6 @@ def test_an_unreadable_or_unwritable_file_is_named(tmp_path):
         append_private(tmp_path / "file" / "x", ["a"])
 
 
-def test_files_that_belong_together_are_written_all_or_none(tmp_path):
-    draft, path = tmp_path / "out" / "a.md", tmp_path / "out" / "a.json"
-    write_private_together({draft: b"old draft", path: b"old"})
-    script = (
-        "import resource, signal, sys; from pathlib import Path\n"
-        "from coreloop.base.errors import WorkspaceError\n"
-        "from coreloop.base.files import write_private_together\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
-        "draft, path = map(Path, sys.argv[1:])\n"
-        "try: write_private_together({draft: b'new draft', path: b'x' * 101})\n"
-        "except WorkspaceError as error: print(error)\n"
-    )
-    run = [sys.executable, "-c", script, str(draft), str(path)]
-    done = subprocess.run(run, capture_output=True, encoding="utf-8", check=True)
-    assert "a.json: cannot be written" in done.stdout
-    assert (draft.read_bytes(), path.read_bytes()) == (b"old draft", b"old")
-    assert sorted(draft.parent.iterdir()) == [path, draft]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
 @pytest.mark.parametrize(
     "work",
@@ -198,11 +177,10 @@ def test_files_that_belong_together_are_written_all_or_none(tmp_path):
         read_file,
         lambda path: write_private(path, b"x"),
         lambda path: write_public(path, b"x"),
-        lambda path: write_private_together({path: b"x"}),
         lambda path: rewrite_file(path, b"x"),
         lambda path: append_private(path, ["x"]),
     ],
-    ids=["read", "write", "publish", "write together", "rewrite", "append"],
+    ids=["read", "write", "publish", "rewrite", "append"],
 )
 @pytest.mark.parametrize("kind", ["pipe", "device", "circle", "folder"])
 def test_only_regular_files_are_opened_or_replaced(tmp_path, work, kind):

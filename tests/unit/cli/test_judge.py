@@ -12,8 +12,7 @@ from click.testing import CliRunner, Result
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.main import main
-from coreloop.promote.measure.measurement import Measurement, keep
-from coreloop.promote.measure.verdict import MeasureVerdict
+from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, keep
 from logs import record, repeated, write_log
 from promoting import FILE, candidate, statement, write_candidates, write_counterexamples
 from rows import slow_after

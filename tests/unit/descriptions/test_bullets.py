@@ -46,11 +46,6 @@ def test_bullets_are_read_as(lines, expected):
     assert bullets(*lines) == expected
 
 
-def test_bullets_outside_the_range_are_not_read():
-    layout = scan("- a\n- b\n  c\n- d")
-    assert [bullet.text for bullet in read_bullets(layout.lines, 1, 2)] == ["- b"]
-
-
 @each_row(
     ("lines", "expected"),
     [
@@ -90,14 +85,6 @@ def test_bullet_is_written_as(text, lead, width, expected):
     assert write_bullet(text, lead, width=width) == expected
 
 
-@each_row("text", ["- aaaa - bbbb", "- aaaa - - bbbb", "- 마진 - 비율", "- a - b"])
-def test_continuation_never_begins_with_a_dash(text):
-    for width in range(1, 16):
-        written = write_bullet(text, "", width=width)
-        assert not any(line.lstrip().startswith("- ") for line in written[1:]), width
-        assert texts(*written) == [text]
-
-
 WORDS = st.text(alphabet="ab-*>`:#.1'\"\\가마\u3000\xa0", min_size=1, max_size=8)
 LEADS = st.sampled_from(["", "  ", "    ", "\t", "        "])
 
@@ -117,22 +104,7 @@ PLAIN = st.lists(st.text(alphabet="ab:1'\"\\가마", min_size=1, max_size=8), mi
 
 
 @given(PLAIN, LEADS, st.integers(1, 60))
-def test_line_is_wider_than_the_width_only_for_a_single_word(words, lead, width):
-    first, *others = write_bullet(" ".join(["-", *words]), lead, width=width)
-    assert columns(first) <= width or len(first.strip(" \t").split(" ")) == 2
-    assert all(columns(line) <= width or len(line.strip(" \t").split(" ")) == 1 for line in others)
-
-
-@given(PLAIN, LEADS, st.integers(1, 60))
 def test_no_line_is_wrapped_too_early(words, lead, width):
     written = write_bullet(" ".join(["-", *words]), lead, width=width)
     for line, following in pairwise(written):
         assert columns(f"{line} {following.removeprefix(lead + '  ').split(' ')[0]}") > width
-
-
-@given(st.lists(WORDS, min_size=1, max_size=12), LEADS, st.integers(1, 60))
-def test_no_continuation_begins_with_markup(words, lead, width):
-    for line in write_bullet(" ".join(["-", *words]), lead, width=width)[1:]:
-        word = line.removeprefix(lead + "  ").split(" ")[0]
-        assert not word.startswith(("```", "~~~", ">>>"))
-        assert word not in ("-", "*", "#", "##", "..")

@@ -229,29 +229,6 @@ def test_refusal_says_why(source, reason):
     assert reason in outcome.reason
 
 
-@each_row(
-    ("line", "reason"),
-    {
-        "two lines": ("- a\nb", "U+000A"),
-        "a line end of Unicode only": ("- a\u2028b", "U+2028"),
-        "hidden direction": ("- a\u202eb", "U+202E"),
-        "lone surrogate": ("- \ud800", "U+D800"),
-        "empty": ("  ", "empty"),
-        "an open fence": ("```", "would"),
-    }.values(),
-)
-def test_line_that_is_not_one_line_of_text_is_refused(line, reason):
-    outcome = edit(function('"""Sum."""'), lines=[line])
-    assert isinstance(outcome, Refused)
-    assert reason in outcome.reason
-
-
-@each_row("lines", [("Returns", "-------", "- a"), ("- a", "## Notes", "- b"), ("a", "-----"), ("=====",)])
-@each_row("source", [function('"""Sum."""'), function('"""Sum.', "", *GUIDE, '"""')])
-def test_line_that_would_be_a_heading_is_refused(source, lines):
-    assert isinstance(edit(source, lines=lines), Refused)
-
-
 def test_quotes_and_backslashes_are_escaped_where_they_must_be():
     lines = ['- a\\nb "c" \\', '- """', "- '''"]
     for quoted in ('"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'"):
@@ -344,11 +321,6 @@ def test_name_leads_to_its_docstring(qualname, line, text):
     outcome = edit(NAMES, qualname, line=line)
     assert isinstance(outcome, Edited), outcome
     assert outcome.before == text
-
-
-def test_line_of_another_definition_is_refused():
-    assert "lines" in edit(NAMES, "twice").reason
-    assert edit(NAMES, "A", line=1).reason == "A is not defined at line 1 but at 3"
 
 
 def test_other_spellings_name_the_same_section():

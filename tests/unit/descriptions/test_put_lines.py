@@ -145,11 +145,6 @@ def outcome_value(lines):
     return "".join(["Sum.\n", *(f"\n    {line}" for line in lines), "\n    "])
 
 
-def test_wrapped_line_counts_as_present():
-    outcome = put(function('"""Sum.', "", "- When:", "  margin.", "- Call: show().", "", *ARGS, '"""'))
-    assert isinstance(outcome, Unchanged)
-
-
 LITERALS = {
     "one line": ('"""Sum."""', '"""Sum.\n\n    - When: margin.\n    - Call: show().\n    """'),
     "a blank before the quotes": (
@@ -265,10 +260,6 @@ def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     assert reason in outcome.reason
 
 
-def test_no_lines_are_refused():
-    assert put(function('"""Sum."""'), lines=[]) == Refused("there are no lines to append")
-
-
 @each_row(
     "line",
     [
@@ -304,11 +295,6 @@ def test_line_is_wrapped_at_the_width(lines):
 def test_korean_line_is_wrapped_by_columns_not_by_characters():
     outcome = put(function('"""수익성."""'), lines=["- When: 마진을 묻는 질문"], width=20)
     assert outcome.after == "수익성.\n\n    - When: 마진을\n      묻는 질문\n    "
-
-
-def test_section_is_wrapped_too():
-    outcome = put(function('"""Sum."""'), lines=[LONG], width=33, section="Guide", style="google")
-    assert outcome.after == f"Sum.\n\n    Guide:\n        {WRAPPED[0]}\n        {WRAPPED[1]}\n    "
 
 
 STYLES = {
@@ -419,16 +405,6 @@ def test_lines_are_not_replaced_if(replaced, lines, reason):
     outcome = put(source, lines=lines, replaced=replaced)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
-
-
-def test_second_call_changes_nothing_without_is_ours():
-    first = put_lines(function('"""Sum."""').encode(), "f", LINES)
-    assert isinstance(put_lines(first.source, "f", LINES), Unchanged)
-
-
-def test_list_in_a_google_summary_is_continued():
-    source = function('"""Summary:', "    Text.", "", "    - When: x.", "", *ARGS, '"""')
-    assert isinstance(put(source), Edited)
 
 
 NASTY = st.text(alphabet="ab \\\"'\n\r\t\f\u2028수-=:#`>@NGuide{}x0", max_size=60)

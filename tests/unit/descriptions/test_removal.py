@@ -142,12 +142,6 @@ def test_lines_are_not_removed_if_text_below_them_would_become_a_section(below):
     assert outcome == Refused("removing the lines would change how another section is read")
 
 
-def test_line_of_another_definition_is_unchanged():
-    first, second = function('"""a', "", *LINES, '"""'), function('"""b', "", *LINES, '"""')
-    assert remove(first + second, line=1) == function('"""a', '"""') + second
-    assert remove(first + second, line=second.count("\n") + 1) == first + function('"""b', '"""')
-
-
 @each_row("rest", [["", "Text."], ["", "Text.", "", "More."], ["- b", "Text."], [""], ["- When: b."]])
 def test_list_on_the_first_line_is_removed_or_refused(rest):
     outcome = remove(function('"""- When: a.', *rest, '"""'), ["- When: a."])
@@ -156,19 +150,9 @@ def test_list_on_the_first_line_is_removed_or_refused(rest):
         assert all(outcome.count(line) == 1 for line in rest if line)
 
 
-def test_removing_no_lines_gives_an_outcome():
-    source = function('"""Sum."""')
-    assert remove(source, []) == source or isinstance(remove(source, []), Refused)
-
-
 @each_row("code", [["```", *LINES, "```"], [">>> f()", *LINES], ["~~~", "", *LINES, "", "~~~"]])
 def test_code_is_not_removed(code):
     assert isinstance(remove(function('"""Sum.', "", *code, "", *ARGS, '"""')), Refused)
-
-
-def test_list_that_also_occurs_in_code_is_removed():
-    source = function('"""Sum.', "", "```", *LINES, "```", '"""')
-    assert alike(remove(put(source).source), source)
 
 
 @each_row(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.cli.refine import MAX_SHOWN, error_lines, unproposed_lines
+from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.run import Mined
 from coreloop.learn.proposals.page import markdown
@@ -79,15 +79,6 @@ def test_what_a_merged_line_explains_is_nobody_s_to_mend(tmp_path: Path):
     assert "For a coding agent" not in text
 
 
-def test_the_screen_names_the_merged_line(tmp_path: Path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    log = _log(tmp_path)
-    rows = _refine(log, NEWER).document.errors
-    printed = list(error_lines(rows, max_shown=MAX_SHOWN))
-    assert any(line.endswith("  merged  book") for line in printed)
-    assert f"    {rows[0].merged[0]}" in printed
-
-
 def test_failures_since_the_merge_are_counted(tmp_path: Path):
     log = _log(tmp_path)
     row = _row(_refine(log, AMONG), "stale")
@@ -133,11 +124,6 @@ def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
     assert "Its docstring explains some: " in row.task
     assert ", merged on 2026-03-20: 30 calls against it" in row.task
     assert row.task.endswith("although 40 calls kept to its docstring, and mend the tool.")
-
-
-def test_a_call_that_goes_against_a_merged_line_by_chance_is_not_explained(tmp_path: Path):
-    log = _log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
-    assert _row(_refine(log, OLDER), "reset").merged == ()
 
 
 def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):

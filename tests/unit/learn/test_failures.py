@@ -18,11 +18,11 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.failures import find_counterexamples
+from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.entry import Counterexample, Search, Without
-from coreloop.learn.proposals.step import Step
 from coreloop.observe.reading.error_texts import template
 from logs import call, failed, override, record, write_log
 from rows import slow_after
@@ -436,21 +436,4 @@ def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> No
     assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
 
 
-def test_a_removed_file_costs_only_its_questions(tmp_path: Path) -> None:
-    window = _window(tmp_path, [_calls(failed("a"), question="안녕")])
-    (tmp_path / "2026-04-01.jsonl").unlink()
-    (example,) = find_counterexamples(window, min_failures=1).entries
-    assert (example.n_failures, [place.question for place in example.examples]) == (1, [""])
-
-
 # --- real requests ---------------------------------------------------------------------------------
-
-
-def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: Path) -> None:
-    files = read_folder(tau_log.parent, MineSettings(min_chunk_len=400))
-    examples = find_counterexamples(merge(files, ALWAYS), min_failures=2).entries
-    first = examples[0]
-    assert (first.kind, first.tool, first.arg_keys) == ("call", "get_return_refund_options", ())
-    assert (first.n_failures, first.n_calls, first.error_class) == (57, 57, "invalid_argument")
-    assert first.n_without == Without(0, 70)
-    assert sum(first.providers.values()) == 57

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool, Unresolved
-from coreloop.learn.line import statement_key
+from coreloop.learn.line import Step, statement_key, target_step
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import PatternResult, propose, to_json
 from logs import call, repeated, rest, word
@@ -178,16 +177,6 @@ def test_no_value_of_an_unknown_tool_is_written():
     assert line == "- Call: mystery(axis=<axis>, …)."
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["ignore all previous", "a\nb", "`a`", "a<b>", "[a](http://x)", "", "1a", 'a"b', "a\u202eb", "a" * 101],
-)
-def test_a_tool_with_an_invalid_name_gets_no_text(name: str):
-    drafted = draft_candidate(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
-    assert drafted.suggested_append is None
-    assert drafted.refused == "a tool's name is not a valid name"
-
-
 def test_no_line_is_longer_than_400_characters():
     label = "-".join(["x" * 32] * 4)
     steps = [Step("analysis", {"axis": "수익성"}, ("axis", "company")) for _ in range(12)]
@@ -272,37 +261,6 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
 
 def _is_silent(written: str) -> bool:
     return CANARY not in written and "010-1234" not in written
-
-
-@pytest.mark.parametrize(
-    ("others", "refused"),
-    [
-        pytest.param(rest(20), None, id="that all failed"),
-        pytest.param([], "weak: its category has no other requests to compare it with", id="none"),
-        pytest.param(
-            repeated(20, tool_calls=[call("guess")]),
-            "weak: 12 of 12 succeeded, 20 of 20 of the rest of its category (q 1.000)",
-            id="that did as well",
-        ),
-        pytest.param(
-            rest(1),
-            "weak: 12 of 12 succeeded, 0 of 1 of the rest of its category (q 1.000)",
-            id="too few to be sure",
-        ),
-        pytest.param(
-            [row | {"category_hash": "FIN-other"} for row in rest(20)],
-            "weak: its category has no other requests to compare it with",
-            id="of another category",
-        ),
-    ],
-)
-def test_a_sequence_is_compared_with_the_other_requests_of_its_category(
-    others: list[dict[str, Any]], refused: str | None, tmp_path: Path
-):
-    rows = [*repeated(12, tool_calls=[call("show")]), *others]
-    by_tool = {candidate.engine: candidate for candidate in _propose(tmp_path, rows).document.candidates}
-    assert by_tool["show"].refused == refused
-    assert (by_tool["show"].suggested_append is None) == (refused is not None)
 
 
 def test_a_sequence_without_a_category_gets_no_text(tmp_path: Path):

@@ -129,22 +129,6 @@ def test_new_ids_continue_from_the_highest_number(tmp_path: Path) -> None:
     assert ids == {**known, document.entries[0].key: "cand-2026-04-25-008"}
 
 
-def test_groups_of_fewer_than_five_requests_are_listed_only_locally(tmp_path: Path) -> None:
-    rows = [*repeated(5, tool_calls=[call("often")]), *repeated(4, tool_calls=[call("seldom")])]
-    result = _pattern(tmp_path, *rows)
-    local, *_ = _write(result, tmp_path)
-    assert set(_ids(local)) == {"often", "seldom"}
-    assert local.n_folded == 0
-    (key,) = (entry.key for entry in local.entries if entry.tool == "seldom")
-    published, *paths = _write(result, tmp_path, sanitized=True)
-    assert [entry.n_behind for entry in published.entries] == [5]
-    assert published.n_folded == 1
-    text = "".join(path.read_text(encoding="utf-8") for path in paths)
-    assert key not in text
-    assert "seldom" not in text
-    assert "Not listed: 1 of fewer than 5 requests." in text
-
-
 _RUN = """
 import sys
 from datetime import UTC, datetime

@@ -11,12 +11,11 @@ import pytest
 
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
-from coreloop.learn.line import parse_advice, statement_key
+from coreloop.learn.line import Step, parse_advice, statement_key, target_step
 from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.draft import draft_counterexample
 from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.step import Step, target_step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import RefineResult, refine, to_json
 from coreloop.promote.proposal_entry import read_proposal

@@ -15,7 +15,7 @@ from coreloop.base.git.trailers import write_trailers
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.axis.axis_gates import (
+from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
     DisplayedCall,
@@ -23,8 +23,8 @@ from coreloop.promote.axis.axis_gates import (
     calls_in,
     engines_of,
     make_case,
+    write_proposal,
 )
-from coreloop.promote.axis.run import write_proposal
 from promoting import FILE, SOURCE, Project
 from rows import each_row, slow_after
 
@@ -288,11 +288,10 @@ def test_document_shows_the_history(history: History) -> None:
     text = path.read_text()
     assert text.startswith("# Proposal: analysis, axis 수익성\n")
     assert "| Phase R merges | 4 | 3 |\n| Phase F caveats | 2 | 2 |\n| days since the" in text
-    assert all(f"| `{sha[:12]}` | " in text for sha in shas)
+    assert all(f"`{sha[:12]}` added:\n\n    - Call: analysis(" in text for sha in shas)
     assert "12 of 12 requests, lower bound 0.76" in text
     assert "### Selector values\n\n- axis=수익성: 6\n- sub=roe: 1\n" in text
-    assert "### Companion tools\n\n- show: 5\n- scan: 1\n" in text
-    assert f"- 2026-04-11 Phase R `{gone[:12]}`, reverted: does not count\n" in text
+    assert f"| 2026-04-11 | R | `{gone[:12]}` | cand-2026-04-01-007 | reverted: does not count |\n" in text
     assert text.count(gone[:12]) == 1
     tasks = text.split("## What a human must do\n", 1)[1].split("\n## ", 1)[0]
     for task in ("Override key", "Axis", "Docstring", "Tests", "Pull request"):

@@ -67,29 +67,6 @@ def test_commit_is_one_file_on_top_of_its_base(project: Project, repository: Wri
     assert project.git("log", "-1", "--format=%an <%ae> %cn", sha) == "A Tester <tester@example.org> A Tester"
 
 
-@pytest.mark.parametrize(
-    "path", ["a b/수익성.py", "tools/*.py", ":top.py", "a,b.py", "-x.py", "tools/[a].py"]
-)
-def test_path_is_taken_letter_by_letter(project: Project, repository: WritableRepository, path: str) -> None:
-    base = project.commit(
-        {f"./{path}": b"old = 1\n", "tools/other.py": b"", "top.py": b"", "tools/a.py": b""}
-    )
-    sha = repository.commit_file(base, path, b"new = 1\n", MESSAGE)
-    assert repository.read(sha, path) == b"new = 1\n"
-    assert project.git("diff", "--name-only", "-z", base, sha).strip("\0") == path
-
-
-def test_work_tree_index_and_branches_stay(project: Project, repository: WritableRepository) -> None:
-    (project.root / FILE).write_bytes(b"dirty")
-    (project.root / "staged.py").write_bytes(b"s")
-    project.git("add", "staged.py")
-    index, refs, head_file = (project.root / ".git" / name for name in ("index", "packed-refs", "HEAD"))
-    before = (index.read_bytes(), refs.exists(), head_file.read_bytes(), project.git("for-each-ref"))
-    repository.commit_file(head(project), FILE, b"x = 1\n", MESSAGE)
-    assert (index.read_bytes(), refs.exists(), head_file.read_bytes(), project.git("for-each-ref")) == before
-    assert (project.root / FILE).read_bytes() == b"dirty"
-
-
 NO_FILES = [
     pytest.param("missing.py", id="not there"),
     pytest.param("tools", id="folder"),
@@ -138,13 +115,6 @@ def test_nothing_but_the_branch_is_pushed(project: Project, repository: Writable
     assert run_git(project.remote, "tag") == ""
 
 
-def test_branch_without_a_remote_is_made_here(project: Project, repository: WritableRepository) -> None:
-    project.git("remote", "remove", "origin")
-    assert repository.remote() is None
-    sha = published(project, repository, remote=None)
-    assert repository.heads(None) == {"main": head(project), BRANCH: sha}
-
-
 @pytest.mark.parametrize("remote", ["origin", None])
 def test_branch_that_came_to_be_meanwhile_is_not_overwritten(project, repository, remote: str | None) -> None:
     first = published(project, repository, remote)
@@ -178,20 +148,6 @@ def test_password_of_an_address_is_in_no_error(project, repository, monkeypatch,
             ask()
         assert "canary" not in str(caught.value)
         assert "127.0.0.1" in str(caught.value)
-
-
-def test_fetched_commit_can_be_read(project: Project, repository: WritableRepository, tmp_path: Path) -> None:
-    clone = tmp_path / "clone"
-    run_git(tmp_path, "clone", "--quiet", str(project.remote), str(clone))
-    run_git(clone, "commit", "--quiet", "--allow-empty", "-m", "theirs")
-    run_git(clone, "push", "--quiet", "origin", "HEAD:topic")
-    sha = project.heads()["topic"]
-    refs = project.git("for-each-ref", "refs/heads")
-    assert repository.resolve(sha) is None
-    repository.fetch("origin", "topic")
-    assert repository.message(sha) == "theirs"
-    assert project.git("for-each-ref", "refs/heads") == refs
-    assert not (project.root / ".git/FETCH_HEAD").exists()
 
 
 def test_files_of_a_revision_are_exported(

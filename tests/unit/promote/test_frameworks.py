@@ -148,21 +148,3 @@ def test_interpreter_is_the_set_one_else_that_of_the_project_else_this_one(tmp_p
     assert chosen("python3.99") == "python3.99"
     assert chosen("env/bin/python") == str(tmp_path / "env/bin/python")
     assert chosen("/opt/python") == "/opt/python"
-
-
-def test_python_of_a_command_is_the_set_interpreter_else_the_one_on_the_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def first(*words: str, python: str | None = None) -> str:
-        result = schema_command(ReachSettings(command=words, python=python), tmp_path)
-        assert result is not None
-        return result.words[0]
-
-    assert first("python", "-m", "x", python="/opt/python") == "/opt/python"
-    assert first("uv", "run", python="/opt/python") == "uv"
-    (tmp_path / "python").write_text("#!/bin/sh\n")
-    (tmp_path / "python").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert first("python", "-m", "x") == "python"
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert first("python", "-m", "x") == sys.executable

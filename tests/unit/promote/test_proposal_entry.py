@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import CoreloopError, RefusedError, UsageError
+from coreloop.base.git.trailers import read_promoted
 from coreloop.base.project.settings import Settings
 from coreloop.learn.line import statement_key
 from coreloop.promote.proposal_entry import Proposal, read_proposal
@@ -110,18 +111,6 @@ REFUSED = [
     pytest.param({"suggested_append": None, "refused": "a tool's name is not a valid name"},
                  "has no text: a tool's name is not a valid name", id="refused by pattern"),
     pytest.param({"suggested_append": None}, "has no text: no text was drafted", id="no text"),
-    pytest.param({"suggested_append": None, "refused": "x\x1b[31m"}, r"x\\u{1b}[31m", id="control signs"),
-    pytest.param({"suggested_append": suggested(target_file=None)}, "add analysis under", id="no file"),
-    pytest.param({"suggested_append": suggested(target_symbol=None)}, "has no target", id="no symbol"),
-    pytest.param({"suggested_append": suggested(body="")}, "no lines", id="empty"),
-    pytest.param({"suggested_append": suggested(body="- a\n\n- b")}, "it is not a bullet", id="blank line"),
-    pytest.param({"suggested_append": suggested(body='- a\n- """')}, "it contains quotes", id="end of it"),
-    pytest.param({"suggested_append": suggested(body="- a\\")}, r"it contains U\+005C", id="backslash"),
-    pytest.param({"suggested_append": suggested(body="- see www.x.org")}, "a link", id="link"),
-    pytest.param({"suggested_append": suggested(body="- a\u202eb")}, r"it contains U\+202E", id="bidi"),
-    pytest.param({"suggested_append": suggested(body="- " + "x" * 400)}, "longer than 400", id="long line"),
-    pytest.param({"suggested_append": suggested(section="Summary")}, "no lines for Guide", id="section"),
-    pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "a path.py::name", id="absolute"),
     pytest.param({"suggested_append": suggested(target_file="../x.py")}, "a path.py::name", id="outside"),
     pytest.param({"engine": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted engine"),
     pytest.param({"cat_hash": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted category"),
@@ -192,15 +181,17 @@ def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None
     assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
 
 
+def test_no_evidence_forges_a_trailer(tmp_path: Path) -> None:
+    forged = f"x\n\nPhase: F\nCandidate-Key: {'0' * 16}\n\n"
+    proposal = read_statement(tmp_path, case=forged)
+    assert {group["Candidate-Key"] for group in read_promoted(words(proposal))} == {proposal.key}
+
+
 NOT_OURS = "its text is not what coreloop writes for its figures"
 APPEND = statement()["suggested_append"]
 TAMPERED = [
     pytest.param({"line": "- Tell the user everything"}, NOT_OURS, id="no form"),
-    pytest.param({"line": "- company: from show().code."}, NOT_OURS, id="a period"),
-    pytest.param({"line": "- company: from show().code\n- First: scan"}, NOT_OURS, id="two lines"),
-    pytest.param({"line": "- company: from show().code\u2028"}, NOT_OURS, id="line separator"),
     pytest.param({"line": "- First: sh\u200bow"}, "U\\+200B", id="invisible"),
-    pytest.param({"line": "- Fіrst: show"}, NOT_OURS, id="look-alike"),
     pytest.param({"line": "- First: analysis"}, NOT_OURS, id="itself"),
     pytest.param({"line": "- Always pass axis"}, NOT_OURS, id="a caveat among the candidates"),
     pytest.param({"suggested_append": {**APPEND, "body": "- First: scan"}}, NOT_OURS, id="another text"),
@@ -220,7 +211,6 @@ TAMPERED = [
     pytest.param({"key": ""}, "its id or key", id="no key"),
     pytest.param({"tool": "rm -rf"}, "its engine is not a plain name", id="tool"),
     pytest.param({"sides": {"n_ok": 62, "n": 61}}, NOT_OURS, id="more than all"),
-    pytest.param({"sides": {"n": 61, "other_ok": 1}}, NOT_OURS, id="more than none"),
     pytest.param({"sides": {}}, NOT_OURS, id="no figures"),
 ]
 

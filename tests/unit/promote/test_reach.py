@@ -4,7 +4,6 @@ import json
 import sys
 import venv
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Measured, compare_descriptions, measure_reach
-from coreloop.promote.tool_schemas import find_description, schema_command
+from coreloop.promote.tool_schemas import schema_command
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 
@@ -182,15 +181,3 @@ def test_lines_that_a_script_reads_from_the_checkout_prove_nothing(project: Proj
     script.chmod(0o755)
     measured = reach(project, (str(script),))
     assert (measured.before == measured.after, measured.missing, measured.ok) == (True, LINES, False)
-
-
-def test_deep_or_odd_schemas_are_searched() -> None:
-    odd: list[Any] = [None, 3, "analysis", {"name": "analysis"}, {"name": ["analysis"], "description": "no"}]
-    assert find_description(odd, "analysis") is None
-    assert (
-        find_description([odd, {"a": {"b": [{"name": "analysis", "description": "yes"}]}}], "analysis")
-        == "yes"
-    )
-    parameter = {"name": {"type": "string"}, "description": {"type": "string"}}
-    tool = {"name": "other", "description": "x", "parameters": {"properties": parameter}}
-    assert find_description([tool, {"name": "analysis", "description": "yes"}], "analysis") == "yes"

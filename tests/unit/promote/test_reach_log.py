@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.promote.reach_log import ReachOutcome, append_reach, read_reaches
+from coreloop.promote.reach import ReachOutcome, append_reach, read_reaches
 
 SINCE = datetime(2026, 4, 1, tzinfo=UTC)
 

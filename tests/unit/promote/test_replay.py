@@ -103,12 +103,6 @@ def test_unusable_answer_is_unavailable(ask: ASK, answer: Any, reason: str) -> N
         assert ask(agent).summary == f"unavailable (0 of 3 runs agree: {reason})"
 
 
-def test_server_that_is_off_is_unavailable(ask: ASK) -> None:
-    said = ask("http://127.0.0.1:1/").summary
-    assert said.startswith("unavailable (0 of 3 ")
-    assert "cannot be reached" in said
-
-
 class Dripping(Agent):
     """Sends a byte now and then, so that no single wait is long."""
 
@@ -153,15 +147,6 @@ def test_every_question_is_marked_and_they_take_turns(ask: ASK) -> None:
         for text in ("첫째 질문?", "둘째 질문?", "첫째 질문?")
     ]
     assert {headers["x-coreloop-replay"] for headers in agent.headers} == {"1"}
-
-
-@pytest.mark.parametrize("questions", [[], ["[REDACTED 12]"]])
-def test_without_a_question_nothing_is_asked(ask: ASK, questions: list[str]) -> None:
-    with Agent(GOOD) as agent:
-        replayed = ask(agent, example_questions=questions)
-    assert replayed.summary.startswith("unavailable (0 of 1 ")
-    assert "no example question" in replayed.summary
-    assert agent.asked == []
 
 
 EXTRA, LOOKUP = {"name": "scan", "args": {}}, {"name": "analysis", "args": {"axis": "성장성"}}
@@ -245,12 +230,6 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
     [file] = read_folder(path.parent, settings)
     days = Days(date(2026, 4, 1), date(2026, 5, 1))
     assert merge([file], days).n_records() == 5
-
-
-def test_id_is_kept_even_of_an_answer_that_is_of_no_use(ask: ASK, tmp_path: Path) -> None:
-    with Agent({"request_id": "r-1"}) as agent:
-        assert ask(agent, runs=1, timeout_s=0.1).verdict is ReplayVerdict.UNAVAILABLE
-    assert workspace(tmp_path).replayed() == {"r-1"}
 
 
 def test_dry_run_asks_this_machine_only(ask: ASK) -> None:

@@ -23,8 +23,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
-from coreloop.learn.verdicts.judge import damaged_files, read_proposed
+from coreloop.learn.verdicts.judge import LOOK_BACK, damaged_files, read_proposed, reject_closed
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
@@ -37,7 +36,7 @@ from coreloop.learn.verdicts.proposal_state import (
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.measure.measurement import Measurement, newest_by_key
-from coreloop.promote.reach_log import read_reaches
+from coreloop.promote.reach import read_reaches
 
 ENOUGH_PER_REPEAT: Final = 10
 """Candidates are expected when the window has this many times the records that a pattern needs."""

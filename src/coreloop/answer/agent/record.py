@@ -143,8 +143,7 @@ class _Checking:
 
     def changes(self, report: AgentReport, ids: Mapping[str, str]) -> Iterator[Change]:
         """Yield what follows from a report."""
-        statements = [(statement, "") for statement in report.hypotheses]
-        hypotheses = with_new(self.known.all_hypotheses, statements, iteration=self.iteration)
+        hypotheses = with_new(self.known.all_hypotheses, report.hypotheses, iteration=self.iteration)
         known = [one.id for one in hypotheses]
         findings: list[Finding] = []
         evidence = []
@@ -158,14 +157,14 @@ class _Checking:
                 doubt = Dropped(finding.text, "; ".join(doubts), learnt.places, self.iteration)
                 yield noted(DROPPED, doubt)
             if finding.sources:
-                evidence.append((finding.text, finding.hypothesis_id, learnt.stance))
+                evidence.append((finding.text, learnt.hypothesis, learnt.stance))
             elif REJECTED in doubts:
                 continue
             for source in () if finding.sources else learnt.places or ("",):
                 yield FindingRecorded, {"sub_question": "", "text": finding.text, "source": source}
             findings.append(finding)
         yield from add_findings(self.known, findings)
-        yield from weigh(self.known, statements, evidence, iteration=self.iteration)
+        yield from weigh(self.known, report.hypotheses, evidence, iteration=self.iteration)
         yield from self._thoughts(report)
 
     def _judged(self, learnt: Learnt, place: int, ids: Mapping[str, str]) -> tuple[Finding, list[str]]:
@@ -184,7 +183,6 @@ class _Checking:
         finding = Finding(
             text=said,
             sources=tuple(sources),
-            hypothesis_id=learnt.hypothesis,
             iteration=self.iteration,
             answers=answers,
         )

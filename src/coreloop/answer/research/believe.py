@@ -51,7 +51,7 @@ def add_findings(knowledge: Knowledge, new: Iterable[Finding]) -> Iterator[Chang
 
 def weigh(
     knowledge: Knowledge,
-    statements: Iterable[tuple[str, str]],
+    statements: Iterable[str],
     evidence: Iterable[tuple[str, str | None, Stance | None]],
     *,
     iteration: int,
@@ -62,8 +62,8 @@ def weigh(
     ----------
     knowledge : Knowledge
         With the findings of the iteration.
-    statements : iterable of (str, str)
-        New hypotheses, and the layer of the reflection that each came from.
+    statements : iterable of str
+        New hypotheses.
     evidence : iterable of (str, str or None, str or None)
         Texts of findings, the hypotheses that they are about, and their stance.
     iteration : int
@@ -81,17 +81,13 @@ def weigh(
         yield noted(TESTED, ranked(hypotheses, iteration=iteration))
 
 
-def with_new(
-    known: Iterable[Hypothesis], statements: Iterable[tuple[str, str]], *, iteration: int
-) -> list[Hypothesis]:
+def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteration: int) -> list[Hypothesis]:
     """Return the known hypotheses and new ones, each statement once."""
     hypotheses = [*known]
-    for statement, layer in statements:
+    for statement in statements:
         if len(hypotheses) < _MAX_HYPOTHESES and all(one.statement != statement for one in hypotheses):
             number = f"h{len(hypotheses) + 1}"
-            hypotheses.append(
-                Hypothesis(id=number, statement=statement, last_updated_iteration=iteration, layer=layer)
-            )
+            hypotheses.append(Hypothesis(id=number, statement=statement, last_updated_iteration=iteration))
     return hypotheses
 
 
@@ -100,7 +96,6 @@ def _merged(known: Finding, new: Finding) -> Finding:
         known,
         sources=tuple(dict.fromkeys(known.sources + new.sources)),
         answers=tuple(dict.fromkeys(known.answers + new.answers)),
-        hypothesis_id=known.hypothesis_id or new.hypothesis_id,
     )
 
 

@@ -54,45 +54,52 @@ class Grounds:
 
 def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
     """Answer without a model: by the passages that say it, or the closest ones; shows ``most`` of them."""
-    sources, rejected = grounds.sources, grounds.rejected
-    texts = [read.source for read in sources]
+    sources, texts = grounds.sources, [read.source for read in grounds.sources]
     counts = word_counts(grounds.index, grounds.question) if grounds.index else None
-
-    def may_mark(number: int, text: str) -> bool:
-        return not rejected or not is_rejected(text, texts[number - 1], rejected)
-
-    verdicts: list[Verdict] = []
     marks: dict[int, Hit] = {}
-    said: list[SourcedText] = []
-    pairs: list[Contradiction] = []
-    order: list[Hit] = []
+    verdicts, quotes, pairs, order = list[Verdict](), list[SourcedText](), list[Contradiction](), list[Hit]()
     for part in question_parts(grounds.question):
-        hits = _once(rank(part, texts, counts=counts, may_mark=may_mark), texts)
-        own = verdict(part, hits)
-        if rejected and (not hits or hits[0].near < _ALL):
-            own = "nothing said so"  # what is left after a rejection must say all of it
-        told = (
-            [] if own == "nothing said so" else [hit for hit in hits[:most] if hit.is_near or hit is hits[0]]
-        )
+        own, hits = _judged(part, texts, grounds.rejected, counts)
+        told = [hit for hit in hits[:most] if hit.is_near or hit is hits[0]]
+        told = told if own != "nothing said so" else []
+        said = [_sourced(hit, texts) for hit in told]
+        apart = contradictions(said, part)
         marks = {hit.number: hit for hit in told} | marks
-        apart = contradictions([_sourced(hit, texts) for hit in told], part)
-        said += _best([_sourced(hit, texts) for hit in told[:1]], apart)
+        quotes += _best(said[:1], apart)
         verdicts.append(own)
         pairs += apart
         order += hits
-    numbers = [text.sources[0] for text in said] + [number for pair in pairs for number in _newer_first(pair)]
-    numbers += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
-    shown = _places_once(numbers, texts)[:most]
+    numbers = [quote.sources[0] for quote in quotes]
+    best = [*numbers, *(number for pair in pairs for number in pair.b.sources + pair.a.sources)]
+    best += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
+    shown = _places_once(best, texts)[:most]
     differing = tuple({pair.texts: pair for pair in (*grounds.known, *pairs)}.values())
-    cited = dict.fromkeys([*numbers[: len(said)], *shown, *(n for pair in differing for n in pair.sources)])
+    cited = dict.fromkeys([*numbers, *shown, *(number for pair in differing for number in pair.sources)])
     return replace(
         attempt,
         verdict=_together(verdicts),
-        sentences=tuple(dict.fromkeys(f"{text.text} [{text.sources[0]}]" for text in said)),
+        sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
         cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
         passages=tuple(_passage(number, marks) for number in shown),
         differing=differing,
     )
+
+
+def _judged(
+    part: str, sources: Sequence[Source], rejected: Rejected, counts: tuple[int, Mapping[str, int]] | None
+) -> tuple[Verdict, list[Hit]]:
+    """Whether sources answer a part of a question, and their passages, the best first.
+
+    What is left after a rejection must have all of its words.
+    """
+
+    def may_mark(number: int, text: str) -> bool:
+        return not rejected or not is_rejected(text, sources[number - 1], rejected)
+
+    by_number = {hit.number: hit for hit in rank(part, sources, counts=counts, may_mark=may_mark)}
+    hits = [by_number[number] for number in _places_once(by_number, sources)]
+    is_left = bool(rejected) and (not hits or hits[0].near < _ALL)
+    return "nothing said so" if is_left else verdict(part, hits), hits
 
 
 def is_rejected(text: str, source: Source, rejected: Rejected) -> bool:
@@ -131,15 +138,6 @@ def _best(quotes: list[SourcedText], pairs: Sequence[Contradiction]) -> list[Sou
     """The best sentence; what is newer before what differs from it."""
     newer = [pair for pair in pairs if pair.is_dated and pair.a in quotes]
     return [newer[-1].b, newer[-1].a] if newer else quotes
-
-
-def _newer_first(pair: Contradiction) -> tuple[int, ...]:
-    return pair.b.sources + pair.a.sources
-
-
-def _once(hits: Iterable[Hit], sources: Sequence[Source]) -> list[Hit]:
-    by_number = {hit.number: hit for hit in hits}
-    return [by_number[number] for number in _places_once(by_number, sources)]
 
 
 def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Final
 from coreloop.answer.research.findings import Contradiction, ContradictionKind, SourcedText
 from coreloop.answer.text.claims import is_denied, names
 from coreloop.answer.text.rank import asked_kind, asks_yes_or_no
-from coreloop.answer.text.terms import is_cjk, keys, words_of
+from coreloop.answer.text.terms import is_cjk, keys
 
 SAME_SUBJECT: Final = 0.8
 """Share of both sentences' words that agree."""
@@ -101,7 +101,5 @@ def _words(text: str) -> frozenset[str]:
 
 def _ordered(one: SourcedText, other: SourcedText, kind: ContradictionKind) -> Contradiction:
     """Put what is earlier first."""
-    is_later = one.published is not None and other.published is not None and one.published > other.published
-    a, b = (other, one) if is_later else (one, other)
-    about = " ".join(word for word in words_of(a.text) if _words(word) & _words(b.text))
-    return Contradiction(a, b, about, kind)
+    turned = Contradiction(other, one, kind)
+    return turned if turned.is_dated else Contradiction(one, other, kind)

@@ -41,8 +41,6 @@ class Finding:
         0–1, by the number of independent origins.
     tag : str
         One of `CONTRADICTED`, `VERIFIED`, `HIGH`, `LIKELY` and `UNCERTAIN`.
-    hypothesis_id : str or None
-        The hypothesis that it is about.
     iteration : int
         In which it was first recorded.
     answers : tuple of str
@@ -53,7 +51,6 @@ class Finding:
     sources: tuple[int, ...]
     confidence: float = 0.0
     tag: str = UNCERTAIN
-    hypothesis_id: str | None = None
     iteration: int
     answers: tuple[str, ...] = ()
 
@@ -75,25 +72,19 @@ class Contradiction:
     ----------
     a, b : SourcedText
         The earlier one first, where both dates are known.
-    about : str
-        The words of ``a`` that both have.
     kind : str
         What differs: ``number``, ``date`` or ``negation``.
     """
 
     a: SourcedText
     b: SourcedText
-    about: str
     kind: ContradictionKind
 
     @property
     def is_dated(self) -> bool:
         """Whether ``b`` is known to be later."""
-        return (
-            self.a.published is not None
-            and self.b.published is not None
-            and self.a.published < self.b.published
-        )
+        earlier, later = self.a.published, self.b.published
+        return earlier is not None and later is not None and earlier < later
 
     @property
     def texts(self) -> frozenset[str]:

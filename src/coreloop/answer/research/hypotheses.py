@@ -54,8 +54,6 @@ class Hypothesis:
         Findings, each once.
     last_updated_iteration : int
         In which it was made, or got its last evidence.
-    layer : str
-        The layer of the reflection that it came from.
     """
 
     id: str
@@ -65,7 +63,6 @@ class Hypothesis:
     supporting_evidence: tuple[Weight, ...] = ()
     contradicting_evidence: tuple[Weight, ...] = ()
     last_updated_iteration: int = 0
-    layer: str = ""
 
 
 def with_evidence(hypothesis: Hypothesis, evidence: Weight, stance: Stance) -> Hypothesis:

@@ -49,7 +49,6 @@ _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps find
 _MAX_FINDINGS: Final = 50
 _MAX_HYPOTHESES: Final = 20
 """Of a reply."""
-_LABEL_CHARS: Final = 40
 _THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
@@ -128,11 +127,9 @@ def _finding(
     against = {query.query for query in knowledge.plan_queries if query.intent == COUNTER_EVIDENCE}
     is_against = any(read.query in against for read in knowledge.sources_of(sources))
     named = [name for name in (*reported.answers, AGAINST) if name in ids and (name != AGAINST or is_against)]
-    known = {one.id for one in knowledge.all_hypotheses}
     return Finding(
         text=claim,
         sources=sources,
-        hypothesis_id=reported.hypothesis_id if reported.hypothesis_id in known else None,
         iteration=state.iteration + 1,
         answers=tuple(dict.fromkeys(ids[name] for name in named)),
     )
@@ -156,8 +153,7 @@ def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Mem
 
 
 def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:
-    new = (one for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None)
-    statements = [(one.statement, one.layer[:_LABEL_CHARS]) for one in new]
+    statements = [one.statement for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None]
     evidence = ((without_citations(one.text), one.hypothesis_id, one.stance) for one in reply.findings)
     return weigh(knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
 

@@ -20,9 +20,11 @@ _NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the of
 
 def markdown_report(state: State) -> str:
     """Return the report as Markdown; texts of sources are escaped, so they cannot add links or HTML."""
+    tell = in_language_of(state.question)
     lines = [f"# {escape_markdown(state.question)}", "", f"*{_status(state)}*", ""]
     for heading, entries in _sections(state):
-        lines += [f"## {heading}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
+        if entries:
+            lines += [f"## {tell(heading)}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
     return "\n".join(lines)
 
 
@@ -40,14 +42,7 @@ def write_report(state: State, path: Path) -> None:
 
 
 def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
-    """Headings in the language of the question, and what stands below them."""
-    tell = in_language_of(state.question)
-    for heading, entries in _english_sections(state):
-        if entries or heading == "Answer":
-            yield tell(heading), entries
-
-
-def _english_sections(state: State) -> Iterator[tuple[str, list[str]]]:
+    """Yield headings, and what stands below them."""
     known = knowledge_of(state)
     yield "Answer", respond(state).final_answer.splitlines()
     found = (f"{one.tag} {one.text} {citation_marks(one.sources)}" for one in known.findings)

@@ -259,11 +259,11 @@ def keep_ended(deps: Deps, state: State, *, is_late: bool = False) -> None:
     if knowledge_of(state).request.is_replay:
         return
     answer = respond(state)
-    if not (is_late and is_recorded(_data_dir(deps), state.run_id, since=state.clock)):
+    folder = deps.workspace.own_records_dir
+    if not (is_late and _is_recorded(folder, state.run_id, since=state.clock)):
         _record(deps, state, answer)
     if state.kind == ASK and not (is_late and deps.tables.has_answer(state.run_id)):
-        _keep_gap(deps, state, answer)
-        _keep_row(deps, state, answer)  # last: with the row, all of it is there
+        _keep_answer(deps, state, answer)
 
 
 def keep_ended_late(run_id: str, deps: Deps) -> None:
@@ -277,7 +277,7 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
         model=answer.model or deps.ladder.name,
         session_id=answer.session_id,
         request_id=state.run_id,
-        data_dir=_data_dir(deps),
+        data_dir=deps.workspace.audit_dir.parent,
     )
     knowledge = knowledge_of(state)
     for attempt in knowledge.attempts:
@@ -293,10 +293,6 @@ def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
         error=state.stop_reason if state.status == "failed" else None,
         skill_used=state.kind,
     )
-
-
-def _data_dir(deps: Deps) -> Path:
-    return deps.workspace.root / deps.workspace.settings.data_dir
 
 
 def _cause(knowledge: Knowledge, attempt: Attempt) -> str:
@@ -320,54 +316,28 @@ def _observe(audit: OwnCollector, result: SearchResult) -> None:
     audit.observe_tool_call(name, args, error=error, duration_ms=result.elapsed_ms, result=found)
 
 
-def _keep_gap(deps: Deps, state: State, answer: AgentResponse) -> None:
-    """Close the gap of a question that was answered; of another one, open it."""
-    now, signals = datetime.now(UTC), knowledge_of(state).signals
+def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
+    """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
+    knowledge, now = knowledge_of(state), datetime.now(UTC)
     if answer.supported:
         deps.tables.close_gaps(state.question, by="repair", now=now)
-    elif signals:
-        last = signals[-1]
-        deps.tables.open_gap(
-            topic=state.question,
-            file=last.context.file,
-            symbol=last.context.symbol,
-            reason=last.reason,
-            now=now,
-        )
-
-
-def _keep_row(deps: Deps, state: State, answer: AgentResponse) -> None:
-    knowledge = knowledge_of(state)
-    deps.tables.keep_answer(
-        AnswerRow(
-            run_id=state.run_id,
-            session_id=answer.session_id,
-            ended_at=datetime.now(UTC),
-            is_supported=answer.supported,
-            repairs=answer.repairs,
-            mends=knowledge.request.mends,
-            found=knowledge.attempts[-1].found if knowledge.attempts else {},
-        )
+    elif knowledge.signals:
+        last = knowledge.signals[-1]
+        file, symbol = last.context.file, last.context.symbol
+        deps.tables.open_gap(topic=state.question, file=file, symbol=symbol, reason=last.reason, now=now)
+    row = AnswerRow(
+        run_id=state.run_id,
+        session_id=answer.session_id,
+        ended_at=now,
+        is_supported=answer.supported,
+        repairs=answer.repairs,
+        mends=knowledge.request.mends,
+        found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
+    deps.tables.keep_answer(row)  # last: with the row, all of it is there
 
 
-def is_recorded(data_dir: Path, request_id: str, *, since: datetime) -> bool:
-    """Whether the day files of own records from a time on have a request.
-
-    Parameters
-    ----------
-    data_dir : Path
-        Contains ``audit/own/``.
-    request_id : str
-        A ULID.
-    since : datetime
-        With a zone.
-
-    Raises
-    ------
-    OSError
-        A file cannot be read.
-    """
+def _is_recorded(folder: Path, request_id: str, *, since: datetime) -> bool:
+    """Whether the day files of own records from a time on have a request."""
     first, wanted = f"{since.astimezone(UTC).date()}.jsonl", f'"request_id":"{request_id}"'.encode()
-    days = (path for path in (data_dir / "audit" / "own").glob("*.jsonl") if path.name >= first)
-    return any(wanted in path.read_bytes() for path in days)
+    return any(wanted in path.read_bytes() for path in folder.glob("*.jsonl") if path.name >= first)

@@ -34,6 +34,7 @@ from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import term_set
+from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
@@ -146,14 +147,8 @@ def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, .
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
         results = list(threads.map(search, range(len(queries)), queries))
     for result in results:
-        count = len(result.sources)
-        run.record(
-            events.Searched,
-            query=result.query,
-            outcome=result.outcome,
-            results_count=count,
-            failures=result.failures,
-        )
+        about = fields_of(result, "query", "outcome", "failures")
+        run.record(events.Searched, results_count=len(result.sources), **about)
         if result.outcome in {"blocked", "failed"}:
             failed = FailedQuery(result.query, result.outcome, result.reason, number)
             run.record(events.Noted, name=FAILED, data=msgspec.to_builtins(failed))
@@ -228,15 +223,11 @@ def _read_page(reader: PageReader, snippet: Source, query: str, limits: SearchLi
 
 
 def _passage(page: Source, snippet: Source, query: str) -> Source:
-    start, text = best_passage(page.text, query)
-    return replace(page, text=text, start=start, published=page.published or snippet.published)
-
-
-def best_passage(text: str, query: str) -> tuple[int, str]:
-    """Return where the passage with the most of a query begins, and the passage."""
+    """Return the passage of a page with the most of a query."""
     wanted = term_set(query)
-    best = max(passages_of(text), key=lambda part: len(wanted & term_set(part.text)), default=None)
-    return (best.start, best.text) if best else (0, text)
+    best = max(passages_of(page.text), key=lambda part: len(wanted & term_set(part.text)), default=None)
+    page = replace(page, published=page.published or snippet.published)
+    return replace(page, text=best.text, start=best.start) if best else page  # else its beginning is blank
 
 
 def passages_of(text: str) -> list[Passage]:

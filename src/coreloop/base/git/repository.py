@@ -6,14 +6,14 @@ Only the standard library, and read-only: `coreloop.promote.commits` writes.
 import os
 import re
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Final, Self
 
 from coreloop.base.errors import GitError, NoRepositoryError
-from coreloop.base.git.blobs import Blobs
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 _RAW: Final = ("-r", "-z", "--raw", "--no-abbrev")
@@ -83,7 +83,7 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.root = _root(folder)
-        self._blobs = Blobs(self.root, {**os.environ, **ENVIRONMENT})
+        self._blobs = _Blobs(self.root, {**os.environ, **ENVIRONMENT})
 
     def __enter__(self) -> Self:
         return self
@@ -410,3 +410,60 @@ def _without_password(word: str) -> str:
     account, _, host = word.rpartition("@")
     quote = account[: len(account) - len(account.lstrip("'\""))]
     return f"{quote}…@{host}" if ":" in account else word
+
+
+class _Blobs:
+    """``git cat-file --batch`` of a repository, started at the first read.
+
+    Parameters
+    ----------
+    root : Path
+        Top of the work tree.
+    environ : mapping
+        The process's environment.
+    """
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self._root = root
+        self._environ = environ
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, name: str, kind: str = "blob") -> bytes | None:
+        """A blob's or a commit's bytes; None if git does not have it or cannot fetch it.
+
+        Parameters
+        ----------
+        name : str
+            Its hash, or ``revision:path``.
+        """
+        if "\n" in name:
+            return None
+        if self._process is None:
+            self._process = self._start()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            return None
+        with suppress(OSError):  # if git has died, the read below is empty
+            stdin.write(f"{name}\n".encode())
+            stdin.flush()
+        words = stdout.readline().split()  # hash, kind and size, or "missing"
+        if not words or not words[-1].isdigit():
+            return None
+        content = stdout.read(int(words[-1]) + 1)[:-1]  # a newline follows
+        return content if words[1] == kind.encode() else None
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            ["git", "cat-file", "--batch"],
+            cwd=self._root,
+            env=dict(self._environ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )

@@ -15,13 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from coreloop.base.errors import ForgeAuthError, ForgeUnavailableError, UsageError
-from coreloop.base.github.github_errors import (
-    is_rate_limit,
-    no_answer,
-    quoted,
-    refusal,
-    wrong_answer,
-)
+from coreloop.base.github.github_errors import is_rate_limit, no_answer, quoted, refusal, wrong_answer
 from coreloop.base.validation import ShapeError, decode
 
 DEFAULT_URL: Final = "https://api.github.com"

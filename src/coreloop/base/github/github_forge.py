@@ -18,14 +18,7 @@ from github import Auth, Github, GithubException, RateLimitExceededException
 from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.base.git.trailers import LABEL
 from coreloop.base.github.github_api import API_VERSION, DEFAULT_URL, ApiAnswer, GithubApi, Verb
-from coreloop.base.github.github_errors import (
-    moved,
-    no_answer,
-    quoted,
-    rate_limit,
-    refusal,
-    wrong_answer,
-)
+from coreloop.base.github.github_errors import moved, no_answer, quoted, rate_limit, refusal, wrong_answer
 from coreloop.base.github.protocol import (
     PullRequest,
     ReviewNotRequired,

@@ -100,11 +100,6 @@ class Guards:
     sources: frozenset[str]
     targets: frozenset[str]
 
-    @property
-    def signature(self) -> tuple[object, ...]:
-        """What must be equal."""
-        return tuple(getattr(self, name) for name in _EQUAL)
-
 
 def differing_guards(first: Guards, other: Guards) -> tuple[str, ...]:
     """Names of the guards that tell two queries apart; symmetric."""

@@ -53,11 +53,11 @@ class EndpointSettings:
     key_header : str
         ``Authorization`` (the key as ``Bearer``), or a header that takes the key alone.
     json_schema : bool
-        Whether the endpoint restricts a reply to a JSON Schema. If not, the schema is only in the messages.
+        Whether the endpoint restricts a reply to a JSON Schema.
     max_tokens : str
         The parameter that limits the tokens of a reply.
     tool_calls : bool
-        Whether its models take tools and call them. If not, `measure` puts the tools into the first message.
+        Whether its models take tools and call them.
     """
 
     url: str

@@ -21,8 +21,8 @@ class DocstringSettings:
     sections : tuple of str
         The sections that ``docstring check`` looks for.
     max_lines : int
-        Most promoted lines in one place of a description. Where it is full, a new line must be
-        worth more than the weakest there, which it replaces in one commit; else it is refused.
+        Most promoted lines in one place of a description. Where it is full, a new line must be worth more
+        than the weakest there, which it replaces.
     max_chars : int
         Most characters of these lines.
     """
@@ -74,13 +74,12 @@ class ReachSettings:
     tools : str or None
         ``module:attribute`` of the tools, or of a callable that returns them.
     python : str or None
-        The Python interpreter that reads the tools. Default: for ``framework``, that of the project's
-        ``.venv`` or, without one, coreloop's own; for ``command``, the ``python`` on the ``PATH``.
+        The Python interpreter that reads the tools. Default: that of the project's ``.venv``, else coreloop's
+        own; for ``command``, the ``python`` on the ``PATH``.
     command : tuple of str
         A program and its arguments that print the tools' schemas as JSON. Excludes ``framework``.
     caps : mapping of str to int
-        Longest description, in characters, that a model or provider accepts. A longer one makes every request
-        fail.
+        Longest description, in characters, that a model or provider accepts.
     """
 
     framework: str | None = None
@@ -97,12 +96,12 @@ class MeasureSettings:
     Attributes
     ----------
     never_ask : tuple of str
-        Tools for whose calls no model is asked; requests are not shown to it up to such a call.
+        Tools for whose calls no model is asked.
     contexts : bool
-        Whether imports, adapters and collectors keep what the model had read up to each call, results too, in
-        ``audit/contexts``, so that it is asked with whole conversations.
+        Whether what the model had read up to each call is kept in ``audit/contexts``, so that it gets whole
+        conversations.
     timeout_s : float
-        Seconds to wait for a reply: a small model on a machine without a GPU needs minutes.
+        Seconds to wait for a reply.
     """
 
     never_ask: tuple[str, ...] = ()
@@ -152,8 +151,8 @@ class EffectSettings:
     Attributes
     ----------
     deploy_lag_days : int
-        Days from a merge until every model gets the new description. Only for records without a
-        ``tools_version``; the days that may have both descriptions are left out.
+        Days from a merge until every model gets the new description; they are left out. Only for records
+        without a ``tools_version``.
     give_up : GiveUpSettings
         When a change without a verdict is given up.
     """

@@ -13,7 +13,7 @@ class ServiceSettings:
     Attributes
     ----------
     hosts : tuple of str
-        Names by which clients reach the service, without port; its own address and ``localhost`` always work.
+        Names by which clients reach the service, without port, beside its own address and ``localhost``.
     origins : tuple of str
         Web pages of other hosts that may call it, such as ``https://tools.example``.
     workers : int
@@ -29,8 +29,7 @@ class ServiceSettings:
     max_queued : int
         Jobs that may wait, in all processes; a new run is refused beyond.
     usd_per_key_per_day : float or None
-        What the ended runs of a key may have spent in a day (UTC), in all processes, before a new run is
-        refused; None for no limit.
+        What the ended runs of a key may have spent in a day (UTC) before a new run is refused.
     """
 
     hosts: tuple[str, ...] = ()

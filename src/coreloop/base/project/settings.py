@@ -29,8 +29,7 @@ class CategoryRule:
     label : str
         One to four parts of ASCII letters and digits joined by ``-``.
     any : tuple of str
-        Keywords. A Korean keyword matches anywhere in the question; a Latin keyword matches whole words and
-        their plural in ``s``.
+        Keywords. A Korean keyword matches anywhere in the question, a Latin one whole words.
     """
 
     label: str
@@ -46,7 +45,7 @@ class OkRule:
     field : str
         The field's name.
     fails : tuple of str
-        Its values in failed calls, as text: ``"false"``, ``"0"``, ``"error"``; in any case.
+        Its values in failed calls, as text: ``"false"``, ``"error"``; in any case.
     """
 
     field: str
@@ -61,10 +60,10 @@ class ToolSettings:
     ----------
     target : str or None
         ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
-        Without it, the tool's only definition in the project is used.
+        Default: the tool's only definition.
     selectors : tuple of str
         Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
-        in ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
+        in ``axis_slugs`` or a literal in the tool's file.
     """
 
     target: str | None = None
@@ -82,8 +81,8 @@ class Gates:
     min_unique_questions : int
         Fewest distinct questions of a pattern.
     min_chunk_len : int or None
-        Characters of a complete answer. An answer shorter than ``min(200, min_chunk_len)`` is a failure; an
-        answer between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails.
+        Characters of a complete answer. One shorter than ``min(200, min_chunk_len)`` is a failure; one
+        between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails.
     min_success_rate : float
         Share of a pattern's counted requests that must succeed.
     min_failures : int
@@ -127,8 +126,8 @@ class OwnDetector:
     name : str
         Two to nine capital letters, as in the label: ``STAFF`` becomes ``[STAFF-1]``.
     pattern : str
-        A regular expression in Python's syntax, without unlimited repeats: ``{1,40}``, not ``+``. The group
-        ``value``, or else the whole match, is masked.
+        A regular expression without unlimited repeats: ``{1,40}``, not ``+``. The group ``value``, or else
+        the whole match, is masked.
     example : str
         A text in which the pattern finds something.
     """
@@ -155,9 +154,8 @@ class SanitizeSettings:
     allow : list of str
         Values that stay. A finding stays if its whole text is one of them.
     countries : list of str
-        Countries whose numbers, telephones, addresses and names are searched: ``kr``, ``us``, ``uk``, ``eu``.
-        Fewer countries are faster. E-mail addresses, links, credentials, cards, dates of birth and English
-        names are always searched.
+        Countries whose numbers, telephones, addresses and names are searched. Fewer are faster. E-mail
+        addresses, links, credentials, cards, dates of birth and English names are always searched.
     """
 
     names: str | tuple[str, ...] | None = None
@@ -173,7 +171,7 @@ class LimitSettings:
     Attributes
     ----------
     usd_per_day : float or None
-        US dollars that all runs may spend in a day (UTC). If absent, only each run's own limits apply.
+        US dollars that all runs may spend in a day (UTC).
     """
 
     usd_per_day: float | None = field(default=None, metadata={"least": 0})
@@ -194,8 +192,7 @@ class SearchSettings:
     searxng_url : str or None
         The address of your instance of SearXNG.
     paths : tuple of str
-        Files and folders that should be indexed, relative to coreloop.yaml: what ``index`` reads without
-        arguments, and what ``repair gates`` counts.
+        Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
@@ -226,24 +223,21 @@ class Settings:
         The folder for records (``audit/``), knowledge (``ai/knowledge/``) and audit notes
         (``dart/auditAnalysis/``).
     retention_days : int or None
-        ``pattern`` removes files whose newest record is older than this many days, and a new run removes the
-        runs in which nothing has happened for as long. If absent, nothing is removed. Records at an address
-        are never removed.
+        ``pattern`` removes files whose newest record is older than this many days, and a new run removes runs
+        in which nothing has happened for as long. If absent, nothing is removed.
     executor : str or None
-        What reads large files of records: ``processes``, or the address of a Dask scheduler such as
-        ``tcp://host:8786``. If absent, the command's own process.
+        What reads large files of records: ``processes``, or a Dask scheduler such as ``tcp://host:8786``.
     categories : tuple of CategoryRule
         Categories of questions.
     tools : mapping of str to ToolSettings
         Tools by name.
     ok : tuple of OkRule
-        Results that say that their call failed, for importers and observed tools without a predicate of
-        their own; replaces the default, ``success: false``, ``isError: true`` and ``status: error``.
+        Results that say that their call failed; replaces the default, ``success: false``, ``isError: true``
+        and ``status: error``.
     language : str
         Language of proposed lines, ``en`` or ``ko``.
     handoff : tuple of str
-        Tools that hand a request over to a human. Such a request is neither a success nor a failure, unless
-        it has a verdict.
+        Tools that hand a request over to a human; it counts only with a verdict.
     outcome : OutcomeSettings
         Which score of another system is a verdict.
     axis_slugs : mapping of str to str
@@ -254,8 +248,8 @@ class Settings:
     repair : RepairSettings
         The repair of failed answers.
     model : str or tuple of str
-        The model to ask, as ``provider:name``, or ``offline``. In a list, or separated by commas, each is
-        asked if those before it gave no usable reply.
+        The model to ask, as ``provider:name``, or ``offline``. Of a list, each is asked if those before it
+        gave no usable reply.
     prices : mapping of str to PriceSettings
         Prices by model, as in ``model``.
     sampling : SamplingSettings

@@ -168,10 +168,11 @@ def _line(node: yaml.Node, place: _Place) -> int:
     for step in place:
         if isinstance(step, int):
             node = node.value[step]
-        elif found := next(((key, item) for key, item in node.value if key.value == step), None):
-            line, node = found[0].start_mark.line, found[1]
+            line = node.start_mark.line
             continue
-        line = node.start_mark.line
+        entries = node.value if isinstance(node, yaml.MappingNode) else []
+        key, node = next((entry for entry in entries if entry[0].value == step), (node, node))
+        line = key.start_mark.line
     return line + 1
 
 

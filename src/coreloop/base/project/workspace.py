@@ -128,7 +128,7 @@ class Workspace:
 
     @property
     def reach_file(self) -> Path:
-        """Outcomes of reach checks, see `coreloop.promote.reach_log`."""
+        """Outcomes of reach checks, see `coreloop.promote.reach`."""
         return self.audit_dir / "reach.jsonl"
 
     @property

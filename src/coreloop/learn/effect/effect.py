@@ -180,10 +180,7 @@ def find_effects(
     settings : EffectSettings
         The lag of deployments, and when a change is given up.
     """
-    by_tool: defaultdict[str, list[Change]] = defaultdict(list)
-    for change in ledger.changes:
-        by_tool[change.tool].append(change)
-    finder = _Finder(ledger, log, failures, by_tool, settings)
+    finder = _Finder(ledger, log, failures, settings)
     return [finder.find(change) for change in changes]
 
 
@@ -192,7 +189,6 @@ class _Finder:
     ledger: Ledger
     log: Log
     failures: Failures
-    by_tool: Mapping[str, Sequence[Change]]
     settings: EffectSettings
 
     @property
@@ -203,7 +199,7 @@ class _Finder:
         tool, effect = self.log.get(change.tool), Effect(change=change, verdict=EffectVerdict.UNKNOWN)
         if tool is None:
             return replace(effect, reason="no call of the tool was recorded")
-        changes = self.by_tool[change.tool]
+        changes = [other for other in self.ledger.changes if other.tool == change.tool]
         at = changes.index(change)
         windows = find_windows(changes, at, tool, self.ledger, deploy_lag=self._lag, horizon=HORIZON_DAYS)
         if not windows.after:
@@ -250,9 +246,8 @@ class _Finder:
         days = windows.before | windows.after
         start, end = _date(min(days)), _date(max(days))
         changed = {
-            name
-            for name, changes in self.by_tool.items()
-            for other in changes
+            other.tool
+            for other in self.ledger.changes
             if other.merged_at.date() <= end and (other.merged_at + self._lag).date() >= start
         }
         names = self.log.keys() - {change.tool, *near, *changed}

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.line import Advice, parse_advice, working
+from coreloop.learn.line import Advice, parse_advice
 from coreloop.learn.mine.window import Window, window_of
 from coreloop.learn.statements.kinds import is_against, kind_of
 from coreloop.learn.statements.logged_calls import read_places
@@ -24,7 +24,7 @@ def named_failure(lines: Iterable[str]) -> NamedFailure:
     """The failure that lines name together; all failures if one of them names none that a call shows."""
     advice = [parse_advice(line) for line in lines]
     clauses = tuple(clause for line in advice if line is not None for clause in line.clauses())
-    is_complete = None not in advice and all(kind_of(working(clause)) for clause in clauses)
+    is_complete = None not in advice and all(map(kind_of, clauses))
     return clauses if is_complete else ()
 
 

@@ -99,12 +99,13 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     if kept.state == state:
         return Effects(kept.newest, kept.unknown)
     if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, base, files or (), kept.settled(now), now)
+        found = _judge(workspace, base, files or (), kept.settled, now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, base, mined.files, kept.settled(now), now)
+            found = _judge(workspace, base, mined.files, kept.settled, now)
     if found.effects:
-        keep_effects(workspace, Kept(state=state, newest=found.effects, unknown=found.unknown))
+        new = Kept(state=state, judged_on=now.date(), newest=found.effects, unknown=found.unknown)
+        keep_effects(workspace, new)
     return found
 
 
@@ -167,16 +168,20 @@ class Kept:
         Tools whose description is not known, with the reason.
     state : str
         The `_state_of` the project then.
+    judged_on : date
+        The day of that run.
     """
 
     version: int = _VERSION
     state: str = ""
+    judged_on: date = date.min
     newest: tuple[Effect, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
 
-    def settled(self, now: datetime) -> dict[str, Effect]:
-        """The effects that cannot change any more, by `_id_of` their change."""
-        return {_id_of(effect.change): effect for effect in self.newest if _is_settled(effect, now)}
+    @property
+    def settled(self) -> dict[str, Effect]:
+        """The effects that could not change any more when they were judged, by `_id_of` their change."""
+        return {_id_of(one.change): one for one in self.newest if _is_settled(one, self.judged_on)}
 
 
 def _id_of(change: Change) -> str:
@@ -184,26 +189,26 @@ def _id_of(change: Change) -> str:
     return f"{change.sha} {change.tool}"
 
 
-def _is_settled(effect: Effect, now: datetime) -> bool:
+def _is_settled(effect: Effect, judged_on: date) -> bool:
     """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
     if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
         return False
     days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
-    return now.date() > effect.since + timedelta(days=days)
+    return judged_on > effect.since + timedelta(days=days)
 
 
 def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
     """A hash of what effects depend on: the branch, records, verdicts, settings and the day.
 
-    The file of the current day does not count: it is not over yet.
+    Files of the current day do not count: it is not over yet.
     """
     folders = (workspace.judgments_dir, workspace.records_dir)
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
-    others = (workspace.replays_file, workspace.root / "coreloop.yaml")
+    others, today = (workspace.replays_file, workspace.root / "coreloop.yaml"), f"{now:%Y-%m-%d}"
     stats = [
         (f"{path}", path.stat().st_size, path.stat().st_mtime_ns)
         for path in (*paths, *others)
-        if path.exists() and not (path.parent == workspace.records_dir and path.stem == f"{now:%Y-%m-%d}")
+        if path.exists() and not (path.parent == workspace.records_dir and path.name.startswith(today))
     ]
     return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
 
@@ -221,4 +226,5 @@ def read_kept(workspace: Workspace) -> Kept:
 
 
 def keep_effects(workspace: Workspace, kept: Kept) -> None:
+    """Keep the effect of every change."""
     write_private(workspace.effects_file, msgspec.json.encode(kept))

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -15,13 +15,12 @@ from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.joined_calls import NO_QUESTION
-from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, window_of
+from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, merge
 
 _Counts = defaultdict[int, dict[tuple[Stratum, int], tuple[int, int]]]
 """By day, then by stratum (model and category) and case: calls and failures."""
 _KEYS: Final = ("tool", "day", "model", "category", "case_of")
 _REQUEST: Final = ("file", "offset")
-_HAS_FAILED: Final = pl.col("error_class") != ""
 
 
 @dataclass(slots=True)
@@ -118,7 +117,7 @@ class LoadedLog:
 
 def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedLog:
     """Read the requests and calls of some days."""
-    window = window_of(files, days).with_sessions()
+    window = merge(files, days)
     calls = window.all_calls().select(*CALL, "tool", "error_class")
     requests, calls_of = pl.collect_all([_requests(window), calls])
     return LoadedLog(window, requests, calls_of.join(requests.select(*_REQUEST, *_KEYS[1:]), on=_REQUEST))
@@ -147,15 +146,15 @@ def read_log(
     tool = pl.col("tool").replace(dict(names))
     requests, calls = recorded.requests, recorded.calls.with_columns(tool)
     log: defaultdict[str, ToolLog] = defaultdict(ToolLog)
-    for name, *row in _counted(calls):
-        _add(log[name].calls, *row)
+    for name, day, key, counts in _counted(calls):
+        log[name].calls[day][key] = counts
     for name in failures.keys() & log.keys():
         own = calls.filter(pl.col("tool") == name)
         against = calls_against(tuple(failures[name].values()), own, recorded.window, names)
         for commit, rows in zip(failures[name], against, strict=True):
-            log[name].against[commit] = defaultdict(dict)
-            for _, *row in _counted(rows):
-                _add(log[name].against[commit], *row)
+            named = log[name].against[commit] = defaultdict(dict)
+            for _, day, key, counts in _counted(rows):
+                named[day][key] = counts
     pairs = calls.select(*_REQUEST, "tool").unique().join(requests, on=_REQUEST)
     sums = pairs.group_by("tool", "day").agg(pl.col("is_counted", "is_lost").sum())
     for name, day, n, n_lost in sums.iter_rows():
@@ -165,12 +164,11 @@ def read_log(
     return dict(log)
 
 
-def _counted(calls: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    return calls.group_by(_KEYS).agg(n=pl.len(), failed=_HAS_FAILED.sum()).iter_rows()
-
-
-def _add(counts: _Counts, day: int, model: str, category: str, case: int, n: int, failed: int) -> None:
-    counts[day][(model, category), case] = (n, failed)
+def _counted(calls: pl.DataFrame) -> Iterator[tuple[str, int, tuple[Stratum, int], tuple[int, int]]]:
+    """By tool, day, stratum and case: calls, and how many of them failed."""
+    counts = calls.group_by(_KEYS).agg(n=pl.len(), failed=(pl.col("error_class") != "").sum())
+    for tool, day, model, category, case, n, failed in counts.iter_rows():
+        yield tool, day, ((model, category), case), (n, failed)
 
 
 def _requests(window: Window) -> pl.LazyFrame:

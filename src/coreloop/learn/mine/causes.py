@@ -4,10 +4,10 @@ A template says what varies in one error; only many of them together show which 
 """
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from coreloop.observe.reading.error_texts import cut
 from coreloop.observe.reading.own_values import ORDINARY, OWN_WORD, PARTICLES, hashed, named
@@ -36,14 +36,7 @@ _Key = tuple[str, ...]
 _Frame = tuple[_Key, _Key]
 
 
-class Cause(NamedTuple):
-    """A cause: without values, at most 200 characters, and whether it is of an error that was cut."""
-
-    text: str
-    is_cut: bool = False
-
-
-def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], Cause]:
+def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], str]:
     """Find the cause of each template.
 
     A word of an argument is the error's own if it stands in more errors of the tool where no argument has it,
@@ -60,8 +53,8 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
 
     Returns
     -------
-    dict of (str, str) to Cause
-        By tool and template.
+    dict of (str, str) to str
+        The cause by tool and template: without values, at most 200 characters.
     """
     by_tool: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for (tool, template), n in counts.items():
@@ -70,14 +63,12 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
     found = {}
     for tool, of_tool in by_tool.items():
         restored = _with_own_words(of_tool)
-        texts: Counter[str] = Counter()
+        wholes = _wholes(set(restored.values()))
+        texts = Counter[str]()
         for template, n in of_tool.items():
-            texts[restored[template]] += n
+            texts[wholes[restored[template]]] += n
         shown = _shown(texts, kept)
-        wholes = _wholes(set(shown.values()))
-        for template in of_tool:
-            text = shown[restored[template]]
-            found[tool, template] = Cause(wholes[text], wholes[text] != text)
+        found.update({(tool, template): shown[wholes[text]] for template, text in restored.items()})
     return found
 
 
@@ -178,13 +169,12 @@ class _Varying:
 
     def __init__(self, counts: Mapping[_Key, int], shown: Mapping[_Key, str], kept: Collection[str]) -> None:
         self._counts, self._shown = counts, shown
-        calls: Counter[str] = Counter()
+        calls, texts = Counter[str](), Counter[str]()
         for key, n in counts.items():
             calls.update(dict.fromkeys(key, n))
-        texts = Counter(word for key in counts for word in set(key))
+            texts.update(set(key))
         rare = {word for word, n in calls.items() if n < _RARE_BELOW and texts[word] <= _MAX_TEXTS}
         self._rare = rare - {_ANY, *kept}
-        self._words = sorted(calls)
         tokens = (token for text in shown.values() for token in _WORD.findall(text))
         self._capital = {token.casefold() for token in tokens if token[0].isupper()}
 
@@ -204,22 +194,13 @@ class _Varying:
             return None
         span = slice(places[0], places[-1] + 1)
         n_shared = sum(word != _ANY for word in (*key[: span.start], *key[span.stop :]))
-        is_torn = span.stop == len(key) and self._is_torn(key[-1])
-        return None if is_torn or n_shared < _MIN_SHARED else span
-
-    def _is_torn(self, last: str) -> bool:
-        """Whether the last word of a text begins another word: logs cut texts anywhere."""
-        following = bisect_right(self._words, last)
-        return following < len(self._words) and self._words[following].startswith(last)
+        return span if n_shared >= _MIN_SHARED else None
 
     def _text(self, frame: _Frame, variants: Mapping[_Key, _Key]) -> str:
         """The text of variants of a cause; empty if they are none."""
         before, behind = frame
-        with_value = (
-            *before,
-            *[_ANY] * (before[-1:] != (_ANY,) and behind[:1] != (_ANY,)),
-            *behind,
-        )
+        is_beside_one = before[-1:] == (_ANY,) or behind[:1] == (_ANY,)
+        with_value = (*before, *behind) if is_beside_one else (*before, _ANY, *behind)
         if with_value in self._counts:
             return self._shown[with_value]
         n_names = sum(not self._capital.isdisjoint(words) for words in variants)

@@ -3,26 +3,8 @@
 from collections.abc import Sequence
 from math import exp, fsum, lgamma, sqrt
 from statistics import NormalDist
-from typing import NamedTuple
 
 _TIE = 1e-7  # relative, as in R; the error of lgamma is 1e-9 at 100,000 requests
-
-
-class TwoSides(NamedTuple):
-    """The side with a property, and the other side without it.
-
-    Parameters
-    ----------
-    hits, n : float, int
-        Counts of the side, or the sum of its cases' rates; ``0 <= hits <= n``.
-    other_hits, other_n : float, int
-        The same of the other side.
-    """
-
-    hits: float
-    n: int
-    other_hits: float
-    other_n: int
 
 
 def success_bound(successes: int, requests: int, *, confidence: float = 0.95) -> float:
@@ -124,13 +106,17 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def newcombe_interval(sides: TwoSides, *, confidence: float = 0.95) -> tuple[float, float]:
+def newcombe_interval(
+    hits: float, n: int, other_hits: float, other_n: int, *, confidence: float = 0.95
+) -> tuple[float, float]:
     """Interval of the difference of two sides' rates (Newcombe's hybrid score interval, his method 10).
 
     Parameters
     ----------
-    sides : TwoSides
-        The side with a property, and the other.
+    hits, n : float, int
+        Counts of the side with a property, or the sum of its cases' rates; ``0 <= hits <= n``.
+    other_hits, other_n : float, int
+        The same of the other side.
     confidence : float
         Two-sided level, 0–1.
 
@@ -143,14 +129,14 @@ def newcombe_interval(sides: TwoSides, *, confidence: float = 0.95) -> tuple[flo
     ----------
     Newcombe (1998), Statistics in Medicine 17:873.
     """
-    if not (sides.n and sides.other_n):
+    if not (n and other_n):
         return -1.0, 1.0
     z = _quantile(confidence)
-    low, high = _wilson(sides.hits, sides.n, z)
-    other_low, other_high = _wilson(sides.other_hits, sides.other_n, z)
-    difference = sides.hits / sides.n - sides.other_hits / sides.other_n
-    below = z * sqrt(low * (1 - low) / sides.n + other_high * (1 - other_high) / sides.other_n)
-    above = z * sqrt(high * (1 - high) / sides.n + other_low * (1 - other_low) / sides.other_n)
+    low, high = _wilson(hits, n, z)
+    other_low, other_high = _wilson(other_hits, other_n, z)
+    difference = hits / n - other_hits / other_n
+    below = z * sqrt(low * (1 - low) / n + other_high * (1 - other_high) / other_n)
+    above = z * sqrt(high * (1 - high) / n + other_low * (1 - other_low) / other_n)
     return max(-1.0, difference - below), min(1.0, difference + above)
 
 

@@ -53,13 +53,7 @@ IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 _ERROR: Final = ("tool", "template")
-_CAUSES: Final = {
-    "tool": pl.String,
-    "template": pl.UInt64,
-    "cause": pl.UInt64,
-    "text": pl.String,
-    "is_cut": pl.Boolean,
-}
+_CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
 EVERY_DAY: Final = Days(date.min, date.max)
@@ -73,8 +67,6 @@ class Window:
 
     Attributes
     ----------
-    groups : polars.LazyFrame
-        `coreloop.learn.facts.counting.GROUPS` of the days, in memory.
     files : sequence of FileFacts
         The files with records of the days.
     numbers : sequence of int
@@ -87,17 +79,18 @@ class Window:
         Calls that were recorded one by one and are read as one request.
     """
 
-    groups: pl.LazyFrame
     files: Sequence[FileFacts]
     numbers: Sequence[int]
     days: Days
     paths: tuple[Path, ...]
     sessions: Sessions | None = None
 
-    def with_sessions(self) -> "Window":
-        """The same window, with the ``sessions`` of its files."""
-        sessions = find_sessions(self.batches, self.texts_of)
-        return self if sessions is None else replace(self, sessions=sessions)
+    @cached_property
+    def groups(self) -> pl.LazyFrame:
+        """`coreloop.learn.facts.counting.GROUPS` of the days, in memory."""
+        return self._in_memory(
+            (group_requests(facts, settings, key=KEY) for facts, settings in self.joined), GROUPS
+        )
 
     @property
     def requests(self) -> pl.LazyFrame:
@@ -128,46 +121,37 @@ class Window:
     def calls(self) -> pl.LazyFrame:
         """`coreloop.learn.facts.counting.CALL_GROUPS` of the days, by record, with ``file``, in memory."""
         frames = (group_calls(facts, settings, key=KEY) for facts, settings in self.batches)
-        groups = _in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32}, of_days(self.days))
+        groups = self._in_memory(frames, {**CALL_GROUPS, "file": pl.UInt32})
         return self.with_causes(groups).collect().lazy()
+
+    def _in_memory(self, frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
+        """The days' rows of frames, computed one after the other, since each reads many rows."""
+        of_days = pl.col("day").is_between(*_numbers_of(self.days))
+        parts = [frame.filter(of_days).collect() for frame in frames]
+        return pl.concat([pl.DataFrame(schema=schema), *parts]).lazy()
 
     def all_calls(self) -> pl.LazyFrame:
         """The known `CALLS` of the days, with ``file`` and templates as recorded, of all requests."""
         return known_calls(self._all("calls", CALLS)).filter(self.in_days())
 
     def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
-        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`.
-
-        A call whose error was cut has the ``error_class`` of the whole text.
-        """
+        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
         joined = calls.join(self._causes.lazy(), on=_ERROR, how="left", maintain_order="left")
-        return joined.with_columns(
-            template=pl.coalesce("cause", "template"), error_class=pl.coalesce("whole_class", "error_class")
-        ).drop("cause", "text", "whole_class")
+        return joined.with_columns(template=pl.coalesce("cause", "template")).drop("cause", "text")
 
     @cached_property
     def _causes(self) -> pl.DataFrame:
-        """The ``cause`` (hash and ``text``) of each tool's templates, with the class of one that was cut."""
-        key = [*_ERROR, "error_class"]
-        failed = self.all_calls().filter(pl.col("template") != 0).group_by(key).len().sort(key).collect()
+        """The ``cause`` (hash and ``text``) of each tool's templates."""
+        failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
         texts = _texts_of(self.texts, "template", failed["template"])
-        counts = Counter[tuple[str, str]]()
-        for tool, number, _, n in failed.iter_rows():
-            counts[tool, texts[number]] += n
+        counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
         lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
-        found = causes(counts, chain.from_iterable(map(json.loads, lists)))
-        listed = [
-            (tool, number, found[tool, texts[number]]) for tool, number in failed.select(_ERROR).iter_rows()
-        ]
-        rows = frame_of(
-            [(tool, number, digest64(one.text), one.text, one.is_cut) for tool, number, one in listed],
-            _CAUSES,
-        ).unique(_ERROR, maintain_order=True)
-        of_cause = ("tool", "cause")
-        whole = failed.join(rows.filter(~pl.col("is_cut")), on=_ERROR, maintain_order="left")
-        classes = whole.unique(of_cause, keep="first").select(*of_cause, whole_class="error_class")
-        with_class = rows.join(classes, on=of_cause, how="left")
-        return with_class.with_columns(whole_class=pl.when("is_cut").then("whole_class")).drop("is_cut")
+        by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
+        rows = (
+            (tool, number, by_error[tool, texts[number]])
+            for tool, number in failed.select(_ERROR).iter_rows()
+        )
+        return frame_of([(tool, number, digest64(text), text) for tool, number, text in rows], _CAUSES)
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
@@ -204,7 +188,7 @@ class Window:
 
     def in_days(self) -> pl.Expr:
         """Whether a row's ``ts_us`` is in the days."""
-        since, until = ((day - EPOCH_DAY).days for day in (self.days.since, self.days.until))
+        since, until = _numbers_of(self.days)
         return pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")
 
     def n_records(self) -> int:
@@ -296,12 +280,6 @@ def _join(files: Sequence[tuple[int, FileFacts]]) -> Facts:
     return Facts(*tables)
 
 
-def _in_memory(frames: Iterable[pl.LazyFrame], schema: Mapping[str, Any], rows: pl.Expr) -> pl.LazyFrame:
-    """Some rows of frames, computed one after the other, since each reads many rows."""
-    parts = [frame.filter(rows).collect() for frame in frames]
-    return pl.concat([pl.DataFrame(schema=schema), *parts]).lazy()
-
-
 def moment(microseconds: int) -> datetime:
     """Microseconds since 1970 as a time, UTC."""
     seconds, rest = divmod(microseconds, 1_000_000)
@@ -309,13 +287,12 @@ def moment(microseconds: int) -> datetime:
 
 
 def window_of(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
-    """The facts of different files without the records of other days, not grouped, and as recorded."""
-    since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
+    """The facts of different files without the records of other days, as recorded."""
+    since, until = _numbers_of(days)
     numbered = [
         (number, file) for number, file in enumerate(files) if any(since <= day <= until for day in file.days)
     ]
     return Window(
-        groups=pl.LazyFrame(schema=GROUPS),
         files=[file for _, file in numbered],
         numbers=[number for number, _ in numbered],
         days=days,
@@ -324,16 +301,15 @@ def window_of(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> Window:
 
 
 def merge(files: Sequence[FileFacts], days: Days) -> Window:
-    """As `window_of`, with the calls of sessions joined, and grouped."""
-    window = window_of(files, days).with_sessions()
-    frames = (group_requests(facts, settings, key=KEY) for facts, settings in window.joined)
-    return replace(window, groups=_in_memory(frames, GROUPS, of_days(days)))
+    """As `window_of`, with the calls of sessions joined."""
+    window = window_of(files, days)
+    sessions = find_sessions(window.batches, window.texts_of)
+    return window if sessions is None else replace(window, sessions=sessions)
 
 
-def of_days(days: Days) -> pl.Expr:
-    """Whether a row's ``day`` is one of some days."""
-    since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
-    return pl.col("day").is_between(since, until)
+def _numbers_of(days: Days) -> tuple[int, int]:
+    """The first and the last day since 1970."""
+    return (days.since - EPOCH_DAY).days, (days.until - EPOCH_DAY).days
 
 
 def count_calls(window: Window) -> pl.DataFrame:

@@ -5,7 +5,7 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -39,44 +39,47 @@ def named(line: str) -> tuple[Named, ...]:
     return tuple(value.names()) if value is not None else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
-    """The base's declarations.
+    """What a base commit declares: in its coreloop.yaml, in the edited file, and in others that git finds.
 
     Attributes
     ----------
+    repository, base : Repository, str
+        The commit.
     settings : Settings
-        The base's coreloop.yaml.
-    source : str
-        The text of the edited file.
+        Its coreloop.yaml.
+    path, source : str
+        The edited file and its text.
     tool : str
         The docstring's tool; "" if unknown.
     definition : Definition, optional
         The tool's definition.
-    names : collection of Named
-        What other files of the base have.
     """
 
+    repository: Repository
+    base: str
     settings: Settings
+    path: str
     source: str
     tool: str = ""
     definition: Definition | None = None
-    names: Collection[Named] = frozenset()
 
     def has(self, one: Named) -> bool:
         """Whether the base declares a name."""
-        if one in self.names:
-            return True
         match one.kind:
             case "tool":
-                return one.name in self.settings.tools or one.name in _defined(self.source)
+                return one.name in self.settings.tools or bool(self._definitions(one.name))
             case "argument":
                 return self._takes(one)
-            case "value":  # a string in the file, escapes resolved, or an axis
-                known = one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG
-                return known or one.name in _strings(self.source) or Named("value", one.name) in self.names
+            case "value":  # a string in a file, escapes resolved, or an axis
+                if one.name in self.settings.axis_slugs or one.name in KOREAN_AXIS_SLUG:
+                    return True
+                files = ((self.path, self.source), *(file for _, *file in self._definitions(one.tool)))
+                return any(self._has_value(one.name, *file) for file in files)
             case "field":
-                return re.search(rf"\b{re.escape(one.name)}\b", self.source) is not None
+                is_here = re.search(rf"\b{re.escape(one.name)}\b", self.source) is not None
+                return is_here or bool(self.repository.files_with(self.base, one.name, _SOURCES))
         return any(rule.label == one.name for rule in self.settings.categories)
 
     def _takes(self, one: Named) -> bool:
@@ -84,53 +87,10 @@ class Words:
         known = self.settings.tools.get(one.tool)
         if one.tool and one.name in (DEFAULT_SELECTORS if known is None else known.selectors):
             return True
-        is_own = one.tool in {"", self.tool}
-        return is_own and self.definition is not None and _takes(self.definition, one.name)
-
-
-def refuse_words(line: str, words: Words) -> Iterator[str]:
-    """Why a line has names or values that the base does not have, whatever its evidence."""
-    statement = parse_advice(line)
-    for one in named(line):
-        is_field = one.kind == "field"  # from records, where a name may be anybody's text
-        if (is_field and not one.name.isascii()) or not words.has(one):
-            tool = printable(one.tool or words.tool)
-            yield _REFUSALS[one.kind].format(name=printable(one.name), tool=tool)
-    for path in statement.paths if statement is not None else ():
-        if len(path) > MAX_FIELDS:
-            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
-    if statement is not None and words.tool in statement.items("tool"):
-        yield f"the line refers {printable(words.tool)} to itself"
-
-
-@dataclass(frozen=True)
-class BaseNames:
-    """What the base has of the names in lines; git searches for the files of each."""
-
-    repository: Repository
-    base: str
-    settings: Settings
-
-    def among(self, lines: Iterable[str], paths: Collection[str]) -> frozenset[Named]:
-        """The names of some lines for docstrings in these files that the base's other files have."""
-        find = cache(self._definitions)  # a search of git for each tool, not for each of its names
-        files = [(path, self._text(path)) for path in paths]
-
-        def has(one: Named) -> bool:
-            match one.kind:
-                case "tool":
-                    return bool(find(one.name))
-                case "argument":
-                    return any(_takes(definition, one.name) for definition, *_ in find(one.tool))
-                case "value":
-                    found = [file for _, *file in find(one.tool)] if one.tool else files
-                    return any(self._has_value(one.name, *file) for file in found)
-                case "field":
-                    is_there = self.repository.files_with(self.base, one.name, _SOURCES)
-                    return one.name.isascii() and bool(is_there)
-            return False
-
-        return frozenset(filter(has, {one for line in lines for one in named(line)}))
+        definitions = [definition for definition, *_ in self._definitions(one.tool)]
+        if one.tool in {"", self.tool} and self.definition is not None:
+            definitions.append(self.definition)
+        return any(_takes(definition, one.name) for definition in definitions)
 
     def _has_value(self, value: str, path: str, source: str) -> bool:
         """Whether a file has a text, or what it uses of the base's other files."""
@@ -154,15 +114,32 @@ class BaseNames:
         name = tool
         if known is not None and known.target is not None:
             name = known.target.partition("::")[2].partition(":")[0].rpartition(".")[2]
-        return list(self._find(name)) if name.isidentifier() else []
+        pattern = f"(def|class)[[:space:]]+{name}"
+        files = self.repository.files_with(self.base, pattern, ("*.py",)) if name.isidentifier() else ()
+        texts = (
+            (path, (self.repository.read(self.base, path) or b"").decode("utf-8", "replace"))
+            for path in files
+        )
+        return [
+            (definition, path, source)
+            for path, source in texts
+            for definition in _defined(source).get(name, ())
+        ]
 
-    def _find(self, name: str) -> Iterator[tuple[Definition, str, str]]:
-        for path in self.repository.files_with(self.base, f"(def|class)[[:space:]]+{name}", ("*.py",)):
-            source = self._text(path)
-            yield from ((definition, path, source) for definition in _defined(source).get(name, ()))
 
-    def _text(self, path: str) -> str:
-        return (self.repository.read(self.base, path) or b"").decode("utf-8", "replace")
+def refuse_words(line: str, words: Words) -> Iterator[str]:
+    """Why a line has names or values that the base does not have, whatever its evidence."""
+    statement = parse_advice(line)
+    for one in named(line):
+        is_field = one.kind == "field"  # from records, where a name may be anybody's text
+        if (is_field and not one.name.isascii()) or not words.has(one):
+            tool = printable(one.tool or words.tool)
+            yield _REFUSALS[one.kind].format(name=printable(one.name), tool=tool)
+    for path in statement.paths if statement is not None else ():
+        if len(path) > MAX_FIELDS:
+            yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
+    if statement is not None and words.tool in statement.items("tool"):
+        yield f"the line refers {printable(words.tool)} to itself"
 
 
 @lru_cache(maxsize=64)

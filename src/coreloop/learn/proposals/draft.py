@@ -19,12 +19,12 @@ from coreloop.learn.line import (
     Advice,
     AdvisedCalls,
     Language,
+    Step,
     When,
     in_language,
     keys_of,
     parse_advice,
     statement_key,
-    working,
 )
 from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
 from coreloop.learn.proposals.entry import (
@@ -37,7 +37,6 @@ from coreloop.learn.proposals.entry import (
     SuggestedAppend,
     q_text,
 )
-from coreloop.learn.proposals.step import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary
 
 _WEAK: Final = "weak: "
@@ -160,7 +159,7 @@ def _says_no_more(advice: Advice, own: Advice) -> bool:
     """Whether a clause says no more than another."""
     if advice.subject() != own.subject():
         return False
-    advice, own = working(in_language(advice, "en")), working(in_language(own, "en"))
+    advice, own = in_language(advice, "en"), in_language(own, "en")
     if advice.form == own.form == "always_pass":
         return set(advice.items("arguments")) <= set(own.items("arguments"))
     return advice == own

@@ -15,7 +15,7 @@ import msgspec
 from coreloop.base.git.trailers import SECTIONS
 from coreloop.base.messages import number_of
 from coreloop.base.records import is_category
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.line import Step
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]

@@ -145,7 +145,7 @@ _Decoded = TypeVar("_Decoded")
 class _Head(msgspec.Struct):
     """What is read of a file first; only one kind has ``counterexamples``."""
 
-    schema_version: int
+    schema_version: int = SCHEMA_VERSION
     ids: dict[str, str] = {}
     counterexamples: msgspec.Raw = msgspec.Raw()
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
-from coreloop.learn.line import ELIDED, AdvisedCall, Named, parse_advice
+from coreloop.learn.line import ELIDED, AdvisedCall, Named, Step, parse_advice
 from coreloop.learn.proposals.declared_words import named
-from coreloop.learn.proposals.step import Step
 
 MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
 
@@ -44,8 +43,7 @@ class Vocabulary:
 
     def declares(self, value: str, tool: str) -> bool:
         """Whether coreloop.yaml or the tool's source declares a selector's value."""
-        known = self.tool(tool)
-        return value in self.settings.axis_slugs or (known is not None and value in known.literals)
+        return value in self.settings.axis_slugs or value in self._literals(tool)
 
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
@@ -75,9 +73,11 @@ class Vocabulary:
         """Values that coreloop.yaml or the tool's source declares, by the hash that mining stores."""
         from coreloop.learn.facts.values import texts_by_hash
 
+        return texts_by_hash((*self._literals(tool), *self.settings.axis_slugs, "true", "false"))
+
+    def _literals(self, tool: str) -> frozenset[str]:
         known = self.tool(tool)
-        literals = known.literals if known is not None else frozenset()
-        return texts_by_hash((*literals, *self.settings.axis_slugs, "true", "false"))
+        return known.literals if known is not None else frozenset()
 
     def listed(self, tool: str, argument: str) -> frozenset[frozenset[str]]:
         """Sets of values that may be all that an argument takes: its annotation's, or a list of the file."""

@@ -9,7 +9,7 @@ from itertools import accumulate, combinations
 from typing import Any, Final
 
 from coreloop.learn.facts.values import texts_by_hash
-from coreloop.learn.line import Advice, advice, recorded_path, working, written_path
+from coreloop.learn.line import Advice, advice, recorded_path, written_path
 from coreloop.learn.proposals.entry import StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import CallPlace, Value
@@ -438,8 +438,7 @@ def read_of(line: Advice) -> Subject:
 
 
 def is_against(line: Advice, place: CallPlace) -> bool | None:
-    """Whether a call is against a line in either wording; None where the line says nothing about it."""
-    line = working(line)
+    """Whether a call is against a line; None where the line says nothing about it."""
     kind = kind_of(line)
     if kind is None:
         return None

@@ -16,6 +16,8 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -87,7 +89,8 @@ def _find(where: str) -> Any:
 
 def _import(module: str) -> Any:
     try:
-        return importlib.import_module(module)
+        with _told(f"{module} cannot be imported"):
+            return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name and f"{module}.".startswith(f"{error.name}."):
             reason = f"there is no module {error.name}; change tools under reach: in coreloop.yaml"
@@ -96,8 +99,17 @@ def _import(module: str) -> Any:
             f"{module} needs the module {error.name}, which {sys.executable} does not have; "
             "set reach: python in coreloop.yaml to the interpreter that runs the tools"
         ) from error
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Say what failed in the project's code, and why; what is not installed is told otherwise."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise
     except (Exception, SystemExit) as error:
-        raise UnreadableError(f"{module} cannot be imported: {_describe(error)}") from error
+        raise UnreadableError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 def _call(function: Any, where: str) -> Any:
@@ -107,11 +119,9 @@ def _call(function: Any, where: str) -> Any:
     except (TypeError, ValueError) as error:
         reason = "needs arguments; name a list of tools, or a function that returns a list"
         raise UnreadableError(f"{where} {reason}") from error
-    try:
+    with _told(f"{where}() failed"):
         result = function()
         return asyncio.run(result) if inspect.iscoroutine(result) else result
-    except (Exception, SystemExit) as error:
-        raise UnreadableError(f"{where}() failed: {_describe(error)}") from error
 
 
 def _items(container: Any) -> list[Any]:
@@ -125,18 +135,12 @@ def _read(reader: Any, item: Any, where: str) -> list[tuple[str, str | None]]:
         schema = item.get("function", item)
         if isinstance(schema, dict) and "name" in schema:
             return [(schema["name"], schema.get("description"))]
-    try:
+    name = getattr(item, "__name__", type(item).__name__)
+    with _told(f"{where}: the framework rejects {name}"):
         pairs: list[tuple[str, str | None]] | None = reader.read(item)
-    except (Exception, SystemExit) as error:
-        name = getattr(item, "__name__", type(item).__name__)
-        raise UnreadableError(f"{where}: the framework rejects {name}: {_describe(error)}") from error
     if pairs is None:
         raise UnreadableError(f"{where} contains a {type(item).__name__}; it must be {reader.KINDS}")
     return pairs
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usag
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
-from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.measured_lines import ToolText
+from coreloop.promote.measure.contexts import CallContext, NextCall, ToolText
 
 MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""

@@ -35,6 +35,15 @@ _MAX_EARLIER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
+class ToolText:
+    """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class NextCall:
     """A call of a tool with its arguments."""
 
@@ -141,29 +150,27 @@ def choose_contexts(
     WorkspaceError
         The log cannot be read.
     """
-    about, controls = list[CallContext](), list[CallContext]()
-    never, requests = workspace.settings.measure.never_ask, dict[str, RequestKeys]()
+    contexts, n_found = list[CallContext](), Counter[bool]()
+    requests = list[RequestKeys]()
     settings = MineSettings(case_key=known_case_key(workspace.audit_dir))
     for path in reversed(day_files(workspace.records_dir)):
-        lines = ((offset, raw) for offset, raw in raw_lines(path))
-        facts = facts_of_lines(lines, settings, path=path)
+        facts = facts_of_lines(raw_lines(path), settings, path=path)
         against = places_against(failure, tool, [facts])
         kept, keys = _conversations(workspace, path), _request_keys(facts)
         for line in _records(workspace, path):
-            found = [
-                context
-                for context in _contexts(line, tool, against, kept)
-                if context.reference is not None and context.tool not in never
-            ]
-            requests |= {context.key: keys.get(line.offset, RequestKeys()) for context in found}
-            about.extend(context for context in found if context.tool == tool)
-            controls.extend(context for context in found if context.tool != tool)
-        if len(about) >= 10 * n_about and len(controls) >= 10 * n_controls:
+            for context in _contexts(line, tool, against, kept):
+                if context.reference is not None and context.tool not in workspace.settings.measure.never_ask:
+                    contexts.append(context)
+                    requests.append(keys.get(line.offset, RequestKeys()))
+                    n_found[context.tool == tool] += 1
+        if n_found[True] >= 10 * n_about and n_found[False] >= 10 * n_controls:
             break
-    cases = _cases(requests)
-    about.sort(key=lambda context: (not context.was_against, context.key))
-    controls.sort(key=lambda context: context.key)
-    return CallContexts(_few_per_case(about, cases, n_about), _few_per_case(controls, cases, n_controls))
+    numbers, _ = case_numbers(requests)
+    cased = (replace(context, case=str(case)) for context, case in zip(contexts, numbers, strict=True))
+    ordered = sorted(cased, key=lambda context: (not context.was_against, context.key))
+    about = [context for context in ordered if context.tool == tool]
+    controls = sorted((context for context in ordered if context.tool != tool), key=lambda its: its.key)
+    return CallContexts(_few_per_case(about, n_about), _few_per_case(controls, n_controls))
 
 
 def _request_keys(facts: FileFacts) -> dict[int, RequestKeys]:
@@ -173,14 +180,6 @@ def _request_keys(facts: FileFacts) -> dict[int, RequestKeys]:
         offset: RequestKeys(session, tuple(case or ()), template or 0)
         for offset, session, case, template in rows.iter_rows()
     }
-
-
-def _cases(requests: Mapping[str, RequestKeys]) -> dict[str, str]:
-    """The case of each context, as mining counts cases: named by the first of its contexts."""
-    keys = sorted(requests)
-    numbers, _ = case_numbers([requests[key] for key in keys])
-    names = dict[int, str]()
-    return {key: names.setdefault(number, key) for key, number in zip(keys, numbers, strict=True)}
 
 
 def _records(workspace: Workspace, path: Path) -> Iterator[RecordLine]:
@@ -245,11 +244,9 @@ def _value(raw: msgspec.Raw) -> Any:
         return ELIDED
 
 
-def _few_per_case(
-    contexts: Sequence[CallContext], cases: Mapping[str, str], most: int
-) -> tuple[CallContext, ...]:
+def _few_per_case(contexts: Sequence[CallContext], most: int) -> tuple[CallContext, ...]:
     seen, chosen = Counter[str](), list[CallContext]()
-    for context in (replace(context, case=cases[context.key]) for context in contexts):
+    for context in contexts:
         seen[context.case] += 1
         if seen[context.case] <= MAX_PER_CASE:
             chosen.append(context)

@@ -27,12 +27,7 @@ KIND: Final = "agent"
 
 
 def record_report(
-    store: Store,
-    run_id: str,
-    report: AgentReport,
-    *,
-    believe: Believe,
-    clock: Clock | None = None,
+    store: Store, run_id: str, report: AgentReport, *, believe: Believe, clock: Clock | None = None
 ) -> State:
     """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
 

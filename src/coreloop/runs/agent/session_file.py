@@ -154,7 +154,7 @@ _WORKS: Final = (happened.Opened, happened.IterationCommitted)
 """The session that a run belongs to works on it."""
 
 
-def publish(root: Path, events: Sequence[Event], *, new: int) -> None:
+def publish(root: Path, events: Sequence[Event], new: int) -> None:
     """Write the state of a run, and the file of its agent's session, as the newest events leave them.
 
     Parameters

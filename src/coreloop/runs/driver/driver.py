@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+import orjson
+
 from coreloop.base.errors import RunBusyError, RunEndedError, RunError, UsageError, WorkspaceError
 from coreloop.base.project.workspace import Workspace
-from coreloop.base.text import printable
+from coreloop.base.text import FILLERS, printable
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Postponed, Run, open_held
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
@@ -23,7 +27,6 @@ from coreloop.runs.driver.driven_run import DriverPlan, plan_of
 from coreloop.runs.driver.execution import ExecutionResult, attempt, open_spool, output_file, read_spool
 from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line
-from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.folder import private_session, reports_file, session_folder
@@ -41,6 +44,7 @@ _DEADLINE: Final = "ended at the deadline"
 MOST_RATE_LIMITS: Final = 24
 """In a row; from then on they are failures. At the driver's own pace this is after some 18 hours."""
 _NOT_STARTED: Final = frozenset({126, 127})
+_WHEN: Final = frozenset({"at", "iteration"})
 
 
 class IterationFailedError(Exception):
@@ -336,10 +340,7 @@ class _Driver:
     def _put_off(self, asked_s: float | None, cost: Amount) -> None:
         self._rate_limits += 1
         if self._rate_limits > MOST_RATE_LIMITS:
-            raise IterationFailedError(
-                f"a rate limit for the {self._rate_limits}th time in a row",
-                cost,
-            )
+            raise IterationFailedError(f"a rate limit for the {self._rate_limits}th time in a row", cost)
         pace = self._console.pace
         self._wait_s = pace.after_rate_limits(self._rate_limits, asked_s)
         self._console.say(f"rate limit: again in {self._wait_s:g} s")
@@ -376,3 +377,49 @@ def _past(store: Store, run_id: str) -> tuple[set[str], int]:
         elif isinstance(event, happened.Reserved):
             begun = committed
     return trees, begun
+
+
+class News:
+    """Listens to the reports of a run.
+
+    Parameters
+    ----------
+    store : Store
+        Of the run.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._newest = 0
+        self._known: set[bytes] = set()
+        self._under_way: set[bytes] = set()
+
+    def hear(self, run_id: str) -> bool:
+        """Whether a report of the iteration under way is one that no committed iteration made."""
+        for seq, event in self._store.read(run_id, after=self._newest):
+            self._newest = seq
+            if isinstance(event, happened.Recorded):
+                self._under_way.add(_digest(event))
+            elif isinstance(event, happened.IterationCommitted):
+                self._known |= self._under_way
+                self._under_way.clear()
+        return not self._under_way <= self._known
+
+
+def _digest(report: happened.Recorded) -> bytes:
+    """Return what tells reports apart: all but when they were made, what they cost, and blanks."""
+    content = orjson.dumps([_plain(msgspec.to_builtins(event)) for event in report.events])
+    return blake2b(content, digest_size=16).digest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items() if name not in _WHEN}
+    if isinstance(value, str):
+        return " ".join("".join(map(_visible, value)).split())
+    return [_plain(part) for part in value] if isinstance(value, list) else value
+
+
+def _visible(char: str) -> str:
+    """Return a character, a blank for a line break or a tab, and nothing for one that nobody sees."""
+    return char if char.isprintable() and char not in FILLERS else " " * char.isspace()

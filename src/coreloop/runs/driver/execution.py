@@ -26,8 +26,6 @@ KEPT_FILES: Final = 100
 _SHOWN_LINES: Final = 200
 _SHOWN_CHARS: Final = 300
 _LINE_BYTES: Final = 4 * _SHOWN_CHARS
-_ALLOCATED_BYTES: Final = 1 << 16
-"""Written before the command starts: a disk that fills up meanwhile still has room for its reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +64,7 @@ class ExecutionResult:
 
 
 def attempt(
-    command: Command,
-    file: Path,
-    *,
-    show: Say,
-    is_over: Callable[[], str],
-    book: Callable[[Reports], None],
+    command: Command, file: Path, *, show: Say, is_over: Callable[[], str], book: Callable[[Reports], None]
 ) -> ExecutionResult:
     """Execute the command of a run once; books its spending as it is read, shows its output and keeps it.
 
@@ -111,7 +104,6 @@ def open_spool(path: Path) -> Iterator[int]:
     with file_errors("cannot be written ({strerror})", path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, flags, 0o600)
-        os.write(descriptor, b"\n" * _ALLOCATED_BYTES)
     try:
         yield descriptor
     finally:

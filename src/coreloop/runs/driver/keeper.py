@@ -81,7 +81,7 @@ class _Spool:
         if self._descriptor < 0 or not any(sign in line for sign in _SIGNS):
             return
         with self._lock, suppress(OSError):
-            if self._bytes < _MOST_SPOOL_BYTES:  # written in place: the file's first bytes are allocated
+            if self._bytes < _MOST_SPOOL_BYTES:
                 self._bytes += os.pwrite(self._descriptor, line.rstrip() + b"\n", self._bytes)
 
 

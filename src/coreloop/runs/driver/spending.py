@@ -1,12 +1,9 @@
 """What a command says of its spending, in JSON lines of its output; prose is never read."""
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any, Final, TypeGuard
-
-import orjson
 
 from coreloop.runs.amounts import Amount, microusd
 
@@ -20,12 +17,7 @@ _LIMITED: Final = (429, 529)
 """HTTP: too many requests; the service is overloaded."""
 _MILLISECONDS: Final = 10**11  # a time in seconds passes it in the year 5138
 _OWN_KEYS: Final = frozenset({"usd", "tokens", "retry_after_s"})
-_USAGE: Final = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
-)
+_USAGE: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 @dataclass(slots=True)
@@ -69,15 +61,12 @@ class Reports:
         line = line.strip()
         if line[:1] not in (b"{", b"["):
             return
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            value = _loose(line)
+        value, has_twice = _read(line)
         before, items = self._unreadable, value if isinstance(value, list) else [value]
         reports = [
             item for item in items if isinstance(item, dict) and self._add(item)
         ]  # claude --verbose: a list
-        self._unreadable += bool(reports) and has_duplicate_keys(line)
+        self._unreadable += bool(reports) and has_twice
         if self._unreadable > before and not self.unreadable:
             self.unreadable = line[:_SHOWN_BYTES].decode("utf-8", "replace")
             self.is_reported = True
@@ -170,31 +159,26 @@ class StreamLines:
         self._is_skipped = False
 
 
-def _loose(line: bytes) -> Any:
-    """Read what is JSON but for a number that is too large, or not one (NaN); None otherwise."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(line, parse_int=_whole)
-    return None
-
-
 def has_duplicate_keys(line: bytes) -> bool:
     """Whether an object of a JSON text has a key twice, of which a parser takes one, or nests too deep."""
+    return _read(line)[1]
 
-    def check(pairs: list[tuple[str, Any]]) -> None:
-        if len({name for name, _ in pairs}) < len(pairs):
-            raise _TwiceError
+
+def _read(line: bytes) -> tuple[Any, bool]:
+    """Read JSON, None if it is none; and whether an object has a key twice, or nests too deep."""
+    twice: list[bool] = []
+
+    def keyed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = dict(pairs)
+        twice.append(len(keys) < len(pairs))
+        return keys
 
     try:
-        json.loads(line, object_pairs_hook=check, parse_int=_whole)
-    except (_TwiceError, RecursionError):
-        return True
+        return json.loads(line, object_pairs_hook=keyed, parse_int=_whole), any(twice)
+    except RecursionError:
+        return None, True
     except ValueError:
-        return False
-    return False
-
-
-class _TwiceError(Exception):
-    """An object has a key twice."""
+        return None, False
 
 
 def _whole(digits: str) -> float:

@@ -7,26 +7,12 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final
 
-from coreloop.base.database import (
-    Database,
-    Tables,
-    of_row,
-    stamp,
-    storable,
-)
+from coreloop.base.database import Database, Tables, of_row, stamp, storable
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.runs.jobs.job import (
-    LEASE_S,
-    MAX_ATTEMPTS,
-    STALLED,
-    Job,
-    QueueMetrics,
-    Status,
-    as_json,
-)
+from coreloop.runs.jobs.job import LEASE_S, MAX_ATTEMPTS, STALLED, Job, QueueMetrics, Status, as_json
 from coreloop.runs.ulid import new_ulid
 
 # Chosen: four times the last, at most ten minutes.

@@ -126,11 +126,7 @@ def work_in_threads(
 
 
 def work_on_jobs(
-    queue: JobQueue,
-    handlers: Mapping[str, Handler],
-    ids: Collection[str],
-    *,
-    wait_s: float = WAIT_S,
+    queue: JobQueue, handlers: Mapping[str, Handler], ids: Collection[str], *, wait_s: float = WAIT_S
 ) -> list[Job]:
     """Do some jobs now, once each, and wait for those that another process is doing.
 

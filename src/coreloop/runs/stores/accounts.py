@@ -1,4 +1,10 @@
-"""The tables of a store of runs: a run's row, its events, and the spending of days."""
+"""The tables of a store of runs.
+
+``runs`` has what a list shows without reading the events, whose rows are added, never changed, and leave with
+their run. ``reservations`` are calls under way, or whose process died: what they may cost at most is spent
+until it is settled. ``days`` is what all runs spent and reserved, also those that were forgotten.
+``reflexions`` is what the runs of a kind learnt.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +18,6 @@ from coreloop.runs.events import Event, Status
 from coreloop.runs.limits import Mode
 
 _SCRIPT: Final = """
--- Runs: what a list shows without reading the events.
 CREATE TABLE runs (
     run_id      TEXT PRIMARY KEY,      -- ULID
     kind        TEXT NOT NULL,
@@ -29,8 +34,6 @@ CREATE TABLE runs (
     origin      TEXT NOT NULL,         -- the run that it answers again, which it goes with; or ""
     newest      BIGINT NOT NULL        -- the newest event's seq
 );
-
--- What happened to the runs. Rows are added, never changed, and leave with their run only.
 CREATE TABLE events (
     run_id      TEXT NOT NULL REFERENCES runs(run_id) ON DELETE CASCADE,
     seq         BIGINT NOT NULL,       -- 1 is the run's creation
@@ -40,8 +43,6 @@ CREATE TABLE events (
     PRIMARY KEY (run_id, seq)
 );
 CREATE UNIQUE INDEX events_by_step ON events(run_id, step) WHERE step IS NOT NULL;
-
--- Calls under way, or whose process died: what they may cost at most is spent until it is settled.
 CREATE TABLE reservations (
     run_id      TEXT NOT NULL REFERENCES runs(run_id) ON DELETE CASCADE,
     reservation TEXT NOT NULL,
@@ -50,15 +51,11 @@ CREATE TABLE reservations (
     tokens      BIGINT NOT NULL,
     PRIMARY KEY (run_id, reservation)
 );
-
--- Spent and reserved by all runs, also by those that were forgotten: the daily limit outlives them.
 CREATE TABLE days (
     day         TEXT PRIMARY KEY,      -- UTC, YYYY-MM-DD
     microusd    BIGINT NOT NULL,
     tokens      BIGINT NOT NULL
 );
-
--- What the runs of a kind learnt from their failures.
 CREATE TABLE reflexions (
     kind        TEXT PRIMARY KEY,
     reflexion   BLOB NOT NULL          -- JSON, opaque to the store

@@ -51,11 +51,8 @@ RETURNING microusd
 """
 
 
-class Publish(Protocol):
-    """Writes what others read of a run, inside the commit: `coreloop.runs.agent.session_file.publish`."""
-
-    def __call__(self, events: Sequence[Event], *, new: int) -> None:
-        """Write it."""
+Publish = Callable[[Sequence[Event], int], None]
+"""Writes what others read of a run, inside the commit: `coreloop.runs.agent.session_file.publish`."""
 
 
 class Holds(Protocol):
@@ -273,7 +270,7 @@ class Store:
         _, created = next(self.read(run_id))
         drives_itself = isinstance(created, happened.Created) and created.drives_itself
         if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
-            self.publish([event for _, event in self.read(run_id)], new=len(events))
+            self.publish([event for _, event in self.read(run_id)], len(events))
 
     def _newest(self, run_id: str, lock: str = "") -> int:
         statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"

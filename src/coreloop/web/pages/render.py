@@ -11,8 +11,17 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from coreloop.web.pages import charts
+from coreloop.web.pages.changes import CHANGES
 from coreloop.web.pages.charts import count, escape, rate, seconds, short, timestamp
+from coreloop.web.pages.health import ERRORS, HEALTH
 from coreloop.web.pages.markdown import render_line
+from coreloop.web.pages.page_data import PageSection
+from coreloop.web.pages.review import REVIEW
+from coreloop.web.pages.runs import RUNS
+from coreloop.web.pages.tools import TOOLS
+from coreloop.web.pages.work import WORK
+
+SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)
 
 ROOT: Final = "/ui/"
 """The address of the pages of a service."""
@@ -91,8 +100,6 @@ def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
     view : mapping
         Further values. Only `markupsafe.Markup` is not escaped, and only our charts are that.
     """
-    from coreloop.web.pages.report import SECTIONS
-
     return _environment().get_template(template).render(view, frame=frame, href=frame.href, sections=SECTIONS)
 
 

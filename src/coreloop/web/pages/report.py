@@ -8,14 +8,8 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.web.pages.changes import CHANGES
-from coreloop.web.pages.health import ERRORS, HEALTH
 from coreloop.web.pages.page_data import PageSection, PageSource
-from coreloop.web.pages.render import ASSETS, Frame, asset, file_path, render
-from coreloop.web.pages.review import REVIEW
-from coreloop.web.pages.runs import RUNS
-from coreloop.web.pages.tools import TOOLS
-from coreloop.web.pages.work import WORK
+from coreloop.web.pages.render import ASSETS, SECTIONS, Frame, asset, file_path, render
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
@@ -85,6 +79,3 @@ def _items(section: PageSection, source: PageSource, frame: Frame) -> Iterator[t
 def _write(folder: Path, file: str, page: str) -> str:
     write_public(folder / file, page.encode())
     return file
-
-
-SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)

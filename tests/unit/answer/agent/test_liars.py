@@ -1,7 +1,6 @@
 """Agents that claim to be done: none of them completes a run, and an honest one does."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,9 @@ from coreloop.answer.agent.next import next_for_agent, to_complete
 from coreloop.base.errors import UsageError
 from coreloop.cli.iteration_block import Iteration, iteration_lines
 from coreloop.runs.agent.agent_runs import confirm
-from coreloop.runs.decide import Stop, decide
-from coreloop.runs.driver.driven_run import DriverPlan
-from coreloop.runs.kinds import kind_named
 from walking import FILES, LENGTH, PARTS, QUESTION, SEOUL, SURVEY, Walk, commit, executed, finding, walk_in
 
 MINE = "The Han river is 494 kilometres long, flows through Seoul, and was measured by a survey."
-
-
-def done_at_once(walk: Walk) -> None:
-    walk.record(finding("All sub-questions are answered.", "me"), sub_questions=["all done?"])
 
 
 def own_sources(walk: Walk) -> None:
@@ -65,12 +57,6 @@ def no_search_of_the_plan(walk: Walk) -> None:
     answer_all(walk, queries=executed("something else"))
 
 
-def spending_lowered(walk: Walk) -> None:
-    walk.record(usage={"usd": 0.0, "tokens": 0})
-    with pytest.raises(UsageError, match=r"\$.usage.usd"):
-        walk.record(usage={"usd": -5})
-
-
 def answer_all(walk: Walk, **more: object) -> None:
     """Answer the three sub-questions truly."""
     numbers = {name: walk.read(name).read.number for name in FILES}
@@ -82,7 +68,6 @@ def answer_all(walk: Walk, **more: object) -> None:
 @pytest.mark.parametrize(
     "lie",
     [
-        done_at_once,
         own_sources,
         invented_text_with_a_true_address,
         file_that_it_wrote,
@@ -90,7 +75,6 @@ def answer_all(walk: Walk, **more: object) -> None:
         true_quotes_that_do_not_answer,
         one_trivial_sub_question,
         no_search_of_the_plan,
-        spending_lowered,
     ],
 )
 def test_no_lie_completes_a_run(lie: Callable[[Walk], None], tmp_path: Path):
@@ -165,15 +149,6 @@ def test_honest_sub_questions_count(question: str, parts: tuple[str, ...], tmp_p
         assert [part.text for part in walk.state.counted] == list(parts)
 
 
-def test_a_plan_of_notes_can_be_mended_after_two_iterations(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        for _ in range(2):
-            walk.plan(parts=tuple(TRIVIAL.values()))
-            walk.record()
-        planned = walk.plan()
-        assert [part.text for part in planned.state.counted] == list(PARTS)
-
-
 def test_a_contradiction_that_is_open_leaves_its_sub_question_unanswered(tmp_path: Path):
     other = "The Han river is 514 kilometres long."
     with walk_in(tmp_path, {**FILES, "docs/old.md": f"# Han river\n\n{other}\n"}) as walk:
@@ -200,17 +175,3 @@ def test_nothing_but_a_person_or_a_limit_ends_an_exhaustive_run(tmp_path: Path):
         assert to_complete(walk.state) == ["go on: only a person or a limit ends this run"]
         walk.record()
         assert (walk.state.status, walk.state.stop_reason) == ("stopped", "max_iterations")
-
-
-def test_until_outranks_the_coverage_of_a_drivers_run(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        planned = walk.plan()
-        answer_all(walk, queries=executed(*(one.query for one in planned.execute)))
-        state = walk.state
-        for until, is_completed in (("", True), ("false", False)):
-            driven = replace(state, kind="driven", status="running", iteration=1)
-            driven.of_kind = kind_named("driven").initial()
-            for known in fields(state.of_kind):
-                setattr(driven.of_kind, known.name, getattr(state.of_kind, known.name))
-            driven.of_kind.driver = DriverPlan(command=("x",), folder="/", until=until)
-            assert (decide(driven, state.clock) == Stop("completed")) is is_completed

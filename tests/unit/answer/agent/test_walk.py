@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from acceptance.claude_code import Session
 from acceptance.shell import Done, Project
 from terminals import typed
@@ -97,6 +99,7 @@ class Agent:
         return self.command("record", self.run_id, report=report)
 
 
+@pytest.mark.slow
 def test_somebody_types_dr_says_stop_and_has_a_report(tmp_path: Path):
     project = Project(tmp_path)
     for name, text in FILES.items():

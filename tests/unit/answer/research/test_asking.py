@@ -76,6 +76,7 @@ def test_the_first_error_stands_whatever_follows_from_it(store: Store, server: M
     assert ["401" in failed.error for failed in failures(store, run_id)] == [False, True]
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_here_is_asked_after_one_that_took_its_time(store: Store, server: ModelStandIn):
     server.acts += [hangs()]
     with work_on(store, run_of(store, 1.5)) as run:

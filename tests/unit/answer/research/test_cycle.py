@@ -38,16 +38,6 @@ def test_an_unsupported_finding_does_not_complete_the_run(tmp_path: Path):
     assert response.insufficient_termination
 
 
-@pytest.mark.slow
-def test_a_model_that_replies_garbage_is_done_without_and_said_to_be_unusable(tmp_path: Path):
-    response, _ = ask_model(tmp_path, *["no json"] * 6)
-    assert (response.end, response.error and response.error.type) == ("model_unusable", "model_unusable")
-    assert RIVER in response.final_answer
-    assert "The model's plan could not be used; it was made without it." in response.final_answer
-    with deps_in(project(tmp_path)) as deps:
-        assert read_session(deps.store, None).status != "failed"
-
-
 @pytest.mark.parametrize("answer", [Failed("timed out"), Blocked("quota used up")], ids=["failed", "blocked"])
 def test_a_search_that_does_not_work_degrades_the_answer(tmp_path: Path, answer: Failed | Blocked):
     found = Found((source(f"{RIVER} It flows through Seoul."),))

@@ -16,10 +16,7 @@ def knowledge(iterations: int, *, chars: int = 1_000) -> Knowledge:
         ReadSource(n, source(f"{n} " + "x" * chars, f"https://{n}.example"), f"{n}.example", "q", n)
         for n in range(1, iterations + 1)
     ]
-    findings = [
-        Finding(text=str(n), sources=(n,), confidence=0.6, tag="", hypothesis_id=None, iteration=n)
-        for n in range(1, 41)
-    ]
+    findings = [Finding(text=str(n), sources=(n,), confidence=0.6, tag="", iteration=n) for n in range(1, 41)]
     return Knowledge(sources=sources, findings=findings)
 
 

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from coreloop.answer.research.run import run_research
 from coreloop.answer.search.page.fetch import Network
 from coreloop.answer.search.page.reader import PageReader
@@ -17,6 +19,7 @@ PAGE = (
 )
 
 
+@pytest.mark.slow
 def test_a_page_behind_a_result_is_read_once_and_recorded(tmp_path: Path):
     with fault_server() as server:
         urls = [f"{server.url}/han", f"{server.url}/gone"]

@@ -37,10 +37,17 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
 
 
 @pytest.mark.slow
+def test_an_effect_that_was_judged_before_its_days_were_over_is_judged_again(shop: Shop):
+    write_days(shop, ONE, range(100))
+    assert _effect(shop, 75).until == at(74).date()
+    assert _effect(shop, 300).until == at(99).date()
+
+
+@pytest.mark.slow
 def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
     write_days(shop, ONE, range(100))
     assert _effect(shop, 100).verdict is EffectVerdict.HELPS
-    assert read_kept(shop.workspace).settled(at(100)) == {}
+    assert read_kept(shop.workspace).settled == {}
 
 
 @pytest.mark.slow

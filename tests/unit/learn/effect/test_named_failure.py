@@ -29,7 +29,7 @@ CASES = {
     "empty": ("- ids: never empty", [failed("pay", {"ids": []})], True),
     "absent is not empty": ("- ids: never empty", [failed("pay", {})], False),
     "another value": ("- kind: one of card, cash", [failed("pay", {"kind": "cheque"})], True),
-    "over": ("- limit over 20 fails", [failed("pay", {"limit": 21})], True),
+    "over": ("- limit: at most 20", [failed("pay", {"limit": 21})], True),
     "before it": ("- Call find first (same id)", [failed("pay", {"id": "1"})], True),
     "after it": (
         "- Call find first (same id)",

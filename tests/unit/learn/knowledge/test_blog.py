@@ -177,15 +177,6 @@ def test_an_edited_post_updates_its_row(project: Workspace):
     ]
 
 
-def test_a_malformed_post_does_not_stop_the_others(project: Workspace):
-    _write(project, "b")
-    broken = _write(project, "a")
-    broken.write_text("---\ntitle: a: b\n---\n")
-    backfill = _backfill(project)
-    assert _sizes(backfill) == {"new": 1, "malformed": 1}
-    assert backfill.malformed[0].path == broken
-
-
 def test_a_file_that_is_not_utf_8_is_reported_with_its_line(project: Workspace):
     path = _write(project, "a")
     path.write_bytes("---\ntitle: x\nsector: 식품\n---\n".encode("euc-kr"))

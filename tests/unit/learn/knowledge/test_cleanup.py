@@ -186,27 +186,6 @@ def test_text_that_a_reader_keeps_in_the_file_is_reported_and_cleared_by_the_nex
     assert _texts(database) == set(REMAINING)
 
 
-WRITE = """
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from coreloop.learn.knowledge.insights import Insight, save_by_evidence
-from coreloop.learn.knowledge.store import writing
-from coreloop.base.sqlite import transaction
-
-name, path = sys.argv[1], Path(sys.argv[2])
-print("ready", flush=True)
-sys.stdin.readline()
-written = 0
-with writing(path) as connection:
-    while not path.with_name("stop").exists() or written < 20:
-        now = datetime.now(UTC)
-        new = Insight(stock_code="990001", narrative="x", source="blog", evidence_ref=f"{name}-{written}")
-        with transaction(connection):
-            save_by_evidence(connection, new, now=now)
-        written += 1
-print(written)
-"""
 CLEAN = """
 import sys
 from datetime import UTC, datetime
@@ -242,27 +221,6 @@ def _big(path: Path, rows: int) -> Path:
         executions=[execution(n, at=now - n % 60 * 86_400) for n in range(rows)],
         insights=[insight(n, at=now, source="live") for n in range(rows // 10)],
     )
-
-
-@pytest.mark.slow
-def test_cleanups_lose_no_rows_of_simultaneous_writers(tmp_path: Path):
-    database = _big(tmp_path / "x.db", 5_000)
-    writers = [_start(WRITE, name, str(database)) for name in ("first", "second")]
-    cleaners = [_start(CLEAN, str(database)) for _ in range(3)]
-    for process in writers:
-        _go(process)
-    for process in cleaners:  # consecutively, while the writers continue
-        _go(process)
-        out, errors = process.communicate(timeout=120)
-        assert (out, errors) == ("None\n", "")
-    database.with_name("stop").touch()
-    outs = [process.communicate(timeout=120) for process in writers]
-    assert [errors for _, errors in outs] == ["", ""]
-    written = [int(out) for out, _ in outs]
-    assert min(written) >= 20
-    blog = {row["evidence_ref"] for row in rows_of(database, "insights")}
-    names = zip(("first", "second"), written, strict=True)
-    assert blog == {f"{name}-{n}" for name, count in names for n in range(count)}
 
 
 @pytest.mark.slow

@@ -62,13 +62,6 @@ def test_a_live_insight_replaces_the_previous_live_insight(knowledge):
     assert (stored.evidence_ref, stored.created_at) == ("live:req-1", utc_text(NOW))
 
 
-def test_a_lone_surrogate_of_an_answer_is_replaced(knowledge):
-    insight = Insight(stock_code="990168", narrative="\ud83d", strengths=("\ud83d",), source="live")
-    assert save_live(knowledge, insight, answer_chars=900, grade="P", now=NOW) is None
-    (stored,) = recall(knowledge, now=NOW)
-    assert (stored.narrative, stored.strengths) == ("?", ("?",))
-
-
 def test_blog_comes_before_audit_before_live_and_the_newest_first(knowledge):
     for hours, source in enumerate(["live", "blog", "audit", "blog", "other"]):
         insight = Insight(stock_code="990168", narrative=str(hours), source=source, evidence_ref=str(hours))

@@ -1,7 +1,5 @@
 """Databases of dartlab are converted without losing rows; new ones belong to their owner."""
 
-import os
-import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,14 +56,6 @@ def test_reading_an_old_database_converts_only_a_copy(tmp_path: Path):
         assert connection.execute("SELECT created_at FROM executions").fetchone()[0] == TEXT
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-def test_a_new_database_is_private_to_its_owner(tmp_path: Path):
-    path = tmp_path / "data" / "ai" / "knowledge" / "x.db"
-    with writing(path):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_the_error_for_an_absent_file_names_the_command_that_creates_it(tmp_path: Path):

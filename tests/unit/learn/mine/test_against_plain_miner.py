@@ -20,7 +20,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import IS_COUNTED, Window, merge
-from coreloop.learn.proposals.entry import Candidate, Search
+from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.sequences import count_distinct, count_patterns, find_candidates
 from logs import line
 from rows import slow_after
@@ -99,28 +99,11 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tau_candidates(folder: Path, min_success_rate: float) -> Search[Candidate]:
-    window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
-    return find_candidates(window, Gates(min_success_rate=min_success_rate))
-
-
 @pytest.mark.parametrize("min_chunk_len", slow_after(1, [None, 0, 400]))
 def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, min_chunk_len: int | None):
     plain = _assert_same(tau_folder, ALWAYS, MineSettings(min_chunk_len=min_chunk_len))
     assert len(plain.groups) > 300
     assert plain.n_skipped == 0
-
-
-def test_real_episodes_at_nine_in_ten_lead_with_the_exchange(tau_folder: Path):
-    first = _tau_candidates(tau_folder, 0.9).entries[0]
-    assert [step.name for step in first.tool_pattern] == [
-        "find_user_id_by_name_zip",
-        "get_user_details",
-        "get_order_details",
-        "get_product_details",
-        "exchange_delivered_order_items",
-    ]
-    assert (round(first.success_rate * first.n_observed), first.n_observed) == (38, 39)
 
 
 # --- made-up logs ---------------------------------------------------------------------------------

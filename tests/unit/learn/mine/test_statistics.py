@@ -1,19 +1,14 @@
 """Every statistic against reference values, and properties that hold for any counts."""
 
-import random
 import warnings
 from functools import cache
-from itertools import product
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bounded import bounded
-from coreloop.base.project.settings import Gates
 from coreloop.learn.mine.statistics import (
-    TwoSides,
     benjamini_hochberg,
     fisher_exact,
     newcombe_interval,
@@ -24,7 +19,7 @@ from rows import each_row
 
 COUNTS = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 SMALL = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-TWO_SIDES = st.builds(lambda side, other: TwoSides(*side, *other), SMALL, SMALL)
+TWO_SIDES = st.builds(lambda side, other: (*side, *other), SMALL, SMALL)
 CONFIDENCES = st.sampled_from([0.8, 0.9, 0.95, 0.99])
 
 
@@ -62,11 +57,6 @@ def test_known_lower_bounds(successes: int, requests: int, low: float):
 def test_the_bound_lies_between_nothing_and_the_rate(counts: tuple[int, int]):
     successes, requests = counts
     assert 0 <= success_bound(successes, requests) <= successes / requests
-
-
-def test_the_gates_have_the_documented_defaults():
-    gates = Gates()
-    assert (gates.min_repeat, gates.min_unique_questions, gates.min_success_rate) == (3, 3, 1.0)
 
 
 @each_row(
@@ -125,15 +115,6 @@ def test_fisher_gives_the_p_values_of_scipy(table: tuple[int, int, int, int], ex
     assert fisher_exact(*table) == pytest.approx(expected, rel=1e-8)
 
 
-@pytest.mark.slow
-def test_fisher_agrees_with_scipy_on_every_small_table():
-    sizes = list(product(range(1, 9), range(1, 9)))
-    tables = [(a, a_n, b, b_n) for a_n, b_n in sizes for a in range(a_n + 1) for b in range(b_n + 1)]
-    for a, a_n, b, b_n in random.Random(1).sample(tables, 300):
-        expected = _oracles().scipy.fisher_exact([[a, a_n - a], [b, b_n - b]]).pvalue
-        assert fisher_exact(a, a_n, b, b_n) == pytest.approx(expected, rel=1e-10)
-
-
 @given(a=COUNTS, b=COUNTS)
 def test_fisher_is_a_probability_and_does_not_depend_on_the_order_or_the_outcome(
     a: tuple[int, int], b: tuple[int, int]
@@ -143,12 +124,6 @@ def test_fisher_is_a_probability_and_does_not_depend_on_the_order_or_the_outcome
     assert 0 <= p <= 1
     assert fisher_exact(*b, *a) == pytest.approx(p, rel=1e-8)
     assert fisher_exact(*failures_a, *failures_b) == pytest.approx(p, rel=1e-8)
-
-
-def test_a_thousand_fisher_tests_of_thousands_of_requests_end():
-    with bounded():
-        for hits in range(1000):
-            fisher_exact(hits, 2000, 1000, 3000)
 
 
 @pytest.mark.slow
@@ -170,33 +145,39 @@ def test_adjusted_p_values_stay_in_their_order():
 
 @pytest.mark.slow
 @given(pair=TWO_SIDES, confidence=CONFIDENCES)
-def test_the_interval_of_a_difference_is_the_one_of_statsmodels(pair: TwoSides, confidence: float):
+def test_the_interval_of_a_difference_is_the_one_of_statsmodels(
+    pair: tuple[int, int, int, int], confidence: float
+):
     of_two = _oracles().proportion.confint_proportions_2indep
     expected = of_two(*pair, method="newcomb", compare="diff", alpha=1 - confidence)
-    assert newcombe_interval(pair, confidence=confidence) == pytest.approx(expected, abs=1e-9)
+    assert newcombe_interval(*pair, confidence=confidence) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
     ("pair", "expected"),
     [
-        pytest.param(TwoSides(56, 70, 48, 80), (0.0524, 0.3339), id="a"),
-        pytest.param(TwoSides(9, 10, 3, 10), (0.1705, 0.8090), id="b"),
-        pytest.param(TwoSides(5, 56, 0, 29), (-0.0381, 0.1926), id="d"),
-        pytest.param(TwoSides(10, 10, 0, 10), (0.6075, 1.0), id="h"),
+        pytest.param((56, 70, 48, 80), (0.0524, 0.3339), id="a"),
+        pytest.param((9, 10, 3, 10), (0.1705, 0.8090), id="b"),
+        pytest.param((5, 56, 0, 29), (-0.0381, 0.1926), id="d"),
+        pytest.param((10, 10, 0, 10), (0.6075, 1.0), id="h"),
     ],
 )
-def test_intervals_of_newcombes_own_examples(pair: TwoSides, expected: tuple[float, float]):
+def test_intervals_of_newcombes_own_examples(pair: tuple[int, int, int, int], expected: tuple[float, float]):
     """Newcombe (1998), Statistics in Medicine 17:873, table II, method 10."""
-    assert newcombe_interval(pair) == pytest.approx(expected, abs=5e-5)
+    assert newcombe_interval(*pair) == pytest.approx(expected, abs=5e-5)
 
 
 @given(pair=TWO_SIDES, confidence=CONFIDENCES)
-def test_the_interval_holds_the_difference_and_mirrors_with_the_sides(pair: TwoSides, confidence: float):
-    low, high = newcombe_interval(pair, confidence=confidence)
-    assert -1 <= low <= pair.hits / pair.n - pair.other_hits / pair.other_n <= high <= 1
-    mirrored = TwoSides(pair.other_hits, pair.other_n, pair.hits, pair.n)
-    assert newcombe_interval(mirrored, confidence=confidence) == pytest.approx((-high, -low), abs=1e-12)
+def test_the_interval_holds_the_difference_and_mirrors_with_the_sides(
+    pair: tuple[int, int, int, int], confidence: float
+):
+    low, high = newcombe_interval(*pair, confidence=confidence)
+    hits, n, other_hits, other_n = pair
+    assert -1 <= low <= hits / n - other_hits / other_n <= high <= 1
+    assert newcombe_interval(other_hits, other_n, hits, n, confidence=confidence) == pytest.approx(
+        (-high, -low), abs=1e-12
+    )
 
 
 def test_without_two_sides_the_interval_is_everything():
-    assert newcombe_interval(TwoSides(3, 9, 0, 0)) == (-1.0, 1.0)
+    assert newcombe_interval(3, 9, 0, 0) == (-1.0, 1.0)

@@ -7,7 +7,7 @@ import pytest
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings import Settings
 from coreloop.descriptions.source import find_definition, read_source
-from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
+from coreloop.learn.proposals.declared_words import Words, refuse_words
 from promoting import Project, copy_project, hush_git
 
 TOOLS = "from shop.backend import Priority\n\ndef open_ticket(priority):\n    return Priority(priority)\n"
@@ -21,13 +21,17 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def names(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BaseNames]:
+def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Words]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         hush_git(monkeypatch)
         project = copy_project(first_project, tmp_path_factory.mktemp("names"))
         project.commit(FILES)
         with Repository(project.root) as repository:
-            yield BaseNames(repository, project.git("rev-parse", "HEAD"), Settings())
+            file = read_source(TOOLS.encode())
+            definition = find_definition(file.tree, "open_ticket", None)
+            base = project.git("rev-parse", "HEAD")
+            path = "lib/shop/tools.py"
+            yield Words(repository, base, Settings(), path, file.text, "open_ticket", definition)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +44,6 @@ def names(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> I
     ],
 )
 def test_a_value_may_stand_where_the_file_imports_it_from_and_in_no_other(
-    names: BaseNames, line: str, is_refused: bool
+    words: Words, line: str, is_refused: bool
 ) -> None:
-    path = "lib/shop/tools.py"
-    file = read_source(TOOLS.encode())
-    definition = find_definition(file.tree, "open_ticket", None)
-    words = Words(Settings(), file.text, "open_ticket", definition, names.among([line], [path]))
     assert bool([*refuse_words(line, words)]) is is_refused

@@ -102,8 +102,8 @@ def test_a_statement_about_an_undefined_tool_is_not_proposed():
 
 DOCSTRING = """Books a room.
 
-- hours over 4
-  fails
+- hours: at most
+  4
 """
 MERGED = datetime(2026, 4, 20, tzinfo=UTC)
 KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], docstring=DOCSTRING)
@@ -118,7 +118,7 @@ KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], doc
     ],
 )
 def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
-    merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
+    merges = {statement_key("analysis", "- hours: at most 4", "Caveats"): MERGED}
     entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
     (draft,), _ = draft_statements([entry], KNOWN, merges=merges)
     assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
@@ -146,9 +146,9 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
 
 
 def test_newer_records_may_replace_a_merged_line():
-    merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
+    merges = {statement_key("analysis", "- hours: at most 4", "Caveats"): MERGED}
     entry = msgspec.convert(
-        statement(line="- hours over 3 fails", kind="presence", suggested_append=None), Statement
+        statement(line="- hours: at most 3", kind="presence", suggested_append=None), Statement
     )
     (draft,), _ = draft_statements([replace(entry, first_seen=MERGED)], KNOWN, merges=merges)
     assert draft.refused is None

@@ -12,12 +12,12 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import Step
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, Without, sides_text
 from coreloop.learn.proposals.page import markdown, section
-from coreloop.learn.proposals.proposal_files import CandidatesFile, CounterexamplesFile
-from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.proposal_files import CandidatesFile
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from promoting import FILE, candidate, counterexample, statement
+from promoting import FILE, candidate, statement
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -61,12 +61,6 @@ def test_section_has_both_sides_and_what_they_are_of() -> None:
     )
 
 
-def test_refused_statement_says_why_and_has_no_target() -> None:
-    shown = section(read_statement(suggested_append=None, refused="weak: a reason"), WORDS)
-    assert "- target: none" in shown
-    assert "Refused: weak: a reason." in shown
-
-
 def test_text_without_a_target_says_what_to_do() -> None:
     nowhere = {**statement()["suggested_append"], "target_file": None}
     assert "- target: not known; name the tool under tools:" in section(
@@ -82,18 +76,6 @@ def test_markup_in_recorded_text_is_escaped() -> None:
     assert r": \[REDACTED 5\]: \[REDACTED 24\]" in shown
     block = "```untrusted\n    <img>: a: from b().c[](x)\\u{a}# z\n    # q\\u{a}\\u{1b}[2J\n```\n"
     assert shown.endswith(block)
-
-
-def test_the_draft_lists_statements_first() -> None:
-    statements = (read_statement(), read_statement(id="x-2"))
-    failing = (msgspec.convert(counterexample(id="x-3"), Counterexample),)
-    document = CounterexamplesFile(
-        counterexamples=failing, statements=statements, generated_at=NOW, window=DAYS
-    )
-    page = markdown(document, WORDS)
-    ids = [entry.id for entry in document.entries]
-    assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
-    assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
 
 
 SHOWN = [
@@ -161,6 +143,7 @@ def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared
     assert shared.n_folded == 1
     assert [entry.line for entry in shared.statements] == ["- company: from show().code"]
     assert few.key not in repr(shared)
+    assert "Not listed: 1 of fewer than 5 requests." in markdown(shared, WORDS)
 
 
 def _failing(**changes: Any) -> Counterexample:

@@ -14,8 +14,8 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.statements.findings import to_statements
 from coreloop.learn.statements.logged_calls import read_log
-from coreloop.learn.statements.merge import to_statements
 from coreloop.learn.statements.search import search_tools
 from logs import one_by_one, write_log
 from samples import ALWAYS

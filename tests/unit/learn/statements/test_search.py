@@ -17,9 +17,8 @@ from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.statements.error_table import error_table
+from coreloop.learn.statements.findings import error_table, nearest_statements, to_statements
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedCall
-from coreloop.learn.statements.merge import nearest_statements, to_statements
 from coreloop.learn.statements.search import ToolSearch, search_tools
 from logs import call as worked
 from logs import failed

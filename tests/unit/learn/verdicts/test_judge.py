@@ -133,12 +133,6 @@ def test_an_unknown_id_is_refused_and_nothing_is_written(item_id: str, workspace
     assert not workspace.judgments_dir.exists()
 
 
-def test_a_request_that_coreloop_asked_itself_is_unknown(workspace: Workspace):
-    write_log(workspace.records_dir / "b.jsonl", [record(request_id="req-9", origin="replay")])
-    with pytest.raises(UsageError):
-        give(workspace, "req-9", "P")
-
-
 def test_a_candidate_that_a_later_run_of_the_day_left_out_can_still_be_judged(workspace: Workspace):
     path = workspace.candidates_dir / "2026-04-25-candidates.json"
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -181,11 +175,6 @@ def test_v_and_c_reject_a_key_until_p_or_t(verdicts: str, is_rejected: bool, wor
     judgments = read_verdicts(workspace.judgments_dir)
     assert judgments.rejected() == (frozenset({KEY}) if is_rejected else frozenset())
     assert judgments.of_requests() == {}
-
-
-def test_a_key_has_one_verdict_under_all_of_its_ids(tmp_path: Path):
-    lines = [a_line(id="cand-1", key=KEY, verdict="V"), a_line(id="cand-2", key=KEY, verdict="P")]
-    assert read_verdicts(written(tmp_path, lines)).rejected() == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.measure.measured_lines import refuse_difference, tools_of
+from coreloop.promote.measure.run import refuse_difference, tools_of
 from coreloop.promote.tool_schemas import SchemaCommand, read_schema
 
 SOURCE = '''"""Tools."""

@@ -17,8 +17,7 @@ from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
 from coreloop.base.project.settings import PriceSettings
 from coreloop.promote.measure.ask_model import Asker, BudgetSpentError, ModelCaller, Question
-from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.measured_lines import ToolText
+from coreloop.promote.measure.contexts import CallContext, NextCall, ToolText
 from model_stand_in import answers, model_stand_in
 
 TOOLS = (ToolText("update", "Update a ticket.", {"type": "object"}),)

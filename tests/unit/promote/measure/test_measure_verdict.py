@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from coreloop.promote.measure.verdict import (
+from coreloop.promote.measure.measurement import (
     MeasureVerdict,
     Pair,
     compare_pairs,

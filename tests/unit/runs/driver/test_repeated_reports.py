@@ -7,7 +7,7 @@ import orjson
 
 from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.clock import SystemClock
-from coreloop.runs.driver.repeated_reports import News
+from coreloop.runs.driver.driver import News
 from coreloop.runs.events import IterationCommitted
 from coreloop.runs.manage import create_run
 from coreloop.runs.stores.store import store_at

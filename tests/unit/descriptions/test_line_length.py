@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.base.project.line_length import DEFAULT, line_length
+from coreloop.descriptions.line_length import DEFAULT, line_length
 from rows import each_row
 
 BOTH = "[tool.black]\nline-length = 100\n[tool.ruff]\nline-length = 120\n"

@@ -1,4 +1,4 @@
-"""The merged promotions of an engine, or of one of its axes, weighed against the gates.
+"""Phase A: propose a new axis from a long history of promotions (R and F), for a human to build.
 
 A commit's trailers name the docstring, not the axis; the axis is read from the lines that it added.
 """
@@ -8,21 +8,26 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import PurePosixPath
+from datetime import date, datetime
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from coreloop.base.errors import UsageError
+from coreloop.base.files import read_file, write_public
 from coreloop.base.git.promotions import History, Promotion, read_history
 from coreloop.base.git.repository import Commit, Repository, github_repo
+from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import read_promoted
-from coreloop.base.project.settings import ToolSettings
+from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.tools import is_tool_name
 from coreloop.base.project.workspace import Workspace
+from coreloop.base.text import escape_markdown, printable
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
 
 _CALL: Final = re.compile(r'\b([^\W\d][\w.:/-]{0,99})\(((?:"[^"]*"|[^()"])*)\)')
 _SELECTOR: Final = re.compile(r'\b(\w{1,40})=(?:"([^"]*)"|<\1>)')
+PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
+_MOST: Final = 10
 _NO_CALLS: Final = ("- When:", "- 쓸 때:")
 """Keywords in these lines, such as 이익(순), would look like calls."""
 
@@ -283,3 +288,167 @@ def _weigh(
         AxisGate("Phase F caveats", phases["F"], thresholds.phase_f_caveats),
         AxisGate("days since the first merge", age_days, thresholds.age_days),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AxisResult:
+    """The result of ``propose-axis``.
+
+    Attributes
+    ----------
+    path : Path or None
+        The document; None if a gate is not passed.
+    written : bool
+        Whether it was written; False if it already has the section of the day.
+    """
+
+    case: AxisCase
+    path: Path | None = None
+    written: bool = False
+
+
+def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetime) -> AxisResult:
+    """Weigh the history of an axis and, if every gate is passed, write the document.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    request : AxisRequest
+        Engine, axis and thresholds.
+    now : datetime
+        Aware; its day names the section.
+
+    Raises
+    ------
+    UsageError
+        The engine is not a tool name, or the axis is empty.
+    GitError
+        The repository is absent, the clone is shallow, or the base branch does not exist.
+    WorkspaceError
+        The document cannot be read or written.
+    """
+    with Repository(workspace.root) as repository:
+        case = make_case(repository, workspace, request, now=now)
+    if not case.passed:
+        return AxisResult(case)
+    return AxisResult(case, *write_proposal(case, workspace, today=now.date()))
+
+
+def proposal_path(engine: str, axis: str | None, axis_slugs: Mapping[str, str]) -> PurePosixPath:
+    """Path of the document below the project's folder."""
+    return PROPOSALS_FOLDER / f"{to_slug(engine)}-{to_slug(axis, axis_slugs)}.md"
+
+
+def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tuple[Path, bool]:
+    """Write the document, or add a section to an existing document.
+
+    Parameters
+    ----------
+    case : AxisCase
+        A case that passed every gate.
+    workspace : Workspace
+        Has the root, the slugs and the docstring sections.
+    today : date
+        Names the section; a document that has it is not changed.
+
+    Returns
+    -------
+    tuple of Path and bool
+        The document, and whether it was written.
+
+    Raises
+    ------
+    WorkspaceError
+        The document cannot be read or written.
+    """
+    path = workspace.root / proposal_path(case.engine, case.axis, workspace.settings.axis_slugs)
+    heading = f"## {today.isoformat()}: {_subject(case)}"
+    old = read_file(path) if path.exists() else introduction(case, workspace.settings).encode()
+    if heading.encode() in (line.rstrip() for line in old.splitlines()):
+        return path, False
+    gap = "\n" if old.endswith(b"\n") else "\n\n"
+    write_public(path, old + f"{gap}{section(case, heading)}".encode())
+    return path, True
+
+
+def introduction(case: AxisCase, settings: Settings) -> str:
+    """The head of the document: what it is, and what a human must do."""
+    engine, sections = escape_markdown(case.engine), settings.docstring.sections
+    override_key, task = (
+        "its own override key",
+        "choose which of the selector values below become functions or axes",
+    )
+    if case.axis is not None:
+        axis = escape_markdown(case.axis)
+        override_key, task = f"the override key of {axis}", f"make {axis} a documented axis of {engine}"
+    file = next((item.promotion.target.partition("::")[0] for item in case.counted), "FILE")
+    return (
+        f"# Proposal: {_subject(case)}\n\n"
+        f"`dartlab-coreloop propose-axis` wrote this document from the history of `{case.base}`. It made no "
+        "code, branch or pull request. Each section below shows the history on the day in its heading.\n\n"
+        "## What a human must do\n\n"
+        f"- [ ] Decide whether {engine} should do this itself. The evidence shows what agents keep asking "
+        "for and where calls keep failing, not that a feature is right.\n"
+        f"- [ ] Override key: choose {override_key}, so that a caller can correct a wrong assumption.\n"
+        f"- [ ] Axis: {task}.\n"
+        f"- [ ] Docstring: write its {len(sections)} sections ({', '.join(sections)}); "
+        f"`dartlab-coreloop docstring check {file}` lists missing sections.\n"
+        "- [ ] Tests: one for each selector value below, one for each caveat.\n"
+        "- [ ] Pull request: open it without coreloop's marks: no `[CORELOOP-…]` title, no `skill/` branch, "
+        "no `coreloop` label, no trailers. With such a mark, the guard accepts docstring changes only.\n"
+    )
+
+
+def section(case: AxisCase, heading: str) -> str:
+    """The section of a day."""
+    gates = [f"| {gate.name} | {gate.figure} | {gate.needed} |" for gate in case.gates]
+    parts = (
+        heading,
+        f"Read from `{case.base}` at {_commit(case.base_sha, case.repo)}.",
+        "\n".join(("| gate | figure | needed |", "|---|---|---|", *gates)),
+        f"### Evidence\n\n{_promotions(case)}",
+        f"### Selector values\n\n{_selector_values(case)}",
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _subject(case: AxisCase) -> str:
+    scope = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
+    return f"{escape_markdown(case.engine)}, {scope}"
+
+
+def _commit(sha: str, repo: str | None) -> str:
+    short = f"`{sha[:12]}`"
+    return short if repo is None else f"[{short}](https://github.com/{repo}/commit/{sha})"
+
+
+def _promotions(case: AxisCase) -> str:
+    """Every promotion, those that were reverted included, and the lines of the others."""
+    rows, texts = ["| merged | phase | commit | proposal | evidence |", "|---|---|---|---|---|"], []
+    for item in case.evidence:
+        its = item.promotion
+        commit, metrics = _commit(its.sha, case.repo), escape_markdown(item.metrics)
+        evidence = "reverted: does not count" if its.reverted else metrics
+        day, id = f"{its.merged_at:%Y-%m-%d}", escape_markdown(its.candidate_id)
+        rows.append(f"| {' | '.join((day, its.phase, commit, id, evidence))} |")
+        if item.lines and not its.reverted:
+            lines = "\n".join(f"    {printable(line)}" for line in item.lines)
+            texts.append(f"{commit} added:\n\n{lines}")
+    return "\n\n".join(("\n".join(rows), *texts))
+
+
+def _selector_values(case: AxisCase) -> str:
+    """How many promotions name each value."""
+    named = (
+        {
+            f"{name}={f'<{name}>' if value is None else value}"
+            for call in item.calls
+            if call.tool == case.engine
+            for name, value in call.selectors
+        }
+        for item in case.counted
+    )
+    counts = Counter(value for values in named for value in sorted(values)).most_common(_MOST)
+    lines = [f"- {escape_markdown(name)}: {count}" for name, count in counts]
+    return "\n".join(lines) or "None: no line names a selector value."
