@@ -139,18 +139,8 @@ def _one_call(**changes: Any) -> CallFields:
     ("field", "value", "expected"),
     [
         pytest.param("schema_version", "2", 2, id="a version that is text"),
-        pytest.param("schema_version", {"of": "another form"}, 1, id="a version that is none"),
         pytest.param("request_id", 17, "17", id="an id that is a number"),
-        pytest.param("question", ["삼성전자", "배당"], "삼성전자\n배당", id="a list of texts"),
-        pytest.param(
-            "question",
-            [{"type": "text", "text": "배당"}, {"type": "image", "data": "…"}],
-            "배당",
-            id="parts of a message",
-        ),
-        pytest.param("question", {"text": "배당"}, "배당", id="one part of a message"),
         pytest.param("chunk_len", "18", 18, id="a length that is text"),
-        pytest.param("chunk_len", " 1.5e3 ", 1500, id="a length that is text in another form"),
         pytest.param("chunk_len", "", None, id="a length that is empty"),
         pytest.param("tool_calls_omitted", "3", 3, id="a count that is text"),
         pytest.param("tool_calls_omitted", 3.0, 3, id="a count that is a float"),
@@ -159,22 +149,18 @@ def _one_call(**changes: Any) -> CallFields:
         pytest.param("session_hash", {}, None, id="an empty object is nothing"),
         pytest.param("tool_calls", None, None, id="no calls"),
         pytest.param("override_calls", {}, [], id="no overrides"),
-        pytest.param("origin", ["a"], "a", id="an origin that is a list"),
     ],
 )
 def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, value: object, expected: object):
     read = _read_record(**{field: value})
     assert getattr(read.fields, field) == expected
-    assert read.absent == (("schema_version",) if field == "schema_version" and expected == 1 else ())
+    assert read.absent == ()
 
 
 @each_row(
     ("field", "value", "expected"),
     [
-        pytest.param("overrides_used", {"wacc": 0.09, "tax": None}, ["wacc"], id="an object's keys"),
-        pytest.param("overrides_used", "wacc", ["wacc"], id="a lone name"),
         pytest.param("overrides_used", {}, None, id="an object without a key"),
-        pytest.param("extreme_flags", {"wacc>0.25": True, "beta>3": False}, ["wacc>0.25"], id="named flags"),
         pytest.param("ok", "false", False, id="a truth that is text"),
         pytest.param("ok", 1, True, id="a truth that is a number"),
         pytest.param("ok", "error", False, id="an outcome in a word"),
@@ -197,7 +183,6 @@ def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
         pytest.param({"chunk_len": 10**400}, ["chunk_len"], id="a length beyond all numbers"),
         pytest.param({"tool_calls_omitted": 2.5}, ["tool_calls_omitted"], id="half a call"),
         pytest.param({"omitted_failure": "perhaps"}, ["omitted_failure"], id="no truth"),
-        pytest.param({"judgment": 5}, ["judgment"], id="a judgment that is a number"),
         pytest.param({"judgment": {"verdict": {"P": 1}}}, ["verdict"], id="a verdict that is an object"),
         pytest.param({"tool_calls": 7}, ["tool_calls"], id="calls that are a number"),
         pytest.param({"tool_calls": [call(args=True)]}, ["args"], id="arguments that are true"),
