@@ -1,5 +1,6 @@
 """Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from coreloop.observe.reading.decode import (
     Skipped,
     decode_line,
     decode_plain,
+    decode_question,
     microseconds,
     read_lines,
 )
@@ -203,28 +205,6 @@ def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str,
     assert getattr(read.fields, absent[0], None) is None or absent[0] == "override_calls"
 
 
-@each_row("bad", [{"args": {}}, None, 7, [], {"name": None}, {"name": {}, "ok": True}], ids=repr)
-def test_an_unusable_call_is_skipped_and_not_its_record(bad: object):
-    read = _read_record(tool_calls=[call("show"), bad, "scan"])
-    assert [call_fields.name for call_fields in read.calls] == ["show", "scan"]
-    assert read.absent == ("tool_calls entry",)
-
-
-@each_row(
-    "ts",
-    [
-        pytest.param(1_777_109_400, id="seconds"),
-        pytest.param(1_777_109_400.0, id="seconds as a float"),
-        pytest.param(1_777_109_400_000, id="milliseconds"),
-        pytest.param("1777109400", id="seconds as text"),
-        pytest.param("1777109400000", id="milliseconds as text"),
-        pytest.param(" 2026-04-25T09:30:00Z ", id="blanks around it"),
-    ],
-)
-def test_a_time_in_another_form_is_a_time(ts: object):
-    assert _read_record(ts=ts).ts_us == 1_777_109_400_000_000
-
-
 @each_row(
     ("original", "instead", "question", "chunk_len"),
     [
@@ -279,24 +259,6 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     of_facts = {"args_from", "case", "saw"}  # only facts read these
     assert set(oddities.absent) - of_facts == set(read.absent) - of_facts
     assert oddities.skipped == {}
-
-
-@each_row("args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=repr)
-def test_arguments_of_any_form_are_read(args: object):
-    read = decode_line(line(record(tool_calls=[{**call(), "args": args}])))
-    assert isinstance(read, RecordLine)
-
-
-def test_offsets_lead_back_to_the_lines(tmp_path: Path):
-    raw = [line(record(question=f"질문 {number}")) for number in range(3)]
-    data = b"\xef\xbb\xbf" + raw[0] + b"\n  \r\n" + raw[1].replace(b"\n", b"\r\n") + raw[2][:-1]
-    read = _read(tmp_path, data)
-    assert [entry.fields.question for entry in read if isinstance(entry, RecordLine)] == [
-        "질문 0",
-        "질문 1",
-        "질문 2",
-    ]
-    assert [data[entry.offset :].lstrip(b"\xef\xbb\xbf")[:1] for entry in read] == [b"{"] * 3
 
 
 def test_blank_lines_are_nothing(tmp_path: Path):
@@ -357,3 +319,19 @@ def test_a_plain_record_is_read_alike_as_any_record(changes: dict[str, Any], of_
 def _as_json(fields: CountedFields) -> dict[str, bytes]:
     keys = set(fields.__struct_fields__) - {"ts"}
     return {key: msgspec.json.encode(getattr(fields, key)) for key in keys}
+
+
+@each_row(
+    "value", [5, ["two", {"type": "text", "text": "parts"}], "\ud800 a lone surrogate", "질문", "", None]
+)
+def test_an_odd_question_is_read_alone_as_in_the_whole_line(value: object):
+    raw = json.dumps({**record(), "question": value}).encode()
+    whole, alone = decode_line(raw), decode_question(raw)
+    assert isinstance(whole, RecordLine)
+    assert alone is not None
+    assert alone.question == whole.fields.question
+
+
+@each_row("raw", [line(record())[:40], line(record(origin="replay")), b"[]", b"\xff", b""], ids=repr)
+def test_a_line_that_is_no_record_has_no_question(raw: bytes):
+    assert decode_question(raw) is None
