@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint of our own: streams what a test tells it to, and keeps what it was sent."""
+"""An OpenAI-compatible endpoint of our own: answers what a test tells it to, and keeps what it was sent."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ Act = Callable[["_Handler"], None]
 
 @dataclass
 class ModelStandIn:
-    """The server's address, what it does with the next requests, the requests, and what it streamed."""
+    """The server's address, what it does with the next requests, the requests, and what it answered."""
 
     url: str = ""
     acts: list[Act] = field(default_factory=list)
@@ -67,31 +67,21 @@ def streams(
     finish: str | None = "stop",
     usage: tuple[int, int] | None = (10, 5),
     model: str = "gpt-5-2026",
+    **message: Any,
 ) -> Act:
-    """Stream a reply in parts, as the API's description says."""
-    deltas: list[dict[str, Any]] = [
-        {"role": "assistant", "content": ""},
-        *({"content": text} for text in texts),
-    ]
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
-    if finish is not None:
-        choices.append({"index": 0, "delta": {}, "finish_reason": finish})
-    chunks = [chunk(model, choice) for choice in choices]
-    if usage is not None:
-        counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
-        chunks.append({**chunk(model), "usage": counts})
-    return streams_chunks(*chunks)
-
-
-def chunk(model: str, *choices: dict[str, Any]) -> dict[str, Any]:
-    """A chunk of a streamed chat completion."""
-    return {
+    """Answer with a chat completion, as the API's description says."""
+    content = {"role": "assistant", "content": "".join(texts), "refusal": None, **message}
+    body: dict[str, Any] = {
         "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
+        "object": "chat.completion",
         "created": 1_777_000_000,
         "model": model,
-        "choices": list(choices),
+        "choices": [{"index": 0, "message": content, "finish_reason": finish, "logprobs": None}],
     }
+    if usage is not None:
+        counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+        body["usage"] = counts
+    return answers(200, body)
 
 
 def error_body(message: str) -> dict[str, Any]:
@@ -99,27 +89,14 @@ def error_body(message: str) -> dict[str, Any]:
     return {"error": {"type": "invalid_request_error", "message": message, "param": None, "code": None}}
 
 
-def streams_chunks(*chunks: dict[str, Any], end: bytes = b"data: [DONE]\n\n") -> Act:
-    """Stream any chunks."""
-
-    def act(handler: _Handler) -> None:
-        handler.start(content_type="text/event-stream")
-        for part in chunks:
-            data = json.dumps(part).encode()
-            handler.stand_in.sent.append(data)
-            handler.wfile.write(b": keep-alive\n\ndata: " + data + b"\n\n")
-            handler.wfile.flush()
-        handler.wfile.write(end)
-
-    return act
-
-
 def answers(status: int, body: Any = None, **headers: str) -> Act:
     """Answer with a status and JSON."""
 
     def act(handler: _Handler) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        handler.stand_in.sent.append(data)
         handler.start(status, content_type="application/json", **headers)
-        handler.wfile.write(body if isinstance(body, bytes) else json.dumps(body).encode())
+        handler.wfile.write(data)
 
     return act
 
@@ -128,7 +105,7 @@ def hangs(first: bytes = b"") -> Act:
     """Send a beginning and then nothing, until the test is over."""
 
     def act(handler: _Handler) -> None:
-        handler.start(content_type="text/event-stream")
+        handler.start(content_type="application/json")
         handler.wfile.write(first)
         handler.wfile.flush()
         handler.stand_in.is_released.wait()
@@ -140,10 +117,10 @@ def drips() -> Act:
     """Send a byte now and then, so that no single read takes long."""
 
     def act(handler: _Handler) -> None:
-        handler.start(content_type="text/event-stream")
+        handler.start(content_type="application/json")
         while not handler.stand_in.is_released.wait(0.02):
             try:
-                handler.wfile.write(b":")
+                handler.wfile.write(b" ")
                 handler.wfile.flush()
             except OSError:
                 return
@@ -152,13 +129,13 @@ def drips() -> Act:
 
 
 def floods() -> Act:
-    """Send comments until the reader hangs up."""
+    """Send white space until the reader hangs up."""
 
     def act(handler: _Handler) -> None:
-        handler.start(content_type="text/event-stream")
+        handler.start(content_type="application/json")
         try:
             while not handler.stand_in.is_released.is_set():
-                handler.wfile.write(b": " + b"x" * 65_536 + b"\n")
+                handler.wfile.write(b" " * 65_536)
         except OSError:
             return
 

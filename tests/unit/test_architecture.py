@@ -28,9 +28,8 @@ BEHIND_ONE_MODULE = {
     "Stemmer": "answer.text.terms",
     "protego": "answer.search.page.reader",
     "psycopg": "base.postgres",
-    "pypdf": "answer.search.extract.pdf_process",
+    "pypdf": "answer.search.extract.pdf",
     "starlette": "web",
-    "trafilatura": "answer.search.page.html_process",
     "uvicorn": "web",
 }
 """Packages and the one module, or package, that imports them."""
@@ -127,7 +126,7 @@ OWN_ENVIRONMENT = {
         "observe.journal",
         "observe.decorator",
     ),  # they live in other people's servers
-    *("base.git.repository", "promote.commits", "promote.project_copy"),  # what they start inherits it
+    *("base.git.repository", "promote.commits", "promote.tool_schemas"),  # what they start inherits it
     "learn.mine.executors",  # polars reads its number of threads there
     "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in
     "answer.deps",  # other programs call it in their project

@@ -12,7 +12,7 @@ import pytest
 from expressions import Expression, build, expressions, run, units
 
 CUT_BEFORE: Final = {
-    "coreloop.answer.search.extract.markdown._COMMENT": "one without an end is looked for once",
+    "coreloop.answer.search.extract.text._COMMENT": "one without an end is looked for once",
     "coreloop.base.tempfiles._PARTIAL": "the name of a file, 255 bytes",
     "coreloop.cli.promote: Got unexpected extra arguments? \\((\\S+).*\\)": "what a person typed",
     "coreloop.observe.log_settings._DATA_DIR": "a line of the project's own settings",

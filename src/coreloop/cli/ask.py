@@ -64,7 +64,7 @@ def search(query: str, limit: int) -> Output:
 
     Example: search "refund window"
     """
-    from coreloop.answer.search.index.refresh import search_files
+    from coreloop.answer.search.index.run import search_files
     from coreloop.answer.search.provider import SearchLimits
 
     limits = SearchLimits(max_results=limit)
@@ -80,7 +80,7 @@ def index(paths: tuple[Path, ...]) -> Output:
     """Read files for search: Markdown, text, HTML, Python and PDF.
 
     PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
-    Run this again after changes: only new, changed, moved and removed files are read.
+    Run this again after changes: only new, changed and removed files are read.
 
     Example: index docs src
     """
@@ -125,7 +125,7 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
     return Output(facts, lambda: _show_feedback(given, notice, question))
 
 
-_KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
+_KINDS: Final = ("added", "changed", "removed", "unchanged")
 _SOURCES: Final = 4  # chosen: the screen has 24 lines
 _NEARBY: Final = 4
 """Places that are listed below passages of which none says so, two lines each."""

@@ -87,8 +87,9 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
     changes = []
     rest: str | None = None
     if path.is_file() and COMMAND in (text := decode_settings(read_file(path), path)):
-        original = manifest.original or ""
-        rest = without_hook(text, original, ["Stop"], _ENTRY, path, script=COMMAND)
+        rest = manifest.original or ""
+        if text != with_hook(rest, ["Stop"], _ENTRY, path):
+            rest = without_hook(text, ["Stop"], path, script=COMMAND)
         is_ours = manifest.original is None and rest == ""
         changes.append(InstallChange(SETTINGS, "remove" if is_ours else "take the hook out of"))
     changes.append(InstallChange(MANIFEST, "remove"))

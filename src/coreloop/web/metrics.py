@@ -89,11 +89,12 @@ class Metrics:
         self._levels["jobs_retry_rate"].set(numbers.retry_rate)
         evidence = self._levels["evidence_hits_last_day"]
         evidence.clear()  # what was yesterday's is not today's
-        for source, number in numbers.evidence.items():
+        for source, number in numbers.last_day.evidence.items():
             evidence.labels(source).set(number)
         for kind in ("up", "down"):
-            self._levels["feedback_last_day"].labels(kind).set(numbers.feedback.get(kind, 0))
-        self._levels["down_to_notice_seconds"].set(nan if numbers.notice_s is None else numbers.notice_s)
+            self._levels["feedback_last_day"].labels(kind).set(numbers.last_day.feedback.get(kind, 0))
+        notice_s = numbers.last_day.notice_s
+        self._levels["down_to_notice_seconds"].set(nan if notice_s is None else notice_s)
 
     def _show_jobs(self, numbers: QueueMetrics) -> None:
         for status, number in numbers.by_status.items():

@@ -12,7 +12,7 @@ from typing import Final
 
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.search.index.refresh import refresh_index
+from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database, Tables
 from coreloop.base.errors import RunStoreError

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -11,38 +10,6 @@ import orjson
 from coreloop.answer.models.contracts import Contract, ErrorDetail, ErrorResponse, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.base.errors import ModelError
-
-
-@dataclass(frozen=True, slots=True)
-class _Pace:
-    shortest_s: float
-    s_per_token: float
-
-
-class Paces:
-    """The pace of each model by name; threads may share it."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._seen: dict[str, _Pace] = {}
-
-    def note(self, model: str, elapsed_s: float, output_tokens: int) -> None:
-        """Remember a complete answer."""
-        per_token = elapsed_s / max(1, output_tokens)
-        with self._lock:
-            before = self._seen.get(model, _Pace(elapsed_s, per_token))
-            self._seen[model] = _Pace(min(before.shortest_s, elapsed_s), max(before.s_per_token, per_token))
-
-    def shortest_s(self, model: str) -> float:
-        """Return the seconds below which no answer was complete; 0 for a model that has not answered yet."""
-        pace = self._seen.get(model)
-        return pace.shortest_s if pace else 0.0
-
-    def longest_s(self, model: str, output_tokens: int) -> float | None:
-        """Return the seconds of a reply of so many tokens at the slowest pace; None if that is unknown."""
-        pace = self._seen.get(model)
-        return pace.s_per_token * output_tokens if pace else None
-
 
 T = TypeVar("T", bound=Contract)
 _UNUSABLE: Final = Message("assistant", "(a reply that was not usable)")
@@ -61,19 +28,14 @@ class ModelCall:
     messages: Sequence[Message]
     schema: type[Contract]
     limits: CallLimits
-    paces: Paces
 
     def most(self) -> Usage:
         """The most that the call can use."""
         return self.model.most(self.messages, self.limits)
 
     def make(self) -> Reply[Any]:
-        """Ask the model once, and remember how long its answer took."""
-        began_at = time.monotonic()
-        reply = self.model.complete(self.messages, self.schema, self.limits)
-        if _needs_time(self.model):
-            self.paces.note(self.model.name, time.monotonic() - began_at, reply.usage.output_tokens)
-        return reply
+        """Ask the model once."""
+        return self.model.complete(self.messages, self.schema, self.limits)
 
 
 class Ladder:
@@ -83,13 +45,10 @@ class Ladder:
     ----------
     models : sequence of Model
         The first is preferred; at least one.
-    paces : Paces or None
-        What is known of how fast they answer; None for nothing yet.
     """
 
-    def __init__(self, models: Sequence[Model], *, paces: Paces | None = None) -> None:
+    def __init__(self, models: Sequence[Model]) -> None:
         self._models = tuple(models)
-        self._paces = paces or Paces()
 
     @property
     def name(self) -> str:
@@ -104,17 +63,7 @@ class Ladder:
     @property
     def rest(self) -> "Ladder | None":
         """The models after the first; None if there are none."""
-        return Ladder(self._models[1:], paces=self._paces) if self._models[1:] else None
-
-    def share_s(self, left_s: float, attempts: int, limits: CallLimits) -> float:
-        """Return how much of the time that is left the first of some attempts may take.
-
-        An equal part of it, or what a reply of the largest size takes at the measured pace if that is more;
-        all of it while nothing is measured, since an attempt that is given up early cannot succeed.
-        """
-        longest = [self._paces.longest_s(model.name, limits.max_output_tokens) for model in self._models]
-        known = [seconds for seconds in longest if seconds is not None]
-        return min(left_s, max(left_s / attempts, *known)) if known else left_s
+        return Ladder(self._models[1:]) if self._models[1:] else None
 
     def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
         """The most that one call to any of the models can use; a request may need several calls."""
@@ -154,6 +103,8 @@ class Ladder:
     ) -> Iterator[ModelCall]:
         """Yield the calls to make one after another, until one gives a usable reply.
 
+        Models that have to be waited for get equal parts of the time.
+
         Parameters
         ----------
         messages, schema, limits
@@ -167,12 +118,9 @@ class Ladder:
         for place, model in enumerate(self._models):
             sharing = 1 + sum(map(_needs_time, self._models[place + 1 :]))
             sent, refused = instructed, 0
-            while self._can_end(model, ends_at):
-                share_s = (ends_at - time.monotonic()) / sharing
-                in_time = replace(limits, timeout_s=share_s) if _needs_time(model) else limits
-                yield ModelCall(
-                    place=place, model=model, messages=sent, schema=schema, limits=in_time, paces=self._paces
-                )
+            while (left_s := ends_at - time.monotonic()) > 0 or not _needs_time(model):
+                in_time = replace(limits, timeout_s=left_s / sharing) if _needs_time(model) else limits
+                yield ModelCall(place=place, model=model, messages=sent, schema=schema, limits=in_time)
                 error = failures[place]
                 if error.kind == "setting" and refused < _MAX_REFUSED_SETTINGS:
                     refused += 1  # its model leaves the setting out from now on
@@ -180,24 +128,13 @@ class Ladder:
                     sent = [*instructed, _UNUSABLE, _complaint(error)]
                 else:
                     break
-            failures.setdefault(place, _too_late(model, ends_at))
-
-    def _can_end(self, model: Model, ends_at: float) -> bool:
-        """Whether a call has the time that the model's fastest answer took."""
-        return not _needs_time(model) or ends_at - time.monotonic() > self._paces.shortest_s(model.name)
+            no_time = f"{model.name}: no call was made, no time was left for it"
+            failures.setdefault(place, ModelError(no_time, kind="unavailable"))
 
 
 def _complaint(error: ModelError) -> Message:
     """Not a system message: the error quotes the reply, which may quote a hostile source."""
     return Message("user", f"Your last reply was not usable: {error}")
-
-
-def _too_late(model: Model, ends_at: float) -> ModelError:
-    left_s = max(0.0, ends_at - time.monotonic())
-    return ModelError(
-        f"{model.name}: no call was made, {left_s:.2g} s were left for it",
-        kind="unavailable",
-    )
 
 
 def _needs_time(model: Model) -> bool:

@@ -59,15 +59,12 @@ class Usage:
         As the endpoint counts them; estimated if it does not say.
     microusd : int or None
         Millionths of a US dollar; None without a price.
-    is_estimated : bool
-        Whether the endpoint did not report its tokens.
     """
 
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
     microusd: int | None = None
-    is_estimated: bool = False
 
     @property
     def tokens(self) -> int:
@@ -84,7 +81,6 @@ class Usage:
             input_tokens=failed.input_tokens + self.input_tokens,
             output_tokens=failed.output_tokens + self.output_tokens,
             microusd=sum(prices) if prices else None,
-            is_estimated=failed.is_estimated or self.is_estimated,
         )
 
 

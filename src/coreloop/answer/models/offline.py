@@ -1,7 +1,6 @@
 """The model without network, key or price: it searches for a question's own words and quotes sentences."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, TypeVar, cast
@@ -18,7 +17,7 @@ from coreloop.answer.models.contracts import (
     SynthesisResponse,
 )
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.models.prompt import Material, NumberedSource, read_material
+from coreloop.answer.models.prompt import Material, read_material
 from coreloop.answer.models.question_parts import question_parts, question_tier, with_synonyms
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank, verdict
@@ -39,11 +38,8 @@ _NOTHING = {
     True: "자료에 질문의 답이 되는 문장이 없습니다.",
     False: "No sentence of the sources answers the question.",
 }
-
-
-def notice(question: str) -> str:
-    """Return the sentence in which this model says what it is, in the language of a question."""
-    return _QUOTED[is_korean(question)]
+Quote = tuple[str, int]
+"""A sentence, and the number of its source."""
 
 
 def without_notice(answer: str) -> str:
@@ -79,28 +75,32 @@ class OfflineModel:
         ModelError
             The contract is not one that this model knows.
         """
-        answer = _ANSWERS.get(schema)
-        if answer is None:
-            raise ModelError(
-                f"{NAME}: no answers of the type {schema.__name__}",
-                kind="rejected",
+        material = read_material(messages)
+        reply: Contract
+        if schema is PlanResponse:
+            reply = _plan(material.question)
+        elif schema is ReflectionResponse:
+            reply = _reflection(material, self._metadata())
+        elif schema is SynthesisResponse:
+            answer, citations = _quoted_answer(material, _answered(material))
+            reply = SynthesisResponse(answer=answer, citations=citations, metadata=self._metadata())
+        elif schema is LlmResponse:
+            parts = _answered(material)
+            answer, citations = _quoted_answer(material, parts)
+            reply = LlmResponse(
+                intent="find", answer=answer, citations=citations, confidence=_confidence(parts)
             )
-        metadata = ReplyMetadata(timestamp=self._now(), model=NAME, token_count=0)
-        return Reply(cast("T", answer(read_material(messages), metadata)), _FREE)
+        else:
+            raise ModelError(f"{NAME}: no answers of the type {schema.__name__}", kind="rejected")
+        return Reply(cast("T", reply), _FREE)
+
+    def _metadata(self) -> ReplyMetadata:
+        return ReplyMetadata(timestamp=self._now(), model=NAME, token_count=0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of the question, and the sentences that answer it with the numbers of their sources."""
-
-    question: str
-    quotes: tuple[tuple[str, int], ...]
-
-
-def _plan(material: Material, _metadata: ReplyMetadata) -> PlanResponse:
-    parts = question_parts(material.question)
-    tier = question_tier(material.question)
-    wholes = () if tier == "simple" else (material.question,)
+def _plan(question: str) -> PlanResponse:
+    parts, tier = question_parts(question), question_tier(question)
+    wholes = () if tier == "simple" else (question,)
     queries = dict.fromkeys(" ".join(search_words(text)) for text in (*parts, *wholes))
     return PlanResponse(
         queries=tuple(PlannedQuery(query=query, intent="answer") for query in queries if query),
@@ -109,10 +109,9 @@ def _plan(material: Material, _metadata: ReplyMetadata) -> PlanResponse:
     )
 
 
-def _reflect(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
+def _reflection(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
     parts = _answered(material)
-    gaps = tuple(part.question for part in parts if not part.quotes)
-    quotes = dict.fromkeys(quote for part in parts for quote in part.quotes)
+    gaps = tuple(question for question, quotes in parts.items() if not quotes)
     return ReflectionResponse(
         sufficient=bool(parts) and not gaps,
         confidence=_confidence(parts),
@@ -123,66 +122,44 @@ def _reflect(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
             ReportedFinding(
                 text=quote[0],
                 sources=(f"[{quote[1]}]",),
-                answers=tuple(part.question for part in parts if quote in part.quotes),
+                answers=tuple(question for question, quotes in parts.items() if quote in quotes),
             )
-            for quote in quotes
+            for quote in _all(parts)
         ),
     )
 
 
-def _synthesise(material: Material, metadata: ReplyMetadata) -> SynthesisResponse:
-    answer, citations = _quoted_answer(material, _answered(material))
-    return SynthesisResponse(answer=answer, citations=citations, metadata=metadata)
+def _answered(material: Material) -> dict[str, list[Quote]]:
+    """Return the marked sentences of the best passages for each part of the question."""
+    sources = [
+        Source(
+            title=source.title,
+            location=source.location,
+            type=source.type,
+            text=source.text,
+            retrieved_at=datetime.min.replace(tzinfo=UTC),
+        )
+        for source in material.sources
+    ]
+    answered = {}
+    for question in material.sub_questions or question_parts(material.question):
+        hits = rank(question, sources)
+        is_told = verdict(question, hits) != "nothing said so"
+        told = [*hits[:1], *(hit for hit in hits[1:MAX_QUOTES] if hit.is_near)] if is_told else []
+        answered[question] = [
+            (sources[hit.number - 1].text[hit.start : hit.end], material.sources[hit.number - 1].number)
+            for hit in told
+        ]
+    return answered
 
 
-def _respond(material: Material, _metadata: ReplyMetadata) -> LlmResponse:
-    parts = _answered(material)
-    answer, citations = _quoted_answer(material, parts)
-    return LlmResponse(
-        intent="find",
-        answer=answer,
-        citations=citations,
-        confidence=_confidence(parts),
-    )
+def _all(parts: dict[str, list[Quote]]) -> list[Quote]:
+    return list(dict.fromkeys(quote for quotes in parts.values() for quote in quotes))
 
 
-_ANSWERS: Final[Mapping[type[Contract], Callable[[Material, ReplyMetadata], Contract]]] = {
-    PlanResponse: _plan,
-    ReflectionResponse: _reflect,
-    SynthesisResponse: _synthesise,
-    LlmResponse: _respond,
-}
-
-
-def _answered(material: Material) -> list[_Part]:
-    sources = [_source(source) for source in material.sources]
-    questions = material.sub_questions or question_parts(material.question)
-    return [_Part(question, _quotes(question, material, sources)) for question in questions]
-
-
-def _source(source: NumberedSource) -> Source:
-    return Source(
-        title=source.title,
-        location=source.location,
-        type=source.type,
-        text=source.text,
-        retrieved_at=datetime.min.replace(tzinfo=UTC),
-    )
-
-
-def _quotes(question: str, material: Material, sources: Sequence[Source]) -> tuple[tuple[str, int], ...]:
-    """Return the marked sentences of the best passages, with the numbers of their sources."""
-    hits = rank(question, sources)
-    if verdict(question, hits) == "nothing said so":
-        return ()
-    told = [hits[0], *(hit for hit in hits[1:MAX_QUOTES] if hit.is_near)]
-    texts = ((sources[hit.number - 1].text[hit.start : hit.end], hit) for hit in told)
-    return tuple((text, material.sources[hit.number - 1].number) for text, hit in texts)
-
-
-def _confidence(parts: Sequence[_Part]) -> float:
+def _confidence(parts: dict[str, list[Quote]]) -> float:
     """Return the share of the parts that have an answer."""
-    return round(sum(bool(part.quotes) for part in parts) / len(parts), 3) if parts else 0.0
+    return round(sum(map(bool, parts.values())) / len(parts), 3) if parts else 0.0
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
@@ -196,16 +173,16 @@ def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[Plann
             yield PlannedQuery(query=query, intent="gap")
 
 
-def _quoted_answer(material: Material, parts: Sequence[_Part]) -> tuple[str, tuple[Citation, ...]]:
+def _quoted_answer(material: Material, parts: dict[str, list[Quote]]) -> tuple[str, tuple[Citation, ...]]:
     """Return the opening sentence and the quotes, a line each, and the sources of the quotes."""
-    quotes = dict.fromkeys(quote for part in parts for quote in part.quotes)
-    korean = is_korean(material.question)
+    quotes, korean = _all(parts), is_korean(material.question)
     if not quotes:
         return f"{_QUOTED[korean]} {_NOTHING[korean]}", ()
     lines = [_QUOTED[korean], *(f"{without_footnotes(text)} [{number}]" for text, number in quotes)]
     used = {number for _, number in quotes}
-    return "\n".join(lines), tuple(_citation(source) for source in material.sources if source.number in used)
-
-
-def _citation(source: NumberedSource) -> Citation:
-    return Citation(id=f"[{source.number}]", title=source.title, type=source.type, location=source.location)
+    citations = (
+        Citation(id=f"[{source.number}]", title=source.title, type=source.type, location=source.location)
+        for source in material.sources
+        if source.number in used
+    )
+    return "\n".join(lines), tuple(citations)

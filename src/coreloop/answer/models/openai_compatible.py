@@ -1,10 +1,11 @@
-"""Asking an OpenAI-compatible endpoint: one HTTP request a call, streamed, limited in time and size."""
+"""Asking an OpenAI-compatible endpoint: one HTTP request a call, limited in time and size."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from itertools import islice
 from math import ceil
 from typing import Annotated, Any, Final, TypeVar
 
@@ -13,6 +14,7 @@ import orjson
 
 from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
+from coreloop.answer.search.exchange import retry_after_s
 from coreloop.base.errors import ModelError
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings, SamplingSettings
@@ -62,18 +64,9 @@ def _candidates(text: str) -> Iterator[str]:
     """Yield the texts that may be the JSON, the likeliest first."""
     yield text.strip().removeprefix("\ufeff")
     yield from (match[1] for match in _FENCE.finditer(text))
-    for start in _starts(text):
+    for start in islice(re.finditer(r"\{", text), MAX_STARTS):
         with suppress(ValueError, RecursionError):
-            yield text[start : _scan(text, start)[1]]
-
-
-def _starts(text: str) -> Iterator[int]:
-    start = -1
-    for _ in range(MAX_STARTS):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return
-        yield start
+            yield text[start.start() : _scan(text, start.start())[1]]
 
 
 _FRAMING_TOKENS: Final = 16
@@ -83,7 +76,6 @@ _REFUSED_FIELD: Final = frozenset({400, 422})
 _SAID_CHARS: Final = 300
 _READ_BYTES: Final = 100_000
 """Of an error answer."""
-_DAY_S: Final = 86_400.0  # a longer wait is a wrong header
 _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
 
 
@@ -96,41 +88,18 @@ class _Function(msgspec.Struct, frozen=True):
 
 
 class _ToolCall(msgspec.Struct, frozen=True):
-    """A part of a call; parts of one call have its index."""
-
-    index: int = 0
     function: _Function = _Function()
 
 
-class _Delta(msgspec.Struct, frozen=True):
+class _Message(msgspec.Struct, frozen=True):
     content: str | None = None
     refusal: str | None = None
     tool_calls: tuple[_ToolCall, ...] | None = None
 
 
 class _Choice(msgspec.Struct, frozen=True):
-    delta: _Delta = _Delta()
-    message: _Delta = _Delta()
-    """The whole of it, from an endpoint that does not stream."""
+    message: _Message = _Message()
     finish_reason: str | None = None
-
-    @property
-    def text(self) -> str:
-        return (self.delta.content or "") + (self.message.content or "")
-
-    @property
-    def finish(self) -> str:
-        """Why it ended, without "SAFETY" of Google's "content_filter: SAFETY"; "" if it did not."""
-        is_whole = self.message.content is not None or bool(self.message.tool_calls)
-        return (self.finish_reason or ("stop" if is_whole else "")).partition(":")[0]
-
-    @property
-    def calls(self) -> tuple[_ToolCall, ...]:
-        return (self.delta.tool_calls or ()) + (self.message.tool_calls or ())
-
-    @property
-    def is_refused(self) -> bool:
-        return bool(self.delta.refusal or self.message.refusal)
 
 
 class _UsageFields(msgspec.Struct, frozen=True):
@@ -138,8 +107,8 @@ class _UsageFields(msgspec.Struct, frozen=True):
     completion_tokens: _Count = 0
 
 
-class _Chunk(msgspec.Struct, frozen=True):
-    """A part of a streamed chat completion, or all of one; other fields are ignored."""
+class _Completion(msgspec.Struct, frozen=True):
+    """A chat completion; other fields are ignored."""
 
     model: str = ""
     choices: tuple[_Choice, ...] = ()
@@ -194,7 +163,7 @@ class OpenAICompatible:
         tokens = sum(
             len(message.content.encode("utf-8", "replace")) + _FRAMING_TOKENS for message in messages
         )
-        return self._priced(Usage(self.name, tokens, limits.max_output_tokens, is_estimated=True))
+        return self._priced(Usage(self.name, tokens, limits.max_output_tokens))
 
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
         """Ask once; see `coreloop.answer.models.model.Model.complete`."""
@@ -202,9 +171,9 @@ class OpenAICompatible:
         if self._endpoint.json_schema:
             described = {"name": schema.__name__, "schema": json_schema(schema)}
             form["response_format"] = {"type": "json_schema", "json_schema": described}
-        choices, usage = self._choices(messages, limits, form)
+        message, usage = self._ask(messages, limits, form)
         try:
-            return Reply(read_reply("".join(choice.text for choice in choices), schema), usage)
+            return Reply(read_reply(message.content or "", schema), usage)
         except MalformedReplyError as error:
             raise self._error(str(error), "malformed", usage=usage, retry=True) from error
 
@@ -231,90 +200,66 @@ class OpenAICompatible:
             As `complete` does; a reply without a call is malformed.
         """
         form = {"tools": [{"type": "function", "function": dict(tool)} for tool in tools]}
-        choices, usage = self._choices(messages, limits, form)
-        parts = [part for choice in choices for part in choice.calls if part.index == 0]
-        written = "".join(part.function.arguments or "" for part in parts)
-        try:
-            arguments = msgspec.json.decode(written or "{}", type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-            message = "the call's arguments are not JSON"
-            raise self._error(message, "malformed", usage=usage, retry=True) from error
-        name = "".join(part.function.name or "" for part in parts)
-        if not name:
+        message, usage = self._ask(messages, limits, form)
+        call = message.tool_calls[0].function if message.tool_calls else _Function()
+        if not call.name:
             raise self._error("the reply calls no tool", "malformed", usage=usage)
-        return Reply(CallReply(tool=name, arguments=arguments), usage)
+        try:
+            arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+            what = "the call's arguments are not JSON"
+            raise self._error(what, "malformed", usage=usage, retry=True) from error
+        return Reply(CallReply(tool=call.name, arguments=arguments), usage)
 
-    def _choices(
+    def _ask(
         self, messages: Sequence[Message], limits: CallLimits, form: Mapping[str, Any]
-    ) -> tuple[list[_Choice], Usage]:
-        """The parts of a whole reply, and what it used."""
-        body = {**self._body(messages, limits), **form}
+    ) -> tuple[_Message, Usage]:
+        """The message of a whole reply, and what it used."""
+        body = {
+            "model": self._model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            self._endpoint.max_tokens: limits.max_output_tokens,
+            **self._sampling,
+            **form,
+        }
         request = HttpRequest(method="POST", url=self._url, headers=self._headers, json=body)
+        most = self.most(messages, limits)
         try:
             with HttpClient() as client:
                 answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
         except ExchangeError as error:
             # The endpoint may have worked, and charged, all the same.
-            most, is_flood = self.most(messages, limits), error.failure == "too_long"
+            is_flood = error.failure == "too_long"
             kind = "cut" if is_flood else "unavailable"
             raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
         if answer.status != 200:
             raise self._refused_request(answer)
-        chunks = list(self._chunks(answer, self.most(messages, limits)))
-        return self._whole(chunks, messages)
+        try:
+            completion = msgspec.json.decode(answer.content, type=_Completion)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            said = f"{_named(answer)}, not a chat completion; check its address"
+            raise self._error(said, "rejected") from error
+        if completion.error is not None:
+            said = f"the endpoint broke off with an error{self._said(answer.content)}"
+            raise self._error(said, "unavailable", usage=most, retry=True)
+        if not completion.choices:
+            raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
+        return self._whole(completion, messages)
 
-    def _body(self, messages: Sequence[Message], limits: CallLimits) -> dict[str, Any]:
-        return {
-            "model": self._model,
-            "messages": [{"role": message.role, "content": message.content} for message in messages],
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            self._endpoint.max_tokens: limits.max_output_tokens,
-            **self._sampling,
-        }
-
-    def _whole(self, chunks: Sequence[_Chunk], messages: Sequence[Message]) -> tuple[list[_Choice], Usage]:
-        choices = [choice for chunk in chunks for choice in chunk.choices]
-        text = "".join(choice.text for choice in choices)
-        usage = self._usage(chunks, messages, text)
-        finishes = {choice.finish for choice in choices} - {""}
-        if any(choice.is_refused for choice in choices) or finishes & _REFUSALS:
+    def _whole(self, completion: _Completion, messages: Sequence[Message]) -> tuple[_Message, Usage]:
+        choice, counts = completion.choices[0], completion.usage
+        if counts is None:
+            sent = sum(len(message.content) for message in messages)
+            usage = Usage(completion.model, sent, len(choice.message.content or ""))
+        else:
+            usage = Usage(completion.model, counts.prompt_tokens, counts.completion_tokens)
+        usage = self._priced(replace(usage, model=completion.model or self.name))
+        finish = (choice.finish_reason or "").partition(":")[0]  # "content_filter: SAFETY" of Google
+        if choice.message.refusal or finish in _REFUSALS:
             raise self._error("the model refused to answer", "refused", usage=usage)
-        if "length" in finishes:
+        if finish == "length":
             raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
-        if not finishes:
-            raise self._error("the reply ended in the middle", "unavailable", usage=usage, retry=True)
-        return choices, usage
-
-    def _chunks(self, answer: HttpAnswer, most: Usage) -> Iterator[_Chunk]:
-        """Yield the parts of a reply: those that were streamed, or the one of an endpoint that does not."""
-        lines = [line for line in answer.content.splitlines() if line.startswith(b"data:")]
-        parts = [data for line in lines if (data := line.removeprefix(b"data:").strip()) != b"[DONE]"]
-        if not lines and answer.content.lstrip().startswith(b"{"):
-            parts = [answer.content]
-        elif not lines and not _is_stream(answer):
-            raise self._error(f"{_named(answer)}, not a chat completion; check its address", "rejected")
-        for data in parts:
-            try:
-                chunk = msgspec.json.decode(data, type=_Chunk)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                what = "does not stream chat completions" if lines else "answered with what is no completion"
-                raise self._error(f"the endpoint {what}", "rejected", usage=most) from error
-            if chunk.error is not None:
-                said = self._said(data)
-                message = f"the endpoint broke off with an error{said}"
-                raise self._error(message, "unavailable", usage=most, retry=True)
-            if not lines and not chunk.choices:
-                raise self._error("the endpoint answered with other JSON, not a chat completion", "rejected")
-            yield chunk
-
-    def _usage(self, chunks: Sequence[_Chunk], messages: Sequence[Message], text: str) -> Usage:
-        reported = [chunk.usage for chunk in chunks if chunk.usage is not None]
-        model = next((chunk.model for chunk in chunks if chunk.model), self.name)
-        if reported:
-            return self._priced(Usage(model, reported[-1].prompt_tokens, reported[-1].completion_tokens))
-        sent = sum(len(message.content) for message in messages)
-        return self._priced(Usage(model, sent, len(text), is_estimated=True))
+        return choice.message, usage
 
     def _priced(self, usage: Usage) -> Usage:
         if self._price is None:
@@ -323,26 +268,23 @@ class OpenAICompatible:
         return replace(usage, microusd=ceil(round(microusd, 6)))  # dollars per million are microdollars
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
-        kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
         said = self._said(answer.content)
-        refused = self._refused_setting(answer)
-        if refused:
-            sampling = {name: value for name, value in self._sampling.items() if name != refused}
+        # not the whole answer: some repeat the request in it
+        reason = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
+        named = [name for name in self._sampling if name in reason.lower()]
+        if named and answer.status in _REFUSED_FIELD:
+            sampling = {name: value for name, value in self._sampling.items() if name != named[0]}
             self._sampling = sampling  # as a whole: other threads read it
-            return self._error(f"the endpoint refuses the {refused}; it is asked without it{said}", "setting")
+            return self._error(
+                f"the endpoint refuses the {named[0]}; it is asked without it{said}", "setting"
+            )
+        kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
         return self._error(
             f"the endpoint answered {answer.status}{said}",
             kind,
             retry=kind in {"rate_limited", "unavailable"},
-            retry_after_s=_retry_after_s(answer.headers.get("retry-after", "")),
+            retry_after_s=retry_after_s(answer),
         )
-
-    def _refused_setting(self, answer: HttpAnswer) -> str:
-        """Return which setting the endpoint names as its reason to refuse a request; "" for none."""
-        # not the whole answer: some repeat the request in it
-        said = _message(answer.content) or answer.content[:_SAID_CHARS].decode("utf-8", "replace")
-        named = (name for name in self._sampling if name in said.lower())
-        return next(named, "") if answer.status in _REFUSED_FIELD else ""
 
     def _said(self, content: bytes) -> str:
         said = self._without_key(_message(content))[:_SAID_CHARS]
@@ -372,10 +314,6 @@ class OpenAICompatible:
         return text
 
 
-def _is_stream(answer: HttpAnswer) -> bool:
-    return answer.headers.get("content-type", "").partition(";")[0].strip() == "text/event-stream"
-
-
 def _named(answer: HttpAnswer) -> str:
     """Say what came instead of a chat completion."""
     if not answer.content.strip():
@@ -394,8 +332,3 @@ def _message(content: bytes) -> str:
     except (ValueError, LookupError, TypeError):
         return ""
     return " ".join(str(message).split())
-
-
-def _retry_after_s(text: str) -> float | None:
-    """Seconds of a ``Retry-After`` header; its form with a date is not used by these endpoints."""
-    return min(float(text), _DAY_S) if text.isascii() and text.isdecimal() else None

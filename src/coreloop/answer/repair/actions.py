@@ -40,12 +40,8 @@ class Signal:
     ----------
     source : str
         Who noticed: a person (``chat``), the critique of an answer (``critic``) or a ``gate``.
-    reason : str
-        What went wrong.
     session_id : str
         Of the conversation; "" for a gate.
-    context : Context
-        The file and the symbol that are concerned.
     """
 
     source: Literal["chat", "critic", "gate"]
@@ -102,11 +98,12 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "thumbs_down": _FIND,
     "citation_missing": _CITE,
     "citation_unsupported": ((INJECT, STRICT), (INDEX_MODULE, OTHER_MODEL)),
-    "contract_invalid": ((STRICT,), (OTHER_MODEL,)),
+    "contract_invalid": _CITE,
     "coverage_drop": ((INDEX_MODULE,), ()),
     "io_gate_drop": ((INDEX_MODULE,), ()),
 }
 """The actions of the first and of the second round, in their order."""
+_PRIORITIES: Final = {INDEX_FILE: 2, INDEX_MODULE: 2, INJECT: 1, SUGGEST_LINK: -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,14 +122,18 @@ class Target:
     version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class JobSpec:
     """A job to be put into the queue."""
 
     name: str
     payload: Mapping[str, Any]
     key: str
-    priority: int = 0
+
+    @property
+    def priority(self) -> int:
+        """By its name."""
+        return _PRIORITIES[self.name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,29 +167,13 @@ def actions_for(reasons: Collection[Reason], round_: int) -> tuple[str, ...]:
 def jobs_for(actions: Sequence[str], targets: Targets) -> Iterator[JobSpec]:
     """Yield the jobs of a round's actions; the same for the same content of the files."""
     for action in actions:
-        if action in {INDEX_FILE, INDEX_MODULE}:
-            yield from (_index(action, target) for target in targets.files)
-        elif action == INJECT:
-            yield from (_inject(target, targets) for target in targets.files)
-        elif action == SUGGEST_LINK:
-            yield from (_suggest(link) for link in targets.links)
-
-
-def _index(action: str, target: Target) -> JobSpec:
-    payload = {"path": target.path, **({"recursive": True} if action == INDEX_MODULE else {})}
-    return JobSpec(name=action, payload=payload, key=f"{action} {target.path} {target.version}", priority=2)
-
-
-def _inject(target: Target, targets: Targets) -> JobSpec:
-    payload = {"run": targets.run_id, "path": target.path}
-    key = f"{INJECT} {targets.question_key} {target.path} {target.version}"
-    return JobSpec(name=INJECT, payload=payload, key=key, priority=1)
-
-
-def _suggest(link: Mapping[str, str]) -> JobSpec:
-    return JobSpec(
-        name=SUGGEST_LINK,
-        payload=dict(link),
-        key=f"{SUGGEST_LINK} {link['code_symbol']} {link['schema_ref']}",
-        priority=-1,
-    )
+        if action == SUGGEST_LINK:
+            for link in targets.links:
+                yield JobSpec(action, dict(link), f"{action} {link['code_symbol']} {link['schema_ref']}")
+        for file in targets.files:
+            if action == INJECT:
+                key = f"{action} {targets.question_key} {file.path} {file.version}"
+                yield JobSpec(action, {"run": targets.run_id, "path": file.path}, key)
+            elif action in {INDEX_FILE, INDEX_MODULE}:
+                payload = {"path": file.path, **({"recursive": True} if action == INDEX_MODULE else {})}
+                yield JobSpec(action, payload, f"{action} {file.path} {file.version}")

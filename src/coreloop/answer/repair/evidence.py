@@ -23,13 +23,24 @@ from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.files import open_regular
 
 _PARTS: Final[Mapping[Kind, str]] = {"params": "parameter ", "returns": "returns", "fields": "field "}
-"""How the sentences of a symbol begin, see `coreloop.answer.search.extract.symbols`."""
+"""How the sentences of a symbol begin, see `coreloop.answer.search.extract.python`."""
+MAX_FILES: Final = 5
+_MAX_LOOKED_AT: Final = 2_000
+"""Files whose beginning is read; of more, those whose names fit best."""
+_HEAD_BYTES: Final = 16_000
+_HEAD_CHARS: Final = 2_000
+_LEAST_SHARE: Final = 0.3
+"""Of what a question asks for, rare words counting more; a file with less of it is no target."""
+_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
+"""Without such a word, a docstring that has a column's words rarely means the column."""
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
+_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
 def question_key(question: str) -> str:
     """Return the key under which evidence for a question is kept: of its words, whatever their case."""
     words = " ".join(question.split()).casefold()
-    return sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
+    return _hash(words.encode("utf-8", "replace"))[:32]
 
 
 def evidence_of_file(root: Path, location: str, question: str, *, now: datetime) -> list[Evidence]:
@@ -51,13 +62,10 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
     list of Evidence
         Empty if the file has no text.
     """
-    data = _read(root / location)
-    extract = extractor_of(location)
-    document = extract(data) if extract and data is not None else None
+    data, extract = _read(root / location, MAX_FILE_BYTES), extractor_of(location)
+    document = extract(data) if extract and data else None
     if document is None or isinstance(document, Unreadable):
         return []
-    asked = term_set(question)
-    found = [*_symbol_parts(document, asked), *_best_passage(document, asked)]
     return [
         Evidence(
             question=question_key(question),
@@ -68,80 +76,48 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
             content_hash=_hash(data),
             created_at=now,
         )
-        for kind, symbol, content in found
+        for kind, symbol, content in _best_parts(document, term_set(question))
     ]
 
 
-def _best_passage(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
+def _best_parts(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
+    """Yield what the docstring of the best symbol says of its parts, and the best passage."""
+
+    def fit(text: str) -> int:
+        return len(asked & term_set(text))
+
+    if document.entries:
+        symbol = max(document.entries, key=lambda entry: fit(entry.text))
+        for kind, words in _PARTS.items():
+            start = f"{symbol.name} {words}"
+            if said := [part for part in symbol.text.split("\n\n") if part.startswith(start)]:
+                yield kind, symbol.name, "\n\n".join(said)
     passages = split_passages(document)
-    best = max(passages, key=lambda passage: _fit(asked, f"{passage.heading}\n{passage.text}"), default=None)
+    best = max(passages, key=lambda passage: fit(f"{passage.heading}\n{passage.text}"), default=None)
     if best is not None:
         yield "local_file", best.heading, best.text
-
-
-def _symbol_parts(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
-    """Yield what the docstring of the best symbol says of parameters, return value and fields."""
-    best = max(document.entries, key=lambda entry: _fit(asked, entry.text), default=None)
-    if best is None:
-        return
-    for kind, words in _PARTS.items():
-        start = f"{best.name} {words}"
-        if said := [part for part in best.text.split("\n\n") if part.startswith(start)]:
-            yield kind, best.name, "\n\n".join(said)
 
 
 def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
     """Yield evidence as sources; what came from a file that changed since is left out."""
     for evidence in kept:
-        if _hash(_read(root / evidence.location)) == evidence.content_hash:
+        if _hash(_read(root / evidence.location, MAX_FILE_BYTES)) == evidence.content_hash:
+            is_python = evidence.location.endswith((".py", ".pyi"))
+            of_file = "python" if is_python else "text"
             yield Source(
                 title=evidence.symbol or evidence.location,
                 location=evidence.location,
-                type=_type(evidence),
+                type=of_file if evidence.kind == "local_file" else "symbol",
                 text=evidence.content,
                 retrieved_at=evidence.created_at,
                 provider="repair",
             )
 
 
-def _fit(asked: frozenset[str], text: str) -> int:
-    return len(asked & term_set(text))
-
-
-def _type(evidence: Evidence) -> str:
-    if evidence.kind != "local_file":
-        return "symbol"
-    return "python" if evidence.location.endswith((".py", ".pyi")) else "text"
-
-
-def _read(path: Path) -> bytes | None:
-    with suppress(OSError), open_regular(path) as file:
-        return file.read(MAX_FILE_BYTES)
-    return None
-
-
-def _hash(data: bytes | None) -> str:
-    return sha256(data).hexdigest() if data is not None else ""
-
-
-MAX_FILES: Final = 5
-MAX_LOOKED_AT: Final = 2_000
-"""Files whose beginning is read; of more, those whose names fit best."""
-_HEAD_BYTES: Final = 16_000
-_HEAD_CHARS: Final = 2_000
-_LEAST_SHARE: Final = 0.3
-"""Of what a question asks for, rare words counting more; a file with less of it is no target."""
-_SPEAKS: Final = re.compile(r"\b(?:columns?|fields?|tables?)\b|컬럼|필드|테이블", re.IGNORECASE)
-"""Without such a word, a docstring that has a column's words rarely means the column."""
-_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  # getPage_2 -> get Page 2
-_SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
-
-
 def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Target]:
     """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
 
-    Compared are their names, symbols and first lines, by the letters of words as in
-    `coreloop.answer.text.terms.terms`.
+    Compared are their names, symbols and first lines, as `coreloop.answer.text.terms.terms` reads them.
 
     Parameters
     ----------
@@ -153,10 +129,14 @@ def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Tar
         Of the project.
     """
     asked = term_set(question)
-    by_name = sorted(files, key=lambda file: -len(asked & term_set(file.path)))
-    letters = {file: term_set(_content(root, file.path)) & asked for file in by_name[:MAX_LOOKED_AT]}
-    shares = {file: share for file, share in _shares(asked, letters) if share >= _LEAST_SHARE}
-    return sorted(shares, key=lambda file: (-shares[file], file.path))[:MAX_FILES]
+    by_name = sorted(files, key=lambda file: -len(asked & term_set(file.path)))[:_MAX_LOOKED_AT]
+    words = {file: asked & term_set(_beginning(root, file.path)) for file in by_name}
+    counts = {word: sum(word in own for own in words.values()) for word in asked}
+    rarity = {word: log(1 + (len(words) + 1) / (counts[word] + 0.5)) for word in asked}
+    least = _LEAST_SHARE * fsum(rarity.values())
+    weights = {file: fsum(rarity[word] for word in own) for file, own in words.items() if own}
+    likely = [file for file, weight in weights.items() if weight >= least]
+    return sorted(likely, key=lambda file: (-weights[file], file.path))[:MAX_FILES]
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Mapping[str, str]]:
@@ -168,9 +148,8 @@ def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iter
     for symbol, field in product(symbols, fields):
         *owner, name = _parts(field.title)
         whole = name.union(*owner[-1:])
-        words = _parts(symbol.title)[-1]
         last = re.split(r"[./#]", field.title)[-1]
-        if words and words in (name, whole):
+        if _parts(symbol.title)[-1] in (name, whole):
             reason = f"both are named {last}"
         elif owner and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
             reason = f"{symbol.title} speaks of {last}"
@@ -187,28 +166,22 @@ def reference(source: Source) -> str:
 def _parts(text: str) -> list[frozenset[str]]:
     """The stems of each part of a name without what only structures a schema: ``#customers.rate``."""
     names = [name for name in re.split(r"[./#]", text) if name and name not in STRUCTURE]
-    return [keys(" ".join(_PART.findall(name))) for name in names] or [frozenset()]
+    return [keys(" ".join(_PART.findall(name))) or frozenset({name}) for name in names] or [frozenset()]
 
 
-def _shares(
-    asked: frozenset[str], letters: Mapping[Target, frozenset[str]]
-) -> Iterator[tuple[Target, float]]:
-    counts = {letter: sum(letter in own for own in letters.values()) for letter in asked}
-    rarity = {letter: log(1 + (len(letters) + 1) / (counts[letter] + 0.5)) for letter in asked}
-    total = fsum(rarity.values())
-    for file, own in letters.items():
-        yield file, fsum(rarity[letter] for letter in own) / total if total else 0.0
-
-
-def _content(root: Path, location: str) -> str:
-    data = b""
-    with suppress(OSError), open_regular(root / location) as file:
-        data = file.read(_HEAD_BYTES)
-    text = decode_text(_whole_lines(data))
+def _beginning(root: Path, location: str) -> str:
+    """The name, symbols and first lines of a file."""
+    data = _read(root / location, _HEAD_BYTES)
+    text = decode_text(data if len(data) < _HEAD_BYTES else data[: data.rfind(b"\n") + 1])
     read = text if isinstance(text, str) else ""
     return "\n".join([location, *_SYMBOL.findall(read), read[:_HEAD_CHARS]])
 
 
-def _whole_lines(data: bytes) -> bytes:
-    """Cut a beginning at a line, so that no character is torn."""
-    return data if len(data) < _HEAD_BYTES else data[: data.rfind(b"\n") + 1] or data
+def _read(path: Path, most: int) -> bytes:
+    with suppress(OSError), open_regular(path) as file:
+        return file.read(most)
+    return b""
+
+
+def _hash(data: bytes) -> str:
+    return sha256(data).hexdigest()

@@ -5,22 +5,21 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from secrets import token_bytes
 from typing import Final, Literal
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN, SUGGEST_LINK, Signal, envelope
+from coreloop.answer.repair.actions import ANSWER_AGAIN, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.store import RepairStore, judgment_of
-from coreloop.answer.repair.tables import Feedback, Link, Rejected, Status, Suggestion
+from coreloop.answer.repair.tables import NOTHING, Feedback, Link, Rejected, Suggestion
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.best_passages import sentence_key
-from coreloop.answer.research.research_state import ASK, Attempt, Request, knowledge_of
+from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
-from coreloop.answer.search.index.find_symbols import entry_named
+from coreloop.answer.search.index.search_index import entry_named
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
@@ -32,48 +31,6 @@ from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
-
-
-def apply_suggestion(
-    workspace: Workspace, tables: RepairStore, suggestion_id: str, *, now: datetime
-) -> Suggestion:
-    """Apply a suggestion: its link becomes a row that retrieval uses. No file changes.
-
-    Raises
-    ------
-    UsageError
-        There is no such suggestion, or it was decided already.
-    """
-    suggestion = tables.suggestion(suggestion_id)
-    if suggestion.action != SUGGEST_LINK:
-        raise UsageError(
-            f"a suggestion {suggestion.action} cannot be applied by this version; upgrade coreloop"
-        )
-    link = Link(suggestion.details["code_symbol"], suggestion.details["schema_ref"], now)
-    status: Status = "applied" if _exists(workspace.index_file, link) else "failed"
-    tables.decide(suggestion_id, status, now=now, link=link if status == "applied" else None)
-    return tables.suggestion(suggestion_id)
-
-
-def reject_suggestion(tables: RepairStore, suggestion_id: str, *, now: datetime) -> Suggestion:
-    """Reject a suggestion; the same one is not made again.
-
-    Raises
-    ------
-    UsageError
-        There is no such suggestion, or it was decided already.
-    """
-    tables.decide(suggestion_id, "rejected", now=now)
-    return tables.suggestion(suggestion_id)
-
-
-def _exists(index: Path, link: Link) -> bool:
-    """Whether the index still has both ends of a link."""
-    location, _, name = link.code_symbol.partition("::")
-    schema, _, place = link.schema_ref.partition("#")
-    ends = ((location, name), (schema, f"#{place}"))
-    return all(entry_named(index, file, entry) is not None for file, entry in ends)
-
 
 MAX_REASON_CHARS: Final = 2_000
 _MAX_ID_CHARS: Final = 100
@@ -291,26 +248,26 @@ def _answered(deps: Deps, message_id: str) -> State | None:
         if state.kind == ASK:
             return state
     logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
-    if all(find_record(message_id, log) is None for log in logs):
+    if not any(find_record(message_id, log) for log in logs):
         raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
     return None
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
     """Keep what a rejected answer said, so that it does not come back, and what the reason says is wrong."""
-    case = knowledge_of(answered)
-    last = case.attempts[-1] if case.attempts else Attempt(number=0, model="")
-    texts = [*last.sentences, *last.quoted]
-    said = [read for read in last.cited if any(f"[{read.number}]" in text for text in texts)]
-    dates = [read.source.published for read in said if read.source.published]
+    attempts = knowledge_of(answered).attempts[-1:]
+    texts = [text for last in attempts for text in (*last.sentences, *last.quoted)]
+    cited = (read for last in attempts for read in last.cited)
+    said = [read.source for read in cited if any(f"[{read.number}]" in text for text in texts)]
+    dates = [source.published for source in said if source.published]
     rejected = Rejected(
         sentences=frozenset(sentence_key(without_citations(text)) for text in texts),
-        passages=frozenset(read.source.hash for read in said),
-        locations=frozenset(read.source.location for read in said if _WRONG_FILE.search(reason)),
+        passages=frozenset(source.hash for source in said),
+        locations=frozenset(source.location for source in said if _WRONG_FILE.search(reason)),
         until=max(dates, default=None) if _OUTDATED.search(reason) else None,
     )
     # an answer that is too short is not wrong: more of the same is wanted
-    kept = Rejected() if _TOO_SHORT.search(reason) else rejected
+    kept = NOTHING if _TOO_SHORT.search(reason) else rejected
     deps.tables.reject(answered.question, kept, reason=reason, now=now)
 
 
@@ -318,18 +275,14 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     """Return the run that answers again; the first rejection creates it, its signal and its job."""
     if known := _mended_by(deps, answered.run_id):
         return known
-    case = knowledge_of(answered)
-    asked = Request(
-        session_id=case.request.session_id,
-        mends=answered.run_id,
-        wants_more=_TOO_SHORT.search(reason) is not None,
-    )
+    session = knowledge_of(answered).request.session_id
+    wants_more = _TOO_SHORT.search(reason) is not None
+    asked = Request(session_id=session, mends=answered.run_id, wants_more=wants_more)
     run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
-    signal = Signal(source="chat", reason="thumbs_down", session_id=case.request.session_id)
-    store = deps.store
-    folding, newest = load_run(store, run_id)
+    signal = Signal(source="chat", reason="thumbs_down", session_id=session)
+    folding, newest = load_run(deps.store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
+    deps.store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
     job = _put_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 
@@ -347,3 +300,37 @@ def _progress(state: State) -> str:
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
     return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"
+
+
+def apply_suggestion(
+    workspace: Workspace, tables: RepairStore, suggestion_id: str, *, now: datetime
+) -> Suggestion:
+    """Apply a suggestion if the index has both ends of its link, which retrieval then uses. No file changes.
+
+    Raises
+    ------
+    UsageError
+        There is no such suggestion, or it was decided already.
+    """
+    details = tables.suggestion(suggestion_id).details
+    link = Link(details["code_symbol"], details["schema_ref"], now)
+    location, _, name = link.code_symbol.partition("::")
+    schema, _, place = link.schema_ref.partition("#")
+    ends = ((location, name), (schema, f"#{place}"))
+    if all(entry_named(workspace.index_file, file, entry) for file, entry in ends):
+        tables.decide(suggestion_id, "applied", now=now, link=link)
+    else:
+        tables.decide(suggestion_id, "failed", now=now)
+    return tables.suggestion(suggestion_id)
+
+
+def reject_suggestion(tables: RepairStore, suggestion_id: str, *, now: datetime) -> Suggestion:
+    """Reject a suggestion; the same one is not made again.
+
+    Raises
+    ------
+    UsageError
+        There is no such suggestion, or it was decided already.
+    """
+    tables.decide(suggestion_id, "rejected", now=now)
+    return tables.suggestion(suggestion_id)

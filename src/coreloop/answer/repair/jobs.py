@@ -22,14 +22,13 @@ from coreloop.answer.repair.actions import (
     jobs_for,
 )
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.rounds import job_handlers
+from coreloop.answer.repair.rounds import job_handlers, put_jobs
 from coreloop.answer.repair.tables import Gate, Snapshot
-from coreloop.answer.research.ended_run import keep_ended_late
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
-from coreloop.answer.research.run import continue_research
-from coreloop.answer.search.index.find_symbols import read_functions
-from coreloop.answer.search.index.run import Coverage, read_coverage
+from coreloop.answer.research.run import continue_research, keep_ended_late
+from coreloop.answer.search.index.run import read_coverage
+from coreloop.answer.search.index.search_index import public_functions
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
@@ -43,10 +42,17 @@ from coreloop.runs.pause_and_stop import resume_run, stop_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
-_AFTER_STOP_S: Final = 2.0
-"""Until a worker looks at a run that is being stopped; long enough to commit that."""
 JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
 """Of the jobs that work on runs, by the kind of the run."""
+GATES: Final = "gates.read"
+"""The job that measures the gates once a day."""
+KIND: Final = "gate"
+"""Of the runs that have the gates' signals."""
+_DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
+_LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
+_LEAST_ITEMS: Final = 3  # chosen: one or two are an edit, no drop
+_WORST: Final = 10  # chosen: what a person reads of a drop
+_MOST_JOBS: Final = 50  # of a drop: the next reading finds what is left
 
 
 def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -> Job:
@@ -87,37 +93,14 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
 
 
 def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
-    """End a run; the record of one that nobody works on is a worker's next job.
-
-    The job of a paused run is in the queue before the run is over, so that a process that is killed in
-    between leaves none without a record. As `coreloop.runs.pause_and_stop.stop_run` otherwise.
-    """
-    before = read_run(store, run_id)
-    is_queued = before.status == "paused" and before.kind in JOB_NAMES
-    if is_queued:
-        later = datetime.now(UTC) + timedelta(seconds=_AFTER_STOP_S)
-        queue.put(JOB_NAMES[before.kind], {"run": run_id}, run_at=later)
+    """End a run as `coreloop.runs.pause_and_stop.stop_run`; the record of an idle one is a worker's job."""
     state = stop_run(store, run_id)
-    if not is_queued and state.kind in JOB_NAMES and _is_left(store, run_id):  # it was paused meanwhile
-        queue_run(queue, state.kind, run_id, is_new=False)
+    if state.kind in JOB_NAMES:
+        with suppress(RunBusyError):
+            with store.hold(run_id):
+                pass
+            queue_run(queue, state.kind, run_id, is_new=False)
     return state
-
-
-def _is_left(store: Store, run_id: str) -> bool:
-    try:
-        with store.hold(run_id):
-            return True
-    except RunBusyError:
-        return False
-
-
-KIND: Final = "gate"
-"""Of the runs that have the gates' signals."""
-_DROPS: Final[dict[Gate, Reason]] = {"coverage": "coverage_drop", "io": "io_gate_drop"}
-_LEAST_POINTS: Final = 0.01  # chosen, as the next: one file of a small project is no drop
-_LEAST_ITEMS: Final = 3  # chosen: one or two are an edit, no drop
-_WORST: Final = 10  # chosen: what a person reads of a drop
-_MOST_JOBS: Final = 50  # of a drop: the next reading finds what is left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +109,6 @@ class GateReading:
 
     Attributes
     ----------
-    now : Snapshot
-        What holds.
     before : Snapshot or None
         None if there is none.
     worst : tuple of (str, int)
@@ -161,11 +142,16 @@ def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
         There is no index, or it cannot be read.
     """
     coverage = read_coverage(deps.workspace)
-    measured: list[tuple[Snapshot, Sequence[str]]] = [
-        _coverage(coverage, now),
-        _io(deps, coverage, now),
-    ]
-    return [_compare(deps, snapshot, lacking, coverage, now=now) for snapshot, lacking in measured]
+    stale = [file.location for file in coverage.pending]
+    functions = public_functions(deps.workspace.index_file)
+    # functions of files that are stale count as not good: what the index says of them may be wrong
+    poor = [place for place, is_documented in functions if not is_documented or place in stale]
+    files = [Target(path=file.location, version=file.version) for file in coverage.pending]
+    day = now.date()
+    covered = Snapshot(day, "coverage", coverage.fresh, coverage.fresh + len(stale))
+    described = Snapshot(day, "io", len(functions) - len(poor), len(functions))
+    pairs = ((covered, stale), (described, poor))
+    return [_compare(deps, snapshot, lacking, files, now) for snapshot, lacking in pairs]
 
 
 def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
@@ -176,64 +162,28 @@ def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
     return before.share - now.share >= _LEAST_POINTS and lost >= _LEAST_ITEMS
 
 
-def _coverage(coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
-    lacking = [file.location for file in coverage.pending]
-    total = coverage.fresh + len(lacking)
-    return Snapshot(now.date(), "coverage", coverage.fresh, total), lacking
-
-
-def _io(deps: Deps, coverage: Coverage, now: datetime) -> tuple[Snapshot, Sequence[str]]:
-    """Functions of files that are stale count as not good: what the index says of them may be wrong."""
-    stale = {file.location for file in coverage.pending}
-    functions = [function for function in read_functions(deps.workspace.index_file) if function.is_public]
-    lacking = [
-        function.location
-        for function in functions
-        if not function.is_documented or function.location in stale
-    ]
-    return Snapshot(now.date(), "io", len(functions) - len(lacking), len(functions)), lacking
-
-
 def _compare(
-    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], coverage: Coverage, *, now: datetime
+    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], files: Sequence[Target], now: datetime
 ) -> GateReading:
     kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
     reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
     deps.tables.put_snapshot(snapshot)
     worst = tuple(Counter(lacking).most_common(_WORST))
-    jobs = _raise(deps, reason, worst, coverage, now) if reason else 0
-    return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=jobs)
+    jobs = _raise(deps, reason, worst[0][0], files, now) if reason else []
+    return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=len(jobs))
 
 
-def _raise(
-    deps: Deps,
-    reason: Reason,
-    worst: Sequence[tuple[str, int]],
-    coverage: Coverage,
-    now: datetime,
-) -> int:
+def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[Target], now: datetime) -> list[Job]:
     """Store a signal in the event store, and put its jobs into the queue."""
-    store = deps.store
-    run_id = begin_run(deps.workspace, store, f"{reason} {now.date()}", kind=KIND, now=now)
-    signal = Signal(source="gate", reason=reason, context=Context(file=worst[0][0] if worst else ""))
-    folding, newest = load_run(store, run_id)
+    run_id = begin_run(deps.workspace, deps.store, f"{reason} {now.date()}", kind=KIND, now=now)
+    folding, newest = load_run(deps.store, run_id)
+    signal = Signal(source="gate", reason=reason, context=Context(file=worst))
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    store.append(
-        run_id,
-        [Noted(at=now, name=SIGNALLED, data=message), Ended(at=now, status="completed")],
-        after=newest,
-    )
-    files = tuple(Target(path=file.location, version=file.version) for file in coverage.pending[:_MOST_JOBS])
-    targets = Targets(run_id=run_id, question_key="", files=files)
-    specs = list(jobs_for(actions_for([reason], 1), targets))
-    for spec in specs:
-        deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority)
-    return len(specs)
-
-
-GATES: Final = "gates.read"
-"""The job that measures the gates once a day."""
+    noted = Noted(at=now, name=SIGNALLED, data=message)
+    deps.store.append(run_id, [noted, Ended(at=now, status="completed")], after=newest)
+    targets = Targets(run_id=run_id, question_key="", files=tuple(files[:_MOST_JOBS]))
+    return put_jobs(deps, list(jobs_for(actions_for([reason], 1), targets)))
 
 
 def all_handlers(

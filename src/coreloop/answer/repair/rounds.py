@@ -34,14 +34,12 @@ from coreloop.answer.repair.evidence import (
     question_key,
     suggested_links,
 )
-from coreloop.answer.repair.store import RepairStore
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
-from coreloop.answer.search.index.find_symbols import find_fields
-from coreloop.answer.search.index.imports import read_imports
+from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.index.run import index_paths, read_coverage
+from coreloop.answer.search.index.search_index import find_fields
 from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.search.source import Source
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events
@@ -53,16 +51,36 @@ from coreloop.runs.load import load_run
 
 MAX_CHAIN: Final = 50
 """Files of an import chain."""
+REPAIR: Final = "repair"
+"""Name of the steps."""
+_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file notes/a.md: done
+USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
+"""Stands in place of the jobs of a round."""
 
 
 def job_handlers(deps: Deps) -> Mapping[str, Handler]:
     """Return what does each job, by the job's name."""
     workspace = deps.workspace
+
+    def inject(job: Job) -> int:
+        question = load_run(deps.store, job.payload["run"])[0].state.question
+        root, location = workspace.root.resolve(), job.payload["path"]
+        _inside(root, location)
+        found = evidence_of_file(root, location, question, now=datetime.now(UTC))
+        for evidence in found:
+            deps.tables.inject(evidence)
+        return len(found)
+
+    def suggest(job: Job) -> str:
+        details, now = dict(job.payload), datetime.now(UTC)
+        target = details["code_symbol"]
+        return deps.tables.suggest(action=SUGGEST_LINK, target=target, details=details, now=now).id
+
     return {
         INDEX_FILE: lambda job: _index(workspace, [job.payload["path"]]),
         INDEX_MODULE: lambda job: _index(workspace, _chain(workspace, job.payload["path"])),
-        INJECT: lambda job: _inject(deps, job.payload),
-        SUGGEST_LINK: lambda job: _suggest(deps.tables, job.payload),
+        INJECT: inject,
+        SUGGEST_LINK: suggest,
     }
 
 
@@ -70,7 +88,7 @@ def _index(workspace: Workspace, locations: list[str]) -> dict[str, int]:
     root = workspace.root.resolve()
     paths = [_inside(root, location) for location in locations]
     try:
-        return dict(index_paths(workspace, paths, now=_now()).counts)
+        return dict(index_paths(workspace, paths, now=datetime.now(UTC)).counts)
     except WorkspaceError:
         if any(path.exists() for path in paths):
             raise
@@ -86,23 +104,6 @@ def _chain(workspace: Workspace, location: str) -> list[str]:
     return chain
 
 
-def _inject(deps: Deps, payload: Mapping[str, Any]) -> int:
-    question = load_run(deps.store, payload["run"])[0].state.question
-    root = deps.workspace.root.resolve()
-    _inside(root, payload["path"])
-    found = evidence_of_file(root, payload["path"], question, now=_now())
-    for evidence in found:
-        deps.tables.inject(evidence)
-    return len(found)
-
-
-def _suggest(tables: RepairStore, payload: Mapping[str, Any]) -> str:
-    suggestion = tables.suggest(
-        action=SUGGEST_LINK, target=payload["code_symbol"], details=dict(payload), now=_now()
-    )
-    return suggestion.id
-
-
 def _inside(root: Path, location: str) -> Path:
     """Return the path of a location, which must be in the project.
 
@@ -115,17 +116,6 @@ def _inside(root: Path, location: str) -> Path:
     if not path.is_relative_to(root):
         raise WorkspaceError("is outside of the project; repairs read nothing there", path=path)
     return path
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-REPAIR: Final = "repair"
-"""Name of the steps."""
-_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file notes/a.md: done
-USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
-"""Stands in place of the jobs of a round."""
 
 
 def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
@@ -149,57 +139,57 @@ def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     """
     case = knowledge_of(run.state)
     targets = _targets(run, deps, found)
-    first = case.repairs[-1].round + 1 if case.repairs else 1
-    for round_ in range(first, MAX_REPAIRS + 1):
-        actions = _applicable(actions_for([reason], round_), deps)
+    for round_, actions in _rounds(run, deps, reason):
         specs = list(jobs_for(actions, targets))
-        done = _do(run, deps, specs, round_) if specs else []
-        helps = [line for line in done if not line.startswith((SUGGEST_LINK, USED_UP))]  # a link waits
-        repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
-        if helps or {STRICT, OTHER_MODEL} & set(actions):
-            _record(run, repaired)
-            run.record(events.Progressed, what=REPAIR)
-            return case.request.may_repair
+        done = tuple(_do(run, deps, specs, round_) if specs else ())
+        repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=done)
         if USED_UP in done:
             _record(run, replace(repaired, actions=()))
             break
+        helps = any(not line.startswith(SUGGEST_LINK) for line in done)  # a link waits
+        if helps or {STRICT, OTHER_MODEL} & {*actions}:
+            _record(run, repaired)
+            run.record(events.Progressed, what=REPAIR)
+            return case.request.may_repair
     return False
 
 
 def asks_again(run: Run, deps: Deps, reason: Reason) -> bool:
     """Whether a signal would let a model be asked once more, strictly or another one."""
-    case = knowledge_of(run.state)
-    first = case.repairs[-1].round + 1 if case.repairs else 1
-    actions = (actions_for([reason], round_) for round_ in range(first, MAX_REPAIRS + 1))
-    return case.request.may_repair and any(
-        {STRICT, OTHER_MODEL} & {*_applicable(names, deps)} for names in actions
-    )
+    later = [action for _, actions in _rounds(run, deps, reason) for action in actions]
+    return knowledge_of(run.state).request.may_repair and bool({STRICT, OTHER_MODEL} & {*later})
+
+
+def _rounds(run: Run, deps: Deps, reason: Reason) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the rounds that are left with their actions, without those that change nothing.
+
+    Strictness changes nothing for a model that only quotes, nor another model where there is one.
+    """
+    idle = {STRICT} if deps.ladder.name == OFFLINE else set()
+    idle |= set() if deps.ladder.rest else {OTHER_MODEL}
+    done = knowledge_of(run.state).repairs
+    for round_ in range(done[-1].round + 1 if done else 1, MAX_REPAIRS + 1):
+        yield round_, tuple(action for action in actions_for([reason], round_) if action not in idle)
 
 
 def _record(run: Run, repaired: Repaired) -> None:
     run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(repaired))
 
 
-def _applicable(actions: Sequence[str], deps: Deps) -> tuple[str, ...]:
-    """Leave out what changes nothing: strictness for a model that only quotes, and another one of one."""
-    idle = {STRICT} if deps.ladder.name == OFFLINE else set()
-    idle |= set() if deps.ladder.rest else {OTHER_MODEL}
-    return tuple(action for action in actions if action not in idle)
-
-
 def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
-    root = deps.workspace.root.resolve()
+    root, index, question = deps.workspace.root.resolve(), deps.workspace.index_file, run.state.question
     # what the settings name was read before the question; a repair looks in the rest of the project
     pending = read_coverage(deps.workspace, starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
-    likely = likely_files(run.state.question, stale, root)
+    likely = likely_files(question, stale, root)
     files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
+    spoken_of = (field for symbol in symbols for field in find_fields(index, symbol.text, SearchLimits()))
     return Targets(
         run_id=run.run_id,
-        question_key=question_key(run.state.question),
+        question_key=question_key(question),
         files=tuple(files),
-        links=tuple(suggested_links(symbols, [*found.of("schema"), *_spoken_of(deps, symbols)])),
+        links=tuple(suggested_links(symbols, [*found.of("schema"), *spoken_of])),
     )
 
 
@@ -212,30 +202,25 @@ def _read_before(run: Run, root: Path) -> Iterator[Target]:
                 yield Target(path=match["path"], version=f"{status.st_size}-{status.st_mtime_ns}")
 
 
-def _spoken_of(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
-    """Yield the parts of schemas that fit what symbols say of themselves."""
-    for symbol in symbols:
-        yield from find_fields(deps.workspace.index_file, symbol.text, SearchLimits())
-
-
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:
     """Put jobs into the queue and do them, as a step; returns a line for each that was not done before."""
 
-    def call(_key: str) -> tuple[Any, Amount]:
-        return _work(run, deps, specs), NOTHING
+    def work(_key: str) -> tuple[Any, Amount]:
+        most = deps.workspace.settings.repair.max_per_hour
+        if not deps.tables.take_repair(datetime.now(UTC), most=most):
+            return [USED_UP], NOTHING
+        jobs = put_jobs(deps, specs)
+        open_ = [job.id for job in jobs if not job.is_finished]
+        if knowledge_of(run.state).request.may_repair and open_:
+            work_on_jobs(deps.queue, job_handlers(deps), open_)
+        return [_line(deps.queue.get(job_id)) for job_id in open_], NOTHING
 
-    return list(run.step(REPAIR, f"{REPAIR}-{round_}", call, at_most=NOTHING))
+    return list(run.step(REPAIR, f"{REPAIR}-{round_}", work, at_most=NOTHING))
 
 
-def _work(run: Run, deps: Deps, specs: Sequence[JobSpec]) -> list[str]:
-    asked = knowledge_of(run.state).request
-    if not deps.tables.take_repair(datetime.now(UTC), most=deps.workspace.settings.repair.max_per_hour):
-        return [USED_UP]
-    jobs = [deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
-    open_ = [job.id for job in jobs if not job.is_finished]
-    if asked.may_repair and open_:
-        work_on_jobs(deps.queue, job_handlers(deps), open_)
-    return [_line(deps.queue.get(job_id)) for job_id in open_]
+def put_jobs(deps: Deps, specs: Sequence[JobSpec]) -> list[Job]:
+    """Put jobs into the queue."""
+    return [deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
 
 
 def _line(job: Job) -> str:

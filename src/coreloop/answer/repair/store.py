@@ -17,20 +17,13 @@ from coreloop.answer.repair.tables import (
     Gap,
     Link,
     Rejected,
+    Rejection,
     Snapshot,
     Status,
     Suggestion,
 )
 from coreloop.answer.research.research_state import ASK
-from coreloop.base.database import (
-    ADDRESS,
-    FILE,
-    Database,
-    of_row,
-    stamp,
-    storable,
-    to_column,
-)
+from coreloop.base.database import ADDRESS, FILE, Database, of_row, stamp, storable
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
@@ -41,7 +34,6 @@ from coreloop.runs.kinds import kind_named, register_kind
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
-_REJECTED: Final = ("sentence", "passage", "location")
 _KEPT: Final = {
     **dict.fromkeys(
         ("feedback", "knowledge_gaps", "fix_suggestions", "evidence", "rejections"), "created_at"
@@ -59,22 +51,23 @@ class RepairStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._select, self._change = database.select, database.change
+
+    def _put(self, table: str, row: Any, on_conflict: str = "") -> None:
+        with self._database.writing():
+            self._database.insert(table, row, on_conflict and f"ON CONFLICT {on_conflict}")
 
     def add_feedback(self, feedback: Feedback) -> None:
         """Add a row."""
-        with self._database.writing():
-            self._database.insert("feedback", feedback)
+        self._put("feedback", feedback)
 
     def feedback_of(self, message_id: str) -> list[Feedback]:
         """Return what people said of an answer, in order."""
-        statement = "SELECT * FROM feedback WHERE message_id = ? ORDER BY id"
-        return self._database.select(Feedback, statement, message_id)
+        return self._select(Feedback, "SELECT * FROM feedback WHERE message_id = ? ORDER BY id", message_id)
 
     def feedback_since(self, moment: datetime) -> list[Feedback]:
         """Return what people said since a time, in order."""
-        return self._database.select(
-            Feedback, "SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", moment
-        )
+        return self._select(Feedback, "SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", moment)
 
     def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
         """Open a gap, or count one that is open already."""
@@ -93,7 +86,7 @@ class RepairStore:
     def gaps(self, *, open_only: bool = True) -> list[Gap]:
         """Return gaps, those that came back most often first."""
         where = "WHERE closed_at IS NULL" if open_only else ""
-        return self._database.select(Gap, f"SELECT * FROM knowledge_gaps {where} ORDER BY seen DESC, id")
+        return self._select(Gap, f"SELECT * FROM knowledge_gaps {where} ORDER BY seen DESC, id")
 
     def close_gaps(self, topic: str, *, by: str, now: datetime) -> int:
         """Close the open gaps of a topic; returns how many."""
@@ -113,7 +106,7 @@ class RepairStore:
             )
 
     def _closed(self, column: str, value: str, by: str, now: datetime) -> list[Any]:
-        return self._database.change(
+        return self._change(
             f"UPDATE knowledge_gaps SET closed_at = ?, closed_by = ? WHERE {column} = ? "
             "AND closed_at IS NULL RETURNING id",
             *(now, by, value),
@@ -122,19 +115,14 @@ class RepairStore:
     def suggest(self, *, action: str, target: str, details: Mapping[str, Any], now: datetime) -> Suggestion:
         """Add a suggestion; the same one is added once, whatever was decided about it."""
         new = Suggestion(_new_id(now), action, target, dict(details), "pending", now)
-        with self._database.writing():
-            self._database.insert("fix_suggestions", new, "ON CONFLICT (action, target, details) DO NOTHING")
-        (known,) = self._database.select(
-            Suggestion,
-            "SELECT * FROM fix_suggestions WHERE action = ? AND target = ? AND details = ?",
-            *(action, target, dict(details)),
-        )
-        return known
+        self._put("fix_suggestions", new, "(action, target, details) DO NOTHING")
+        statement = "SELECT * FROM fix_suggestions WHERE action = ? AND target = ? AND details = ?"
+        return self._select(Suggestion, statement, action, target, dict(details))[0]
 
     def suggestions(self, *, status: Status | None = None) -> list[Suggestion]:
         """Return suggestions, the oldest first."""
         statement = "SELECT * FROM fix_suggestions WHERE ? = '' OR status = ? ORDER BY id"
-        return self._database.select(Suggestion, statement, status or "", status or "")
+        return self._select(Suggestion, statement, status or "", status or "")
 
     def suggestion(self, suggestion_id: str) -> Suggestion:
         """Return a suggestion.
@@ -144,12 +132,10 @@ class RepairStore:
         UsageError
             There is none of this id.
         """
-        statement = "SELECT * FROM fix_suggestions WHERE id = ?"
-        for known in self._database.select(Suggestion, statement, suggestion_id):
+        for known in self._select(Suggestion, "SELECT * FROM fix_suggestions WHERE id = ?", suggestion_id):
             return known
-        raise UsageError(
-            f"no suggestion {printable(suggestion_id[:40])}; `dartlab-coreloop repair show` lists them"
-        )
+        shown = printable(suggestion_id[:40])
+        raise UsageError(f"no suggestion {shown}; `dartlab-coreloop repair show` lists them")
 
     def decide(self, suggestion_id: str, status: Status, *, now: datetime, link: Link | None = None) -> None:
         """Store a decision, and the link that it applies.
@@ -172,98 +158,81 @@ class RepairStore:
 
     def links(self) -> list[Link]:
         """Return the applied links."""
-        return self._database.select(Link, "SELECT * FROM links ORDER BY 1, 2")
+        return self._select(Link, "SELECT * FROM links ORDER BY 1, 2")
 
     def inject(self, evidence: Evidence) -> None:
         """Put evidence before a question; what the same place said before is replaced."""
-        with self._database.writing():
-            self._database.insert(
-                "evidence",
-                evidence,
-                "ON CONFLICT (question, kind, location, symbol) DO UPDATE SET content = excluded.content, "
-                "content_hash = excluded.content_hash, created_at = excluded.created_at",
-            )
+        self._put(
+            "evidence",
+            evidence,
+            "(question, kind, location, symbol) DO UPDATE SET content = excluded.content, "
+            "content_hash = excluded.content_hash, created_at = excluded.created_at",
+        )
 
     def evidence_for(self, question: str) -> list[Evidence]:
         """Return the evidence of a question's key, in the order in which it was injected."""
         statement = "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location, symbol"
-        return self._database.select(Evidence, statement, question)
+        return self._select(Evidence, statement, question)
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
-        rows = [("said", reason), *(("sentence", sentence) for sentence in rejected.sentences)]
-        rows += [("passage", passage) for passage in rejected.passages]
-        rows += [("location", location) for location in rejected.locations]
-        rows += [("until", rejected.until.isoformat())] if rejected.until else []
+        values = {
+            "said": [reason],
+            "sentence": rejected.sentences,
+            "passage": rejected.passages,
+            "location": rejected.locations,
+            "until": [rejected.until.isoformat()] if rejected.until else [],
+        }
+        pairs = [(kind, value) for kind, of_kind in values.items() for value in of_kind]
         with self._database.writing():
-            for kind, value in rows:
-                self._database.rows(
-                    "INSERT INTO rejections VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    tuple(map(to_column, (topic, kind, value, reason, now))),
-                )
+            for kind, value in pairs:
+                row = Rejection(topic, kind, value, reason, now)
+                self._database.insert("rejections", row, "ON CONFLICT DO NOTHING")
 
     def accept(self, topic: str) -> None:
         """Forget what was rejected for a question and its duplicates, since a person says otherwise."""
-        with self._database.writing():
-            for known in self._same_topics(topic):
-                self._database.rows("DELETE FROM rejections WHERE topic = ?", (known,))
+        for known in {row.topic for row in self._of_same_topics(topic)}:
+            self._change("DELETE FROM rejections WHERE topic = ?", known)
 
     def rejections(self, *topics: str) -> Rejected:
         """Return what persons rejected for questions and their duplicates."""
-        with self._database.reading():
-            rows = [
-                (kind, value)
-                for topic in dict.fromkeys(topics)
-                for known in self._same_topics(topic)
-                for kind, value in self._database.rows(
-                    "SELECT kind, value FROM rejections WHERE topic = ?", (known,)
-                )
-            ]
-        of = {name: frozenset(value for kind, value in rows if kind == name) for name in _REJECTED}
-        until = max((value for kind, value in rows if kind == "until"), default="")
+        rows = [row for topic in dict.fromkeys(topics) for row in self._of_same_topics(topic)]
+
+        def of(kind: str) -> frozenset[str]:
+            return frozenset(row.value for row in rows if row.kind == kind)
+
         return Rejected(
-            sentences=of["sentence"],
-            passages=of["passage"],
-            locations=of["location"],
-            until=date.fromisoformat(until) if until else None,
+            sentences=of("sentence"),
+            passages=of("passage"),
+            locations=of("location"),
+            until=max(map(date.fromisoformat, of("until")), default=None),
         )
 
     def reasons(self, topic: str) -> list[str]:
         """Return why persons rejected answers to a question, oldest first."""
-        with self._database.reading():
-            rows = self._database.rows(
-                "SELECT reason FROM rejections WHERE topic = ? AND kind = 'said' AND reason <> '' "
-                "ORDER BY created_at",
-                (storable(topic),),
-            )
-        return [reason for (reason,) in rows]
+        statement = "SELECT * FROM rejections WHERE topic = ? AND kind = 'said' ORDER BY created_at"
+        return [row.reason for row in self._select(Rejection, statement, topic) if row.reason]
 
-    def _same_topics(self, topic: str) -> list[str]:
-        """Return the rejected questions that ask what this one asks; inside a transaction."""
-        topic = storable(topic)
-        rows = self._database.rows("SELECT DISTINCT topic FROM rejections")
-        history = QueryHistory()
+    def _of_same_topics(self, topic: str) -> list[Rejection]:
+        """Return what was rejected for this question, and for those that ask the same."""
+        topic, history = storable(topic), QueryHistory()
         history.add_query_to_history(topic, 1, 1, True)
-        return [known for (known,) in rows if known == topic or history.is_duplicate_query(known)[0]]
+        rows = self._select(Rejection, "SELECT * FROM rejections")
+        same = {row.topic: row.topic == topic or history.is_duplicate_query(row.topic)[0] for row in rows}
+        return [row for row in rows if same[row.topic]]
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a day's snapshot of a gate; a later one of the same day replaces it."""
-        with self._database.writing():
-            self._database.insert(
-                "gate_snapshots",
-                snapshot,
-                "ON CONFLICT (day, gate) DO UPDATE SET good = excluded.good, total = excluded.total",
-            )
+        changes = "(day, gate) DO UPDATE SET good = excluded.good, total = excluded.total"
+        self._put("gate_snapshots", snapshot, changes)
 
     def snapshots(self, gate: str) -> list[Snapshot]:
         """Return a gate's snapshots, the newest first."""
-        return self._database.select(
-            Snapshot, "SELECT * FROM gate_snapshots WHERE gate = ? ORDER BY day DESC", gate
-        )
+        return self._select(Snapshot, "SELECT * FROM gate_snapshots WHERE gate = ? ORDER BY day DESC", gate)
 
     def take_repair(self, now: datetime, *, most: int) -> bool:
         """Count a round of repair; whether the hour's budget allows it."""
-        rows = self._database.change(
+        rows = self._change(
             "INSERT INTO repairs VALUES (?, 1) ON CONFLICT (hour) DO UPDATE SET rounds = repairs.rounds + 1 "
             "WHERE repairs.rounds < ? RETURNING rounds",
             *(now.astimezone(UTC).isoformat(timespec="hours")[:13], most),
@@ -272,40 +241,34 @@ class RepairStore:
 
     def keep_answer(self, row: AnswerRow) -> None:
         """Keep an ended answer; a second time changes nothing."""
-        with self._database.writing():
-            self._database.insert("answers", row, "ON CONFLICT (run_id) DO NOTHING")
+        self._put("answers", row, "(run_id) DO NOTHING")
 
     def has_answer(self, run_id: str) -> bool:
         """Whether an ended answer was kept."""
-        return bool(self._database.select(AnswerRow, "SELECT * FROM answers WHERE run_id = ?", run_id))
+        return bool(self._select(AnswerRow, "SELECT * FROM answers WHERE run_id = ?", run_id))
 
     def answers(self, *, since: datetime) -> list[AnswerRow]:
         """Return the answers that ended since a time, in order."""
-        statement = "SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at"
-        return self._database.select(AnswerRow, statement, since)
+        return self._select(AnswerRow, "SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", since)
 
     def forget_answer(self, run_id: str, question: str) -> None:
         """Remove what people said of an answer, its row, and the gaps of its question."""
-        with self._database.writing():
-            for change, value in (
-                ("DELETE FROM feedback WHERE message_id = ?", run_id),
-                ("UPDATE feedback SET mended_by = '' WHERE mended_by = ?", run_id),
-                ("DELETE FROM answers WHERE run_id = ?", run_id),
-                ("DELETE FROM knowledge_gaps WHERE topic = ?", storable(question)),
-                ("DELETE FROM rejections WHERE topic = ?", storable(question)),
-            ):
-                self._database.rows(change, (value,))
+        for statement, value in (
+            ("DELETE FROM feedback WHERE message_id = ?", run_id),
+            ("UPDATE feedback SET mended_by = '' WHERE mended_by = ?", run_id),
+            ("DELETE FROM answers WHERE run_id = ?", run_id),
+            ("DELETE FROM knowledge_gaps WHERE topic = ?", question),
+            ("DELETE FROM rejections WHERE topic = ?", question),
+        ):
+            self._change(statement, value)
         self._database.erase(*_KEPT)
 
     def forget_before(self, moment: datetime) -> int:
         """Remove rows with text of users that are older than a time; returns how many."""
-        removed = 0
-        with self._database.writing():
-            for table, column in _KEPT.items():
-                rows = self._database.rows(
-                    f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", (stamp(moment),)
-                )
-                removed += len(rows)
+        removed = sum(
+            len(self._change(f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", moment))
+            for table, column in _KEPT.items()
+        )
         if removed:
             self._database.erase(*_KEPT)
         return removed
@@ -358,7 +321,7 @@ def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, s
 
 
 def _forget(workspace: Workspace, state: State, address: str) -> None:
-    forget_answer(workspace, state, environ={"CORELOOP_DATABASE_URL": address} if address else {})
+    forget_answer(workspace, state, environ={ADDRESS: address} if address else {})
 
 
 register_kind(replace(kind_named(ASK), forget=_forget))

@@ -1,118 +1,30 @@
-"""The tables of repair, and their rows."""
+"""The rows of repair's tables; a table has the columns of its dataclass."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args, get_type_hints
 
 from coreloop.base.database import JSON, Tables
 
-_SCRIPT: Final = """
--- What people say of answers.
-CREATE TABLE feedback (
-    id          TEXT PRIMARY KEY,      -- ULID
-    chat_id     TEXT NOT NULL,         -- the conversation
-    message_id  TEXT NOT NULL,         -- the answer: the id of its run
-    kind        TEXT NOT NULL,         -- up, down
-    reason      TEXT NOT NULL,         -- of a person: never part of a prompt
-    mended_by   TEXT NOT NULL,         -- the run that answers again, or ""
-    created_at  TEXT NOT NULL          -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00, like all times here
-);
-CREATE INDEX feedback_by_message ON feedback(message_id);
-
--- Questions that repairs could not answer; an open one is counted up, not repeated.
-CREATE TABLE knowledge_gaps (
-    id          TEXT PRIMARY KEY,
-    topic       TEXT NOT NULL,         -- the question
-    file        TEXT NOT NULL,
-    symbol      TEXT NOT NULL,
-    reason      TEXT NOT NULL,         -- of the signal
-    seen        BIGINT NOT NULL,
-    created_at  TEXT NOT NULL,
-    closed_at   TEXT,
-    closed_by   TEXT
-);
-CREATE INDEX gaps_by_topic ON knowledge_gaps(topic);
-
--- What only a person may apply.
-CREATE TABLE fix_suggestions (
-    id          TEXT PRIMARY KEY,
-    action      TEXT NOT NULL,
-    target      TEXT NOT NULL,
-    details     TEXT NOT NULL,         -- JSON
-    status      TEXT NOT NULL,         -- pending, applied, rejected, failed
-    created_at  TEXT NOT NULL,
-    decided_at  TEXT,
-    UNIQUE (action, target, details)
-);
-
--- Applied links between code and declared schemas, which retrieval uses.
-CREATE TABLE links (
-    code_symbol TEXT NOT NULL,
-    schema_ref  TEXT NOT NULL,
-    created_at  TEXT NOT NULL,
-    PRIMARY KEY (code_symbol, schema_ref)
-);
-
--- Passages of the project's files that repairs put before a question.
-CREATE TABLE evidence (
-    question     TEXT NOT NULL,        -- SHA-256 of its words
-    kind         TEXT NOT NULL,        -- local_file, params, returns, fields
-    location     TEXT NOT NULL,
-    symbol       TEXT NOT NULL,
-    content      TEXT NOT NULL,
-    content_hash TEXT NOT NULL,        -- SHA-256 of the file that it is from
-    created_at   TEXT NOT NULL,
-    PRIMARY KEY (question, kind, location, symbol)
-);
-
--- The gates, once a day (UTC).
-CREATE TABLE gate_snapshots (
-    day         TEXT NOT NULL,
-    gate        TEXT NOT NULL,         -- coverage, io
-    good        BIGINT NOT NULL,
-    total       BIGINT NOT NULL,
-    PRIMARY KEY (day, gate)
-);
-
--- Rounds of repair in an hour (UTC).
-CREATE TABLE repairs (
-    hour        TEXT PRIMARY KEY,      -- YYYY-MM-DDTHH
-    rounds      BIGINT NOT NULL
-);
-
--- Ended answers, for figures and for better answers to rejected ones.
-CREATE TABLE answers (
-    run_id       TEXT PRIMARY KEY,
-    session_id   TEXT NOT NULL,
-    ended_at     TEXT NOT NULL,
-    is_supported BIGINT NOT NULL,
-    repairs      BIGINT NOT NULL,
-    mends        TEXT NOT NULL,        -- the rejected answer, or ""
-    found        TEXT NOT NULL         -- JSON: sources by where they come from
-);
-CREATE INDEX answers_by_mended ON answers(mends);
-
--- What a person rejected as an answer to a question, until a person says otherwise.
-CREATE TABLE rejections (
-    topic       TEXT NOT NULL,         -- the question
-    kind        TEXT NOT NULL,         -- sentence, passage, location, until; said: the person's reason alone
-    value       TEXT NOT NULL,         -- words on one line, SHA-256, path, or ISO date
-    reason      TEXT NOT NULL,         -- of a person: never part of a prompt
-    created_at  TEXT NOT NULL,
-    PRIMARY KEY (topic, kind, value)
-);
-"""
 Kind = Literal["local_file", "params", "returns", "fields"]
 Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
-REPAIR: Final = Tables("repair", _SCRIPT)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What a person said of an answer; ``mended_by`` is the run that answers again, or ""."""
+    """What a person said of an answer.
+
+    Attributes
+    ----------
+    chat_id, message_id : str
+        The conversation, and the answer: the id of its run.
+    reason : str
+        Of a person: never part of a prompt.
+    mended_by : str
+        The run that answers again, or "".
+    """
 
     id: str
     chat_id: str
@@ -125,7 +37,15 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A question that repairs could not answer; ``closed_at`` is None while it is open."""
+    """A question that repairs could not answer; an open one is counted up, not repeated.
+
+    Attributes
+    ----------
+    topic : str
+        The question.
+    reason : str
+        Of the signal.
+    """
 
     id: str
     topic: str
@@ -183,8 +103,6 @@ class Evidence:
         return value or its fields.
     location, symbol : str
         Where it stands; ``symbol`` is "" for none.
-    content : str
-        The passage.
     content_hash : str
         SHA-256 of the file: evidence of a file that changed is not used.
     """
@@ -200,7 +118,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A gate on a day: how many of how many were good."""
+    """A gate on a day (UTC): how many of how many were good."""
 
     day: date
     gate: Gate
@@ -215,7 +133,15 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """An ended answer; ``mends`` is the id of the rejected one that it replaces, or ""."""
+    """An ended answer.
+
+    Attributes
+    ----------
+    mends : str
+        The id of the rejected one that it replaces, or "".
+    found : dict
+        Sources by where they come from.
+    """
 
     run_id: str
     session_id: str
@@ -226,9 +152,27 @@ class AnswerRow:
     found: dict[str, int] = field(default_factory=dict, metadata=JSON)
 
 
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """What a person rejected as an answer to a question, until a person says otherwise.
+
+    Attributes
+    ----------
+    kind, value : str
+        A ``sentence`` on one line, a ``passage`` by its hash, the ``location`` of a file, a date ``until``
+        which sources are out of date; ``said``: the person's reason alone.
+    """
+
+    topic: str
+    kind: str
+    value: str
+    reason: str
+    created_at: datetime
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """What persons rejected as an answer to a question.
+    """All that persons rejected as answers to some questions.
 
     Attributes
     ----------
@@ -252,3 +196,40 @@ class Rejected:
 
 
 NOTHING: Final = Rejected()
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Rounds of repair in an hour (UTC, ``YYYY-MM-DDTHH``)."""
+
+    hour: str
+    rounds: int
+
+
+_TABLES: Final[Mapping[str, tuple[type, str]]] = {
+    "feedback": (Feedback, "PRIMARY KEY (id)"),
+    "knowledge_gaps": (Gap, "PRIMARY KEY (id)"),
+    "fix_suggestions": (Suggestion, "PRIMARY KEY (id), UNIQUE (action, target, details)"),
+    "links": (Link, "PRIMARY KEY (code_symbol, schema_ref)"),
+    "evidence": (Evidence, "PRIMARY KEY (question, kind, location, symbol)"),
+    "gate_snapshots": (Snapshot, "PRIMARY KEY (day, gate)"),
+    "repairs": (Rounds, "PRIMARY KEY (hour)"),
+    "answers": (AnswerRow, "PRIMARY KEY (run_id)"),
+    "rejections": (Rejection, "PRIMARY KEY (topic, kind, value)"),
+}
+
+
+def _columns(kind: type) -> Iterator[str]:
+    types = get_type_hints(kind)
+    for part in fields(kind):
+        is_optional = type(None) in get_args(types[part.name])
+        has_type = "BIGINT" if types[part.name] in (int, bool) else "TEXT"
+        yield f"{part.name} {has_type}{'' if is_optional else ' NOT NULL'}"
+
+
+REPAIR: Final = Tables(
+    "repair",
+    ";\n".join(
+        f"CREATE TABLE {name} ({', '.join(_columns(kind))}, {keys})" for name, (kind, keys) in _TABLES.items()
+    ),
+)

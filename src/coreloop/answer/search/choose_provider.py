@@ -34,32 +34,20 @@ def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failov
 def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, str]) -> Provider:
     if name == "index":
         return IndexProvider(workspace.index_file)
-    # the HTTP library takes 60 ms
-    if name == "searxng":
-        from coreloop.answer.search.searxng import SearxngProvider
+    from coreloop.answer.search import services  # the HTTP library takes 60 ms
 
-        return SearxngProvider(_searxng_url(workspace.settings.search.searxng_url))
+    if name == "arxiv":
+        return services.ArxivProvider()
     if name == "tavily":
-        from coreloop.answer.search.tavily import KEY, TavilyProvider
-
-        return TavilyProvider(_key(KEY, environ))
-    from coreloop.answer.search.arxiv import ArxivProvider
-
-    return ArxivProvider()
-
-
-def _searxng_url(url: str | None) -> str:
-    if not url or not url.startswith(("http://", "https://")):
+        key = environ.get(services.TAVILY_KEY, "").strip()
+        if not key:
+            raise UsageError(f"set {services.TAVILY_KEY} to the key of your account")
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(f"{services.TAVILY_KEY} holds characters that no key has")
+        return services.TavilyProvider(key)
+    url = workspace.settings.search.searxng_url or ""
+    if not url.startswith(("http://", "https://")):
         raise UsageError(
             "search: set searxng_url to the address of your SearXNG, such as http://localhost:8080"
         )
-    return url
-
-
-def _key(name: str, environ: Mapping[str, str]) -> str:
-    key = environ.get(name, "").strip()
-    if not key:
-        raise UsageError(f"set {name} to the key of your account")
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"{name} holds characters that no key has")
-    return key
+    return services.SearxngProvider(url)

@@ -1,26 +1,29 @@
-"""One request to a search service: its content, or why there is none as an answer of a provider."""
+"""One request to a search service: its content and its results as sources, or why there are none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 import msgspec
 
-from coreloop.answer.search.provider import Blocked, Failed, SearchLimits
+from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.file_date import date_in_name
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchLimits
+from coreloop.answer.search.source import Source
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
 T = TypeVar("T")
 Now = Callable[[], datetime]
 USER_AGENT: Final = "dartlab-coreloop"
-_LONGEST_WAIT: Final = timedelta(days=7)
-_BUSY: Final = frozenset({429, 503})
+_LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
+_QUOTA: Final = frozenset({402, 432, 433})
+"""What services answer when a plan, or pay as you go, is used up."""
+_MAX_TITLE: Final = 300
+_MAX_URL: Final = 2_000
 
 
-def ask_service(
-    request: HttpRequest, limits: SearchLimits, *, now: Now, quota: frozenset[int] = frozenset()
-) -> bytes | Blocked | Failed:
+def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> bytes | Blocked | Failed:
     """Send a request and judge the status of its answer.
 
     Parameters
@@ -31,8 +34,6 @@ def ask_service(
         Time and size.
     now : callable
         Returns the time, with a time zone.
-    quota : frozenset of int
-        Statuses by which the service says that a quota is used up, besides 402.
     """
     named = replace(request, headers={"User-Agent": USER_AGENT, **request.headers})
     try:
@@ -40,7 +41,27 @@ def ask_service(
             answer = client.exchange(named, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
     except ExchangeError as error:
         return Failed(str(error), is_retryable=error.failure != "too_long")
-    return _judged(answer, now(), quota | {402})
+    status = answer.status
+    if status == 200:
+        return answer.content
+    if blocked := asked_to_wait(answer, now()):
+        return blocked
+    if status in _QUOTA:
+        return Blocked(f"the quota is used up (HTTP {status})")
+    if status in {401, 403}:
+        return Failed(f"access is refused (HTTP {status}); check its key and settings", is_retryable=False)
+    if 300 <= status < 400:
+        return Failed(f"redirects elsewhere (HTTP {status}); correct the address", is_retryable=False)
+    return Failed(f"HTTP {status}", is_retryable=status >= 500 or status == 408)
+
+
+def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
+    """Return that a server wants to be left alone, and until when, if it says so."""
+    wait_s = retry_after_s(answer)
+    if answer.status == 429 or (answer.status == 503 and wait_s is not None):
+        until = None if wait_s is None else now + timedelta(seconds=wait_s)
+        return Blocked(f"too many requests (HTTP {answer.status})", until)
+    return None
 
 
 def read_json(content: bytes, model: type[T]) -> T | Failed:
@@ -51,30 +72,44 @@ def read_json(content: bytes, model: type[T]) -> T | Failed:
         return Failed("the answer is not the JSON that was expected")
 
 
-def retry_time(value: str | None, now: datetime) -> datetime | None:
-    """Read a ``Retry-After`` header: seconds, or a date (RFC 9110, section 10.2.3)."""
-    text = (value or "").strip()
-    if text.isascii() and text.isdigit():
-        return now + min(timedelta(seconds=int(text[:9])), _LONGEST_WAIT)
-    try:
-        until = parsedate_to_datetime(text)
-    except (ValueError, TypeError, OverflowError):
+def web_source(
+    *,
+    title: str,
+    url: str,
+    text: str,
+    published: str,
+    provider: str,
+    retrieved_at: datetime,
+    kind: str = "web",
+) -> Source | None:
+    """Build a source of untrusted strings; None if it has no text or no ``http(s)`` address."""
+    location = clean_text(url).strip()
+    passage = clean_text(text).strip()
+    is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
+    if not passage or not is_address or len(location) > _MAX_URL:
         return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max(until, now), now + _LONGEST_WAIT)
+    return Source(
+        title=" ".join(clean_text(title).split())[:_MAX_TITLE] or location,
+        location=location,
+        type=kind,
+        text=passage,
+        retrieved_at=retrieved_at,
+        published=date_in_name(published),
+        provider=provider,
+    )
 
 
-def _judged(answer: HttpAnswer, now: datetime, quota: frozenset[int]) -> bytes | Blocked | Failed:
-    status = answer.status
-    until = retry_time(answer.headers.get("retry-after"), now)
-    if status == 200:
-        return answer.content
-    if status == 429 or (status in _BUSY and until is not None):
-        return Blocked(f"too many requests (HTTP {status})", until)
-    if status in quota:
-        return Blocked(f"the quota is used up (HTTP {status})", until)
-    if status in {401, 403}:
-        return Failed(f"access is refused (HTTP {status}); check its key and settings", is_retryable=False)
-    if 300 <= status < 400:
-        return Failed(f"redirects elsewhere (HTTP {status}); correct the address", is_retryable=False)
-    return Failed(f"HTTP {status}", is_retryable=status >= 500 or status == 408)
+def found(sources: Iterable[Source | None], max_results: int) -> Found | Empty:
+    """Return the first sources, each address once."""
+    by_location: dict[str, Source] = {}
+    for source in sources:
+        if source is not None:
+            by_location.setdefault(source.location, source)
+    best = tuple(by_location.values())[:max_results]
+    return Found(best) if best else Empty()
+
+
+def retry_after_s(answer: HttpAnswer) -> float | None:
+    """Return the seconds of a ``Retry-After`` header; its form with a date is hardly used."""
+    text = answer.headers.get("retry-after", "")
+    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None

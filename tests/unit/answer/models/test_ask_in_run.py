@@ -14,17 +14,17 @@ from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.models.prompt import Material, user_message
-from coreloop.base.errors import BudgetError, ModelError, RunError, UsageError
+from coreloop.base.errors import BudgetError, UsageError
 from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Reserved, Settled, StepCommitted, StepFailed
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from model_stand_in import Act, ModelStandIn, answers, model_stand_in, streams
+from happenings import fold
+from model_stand_in import ModelStandIn, model_stand_in, streams
 from rows import slow_after
 from running import python, store_at
 
@@ -115,32 +115,6 @@ def test_a_call_without_a_usable_reply_settles_what_it_used(store: Store, server
     assert state_of(store, run_id).spent == Amount(30 + 50, 21 + 32)
 
 
-@pytest.mark.parametrize(
-    ("act", "spent"),
-    [(answers(401, {"error": {"message": f"no: {KEY}"}}), NOTHING), (answers(503), NOTHING)],
-    ids=["refused", "unavailable"],
-)
-def test_a_request_that_was_refused_costs_nothing(
-    store: Store, server: ModelStandIn, act: Act, spent: Amount
-):
-    run_id = new_run(store)
-    server.acts.append(act)
-    with work_on(store, run_id) as run, pytest.raises(ModelError):
-        ask(run, ladder(server))
-    assert state_of(store, run_id).spent == spent
-    assert state_of(store, run_id).reserved == NOTHING
-    assert KEY not in repr([event for _seq, event in store.read(run_id)])
-
-
-def test_a_call_that_was_broken_off_is_settled_in_full(store: Store, server: ModelStandIn):
-    run_id = new_run(store)
-    server.acts.append(lambda handler: handler.connection.close())
-    with work_on(store, run_id) as run, pytest.raises(ModelError):
-        ask(run, ladder(server))
-    most = ladder(server).most([*ASKED, Message("system", "x" * 100)], SHORT)
-    assert state_of(store, run_id).spent.tokens > most.tokens
-
-
 def test_what_does_not_fit_the_budget_is_not_asked(store: Store, server: ModelStandIn):
     run_id = new_run(store, limits=Limits(usd=0.0001))
     with work_on(store, run_id) as run, pytest.raises(BudgetError, match="would exceed the limit"):
@@ -170,13 +144,6 @@ def test_the_offline_model_costs_nothing_and_is_a_step_too(store: Store):
     with work_on(store, run_id) as run:  # the same time in its metadata: it was not asked again
         assert ask_in_run(run, offline, messages, SynthesisResponse, SHORT, key="answer") == first
     assert state_of(store, run_id).spent == NOTHING
-
-
-def test_the_key_of_another_step_is_refused(store: Store, server: ModelStandIn):
-    with work_on(store, new_run(store)) as run:
-        run.step("search", "plan", lambda _key: (["x"], NOTHING), at_most=NOTHING)
-        with pytest.raises(RunError, match="step plan: its result is not a reply of the type PlanResponse"):
-            ask(run, ladder(server))
 
 
 KILLED = """

@@ -1,7 +1,6 @@
 """Asking an endpoint for the next call of a tool, which is sent as a provider takes tools."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -10,11 +9,10 @@ from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from model_stand_in import ModelStandIn, answers, chunk, model_stand_in, streams, streams_chunks
+from model_stand_in import ModelStandIn, model_stand_in, streams
 
 SCHEMA = {"type": "object", "properties": {"priority": {"type": "string"}}}
 TOOLS = [{"name": "update", "description": "Update a ticket.", "parameters": SCHEMA}]
-EXPECTED = CallReply(tool="update", arguments={"priority": "high"})
 
 
 @pytest.fixture
@@ -23,59 +21,35 @@ def server() -> Iterator[ModelStandIn]:
         yield stand_in
 
 
-def call(server: ModelStandIn) -> CallReply:
+def call(server: ModelStandIn, *functions: dict[str, str]) -> CallReply:
+    calls = [{"id": "c", "type": "function", "function": function} for function in functions]
+    server.acts.append(streams("I cannot.", tool_calls=calls, finish="tool_calls"))
     model = OpenAICompatible("openai", "m", endpoint=ENDPOINTS["openai"], url=server.url, headers={})
     assert model.calls_tools
     return model.call_tool([Message("user", "urgent")], TOOLS, CallLimits(timeout_s=5)).value
 
 
-def part(index: int, **function: str) -> dict[str, Any]:
-    return {"tool_calls": [{"index": index, "id": "c", "type": "function", "function": function}]}
-
-
-def delta(content: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-    return chunk("m", {"index": 0, "delta": content, "finish_reason": finish})
-
-
-def test_the_parts_of_a_streamed_call_are_joined_and_the_first_call_counts(server: ModelStandIn) -> None:
-    parts = [
-        delta(part(0, name="update", arguments="")),
-        delta(part(0, arguments='{"priority":')),
-        delta(part(0, arguments=' "high"}')),
-        delta(part(1, name="close", arguments="{}")),
-        delta({}, "tool_calls"),
-    ]
-    server.acts.append(streams_chunks(*parts))
-    assert call(server) == EXPECTED
+def test_the_first_call_is_read(server: ModelStandIn) -> None:
+    first = {"name": "update", "arguments": '{"priority": "high"}'}
+    found = call(server, first, {"name": "close", "arguments": "{}"})
+    assert found == CallReply(tool="update", arguments={"priority": "high"})
     assert server.bodies[0]["tools"] == [{"type": "function", "function": TOOLS[0]}]
     assert "response_format" not in server.bodies[0]
 
 
-def test_a_call_that_is_not_streamed_is_read(server: ModelStandIn) -> None:
-    message = {"content": None, **part(0, name="update", arguments='{"priority": "high"}')}
-    server.acts.append(answers(200, {"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
-    assert call(server) == EXPECTED
-
-
 @pytest.mark.parametrize(
-    "content",
+    "functions",
     [
-        {"content": "I cannot."},
-        part(0, name="update", arguments="{"),
-        part(0, name="update", arguments="[1]"),
-        part(0, arguments="{}"),
+        [],
+        [{"name": "update", "arguments": "{"}],
+        [{"name": "update", "arguments": "[1]"}],
+        [{"arguments": "{}"}],
     ],
     ids=["no call", "torn", "no object", "no name"],
 )
-def test_a_reply_without_a_usable_call_is_malformed(server: ModelStandIn, content: dict[str, Any]) -> None:
-    server.acts.append(streams_chunks(delta(content), delta({}, "stop")))
+def test_a_reply_without_a_usable_call_is_malformed(
+    server: ModelStandIn, functions: list[dict[str, str]]
+) -> None:
     with pytest.raises(ModelError) as raised:
-        call(server)
+        call(server, *functions)
     assert raised.value.kind == "malformed"
-
-
-def test_a_call_that_was_cut_is_no_call(server: ModelStandIn) -> None:
-    server.acts.append(streams("", finish="length"))
-    with pytest.raises(ModelError) as raised:
-        call(server)
-    assert raised.value.kind == "cut"

@@ -28,8 +28,3 @@ def test_an_example_chooses_models_that_a_limit_in_dollars_holds_for(tmp_path: P
     keys = {"OPENAI_API_KEY": "k", "LAB_API_KEY": "k"}
     # without a price, none is chosen
     assert choose_model(load_settings(tmp_path, environ={}), keys, has_usd_limit=True).name
-
-
-def test_what_costs_nothing_has_no_key():
-    free = {name for name, endpoint in ENDPOINTS.items() if endpoint.key is None}
-    assert free == {"ollama", "vllm"}

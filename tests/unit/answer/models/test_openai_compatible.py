@@ -8,11 +8,11 @@ import pytest
 
 from bounded import given_up
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_headers, endpoint_url
+from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.ladder import Ladder, error_response
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from coreloop.base.errors import ModelError, UsageError
+from coreloop.base.errors import ModelError
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
 from model_stand_in import (
     Act,
@@ -24,9 +24,8 @@ from model_stand_in import (
     hangs,
     model_stand_in,
     streams,
-    streams_chunks,
 )
-from rows import each_row, slow_after
+from rows import slow_after
 
 KEY = "sk-test-0123456789"
 PLAN = '{"queries": [{"query": "영업이익", "intent": "figure"}]}'
@@ -53,8 +52,8 @@ def ask(server: ModelStandIn, act: Act, **limits: float) -> Reply[PlanResponse]:
     return model(server).complete(ASKED, PlanResponse, CallLimits(**{"timeout_s": 5, **limits}))
 
 
-def test_a_streamed_reply_is_read_with_what_it_used(server: ModelStandIn):
-    reply = ask(server, streams(PLAN[:20], PLAN[20:]))
+def test_a_reply_is_read_with_what_it_used(server: ModelStandIn):
+    reply = ask(server, streams(PLAN))
     assert reply == Reply(READ, Usage("gpt-5-2026", 10, 5, microusd=63))  # 12.5 + 50, rounded up
     assert reply.usage.tokens == 15
 
@@ -63,7 +62,7 @@ def test_the_request_is_what_the_api_describes(server: ModelStandIn):
     ask(server, streams(PLAN))
     (body,) = server.bodies
     assert body["messages"] == [{"role": "system", "content": "Plan."}, {"role": "user", "content": "왜?"}]
-    assert (body["model"], body["stream"], body["stream_options"]) == ("gpt-5", True, {"include_usage": True})
+    assert body["model"] == "gpt-5"
     assert body["max_completion_tokens"] == 4096
     assert body["response_format"]["type"] == "json_schema"
     assert body["response_format"]["json_schema"]["name"] == "PlanResponse"
@@ -77,37 +76,17 @@ def test_an_endpoint_without_schemas_is_sent_none(server: ModelStandIn):
     assert server.bodies[0]["max_tokens"] == 7
 
 
-def test_tokens_are_estimated_where_the_endpoint_reports_none(server: ModelStandIn):
-    usage = ask(server, streams(PLAN, usage=None)).usage
-    assert usage.is_estimated
-    assert usage.tokens > 0
-
-
 @pytest.mark.parametrize(
     ("act", "kind", "is_retryable", "message"),
     [
         (streams("no JSON here"), "malformed", True, "contains no JSON object"),
         (streams('{"queries": 1}'), "malformed", True, "Expected `array`"),
         (streams(PLAN[:10], finish="length"), "cut", False, "cut at the largest number of output tokens"),
-        (streams(PLAN[:10], finish=None), "unavailable", True, "ended in the middle"),
-        (streams("", finish="content_filter"), "refused", False, "refused to answer"),
-        (
-            streams_chunks({"choices": [{"delta": {"refusal": "I can't"}, "finish_reason": "stop"}]}),
-            "refused",
-            False,
-            "refused to answer",
-        ),
-        (streams_chunks({"error": {"message": "overloaded"}}), "unavailable", True, "broke off"),
-        (streams_chunks(end=b"data: {torn\n\n"), "rejected", False, "does not stream chat completions"),
-        (
-            streams_chunks(end=b'data: {"error":' + b"[" * 500_000 + b"\n\n"),
-            "rejected",
-            False,
-            "does not stream chat completions",
-        ),
-        (streams(PLAN, usage=(-5, 1)), "rejected", False, "does not stream chat completions"),
-        (streams(PLAN[:5], finish=""), "unavailable", True, "ended in the middle"),
         (streams("", finish="content_filter: SAFETY"), "refused", False, "refused to answer"),
+        (streams("", refusal="I can't"), "refused", False, "refused to answer"),
+        (answers(200, {"error": {"message": "overloaded"}}), "unavailable", True, "broke off"),
+        (answers(200, b'{"error":' + b"[" * 500_000), "rejected", False, "not a chat completion"),
+        (streams(PLAN, usage=(-5, 1)), "rejected", False, "not a chat completion"),
         (answers(400, {"error": "x" * 295 + KEY}), "rejected", False, "400: x+…?$"),
         (answers(400, {"error": "\x1b[2Jred"}), "rejected", False, r"400: \\u\{1b\}\[2Jred"),
         (answers(401, {"error": {"message": f"Incorrect API key: {KEY}"}}), "auth", False, "401: Incorrect"),
@@ -117,29 +96,6 @@ def test_tokens_are_estimated_where_the_endpoint_reports_none(server: ModelStand
         (answers(429, [{"error": {"message": "slow down"}}]), "rate_limited", True, "429: slow down"),
         (answers(500, b""), "unavailable", True, "answered 500"),
         (answers(302, b"", location="http://127.0.0.1:1/"), "rejected", False, "answered 302"),
-    ],
-    ids=[
-        "prose",
-        "other JSON",
-        "cut",
-        "no end",
-        "filter",
-        "refusal",
-        "error chunk",
-        "garbage",
-        "deep",
-        "negative usage",
-        "empty end",
-        "safety",
-        "key cut",
-        "terminal",
-        "key",
-        "forbidden",
-        "bad request",
-        "not found",
-        "rate limit",
-        "server error",
-        "redirect",
     ],
 )
 def test_an_unusable_answer_says_why(
@@ -152,14 +108,8 @@ def test_an_unusable_answer_says_why(
     assert str(caught.value).startswith("openai:gpt-5: ")
 
 
-def test_a_reply_that_cannot_be_used_was_paid_all_the_same(server: ModelStandIn):
-    with pytest.raises(ModelError) as caught:
-        ask(server, streams("prose", usage=(100, 10)))
-    assert caught.value.usage == Usage("gpt-5-2026", 100, 10, microusd=225)
-
-
 @pytest.mark.parametrize(
-    "act", slow_after(1, [hangs(), hangs(b'data: {"choices"'), drips()]), ids=["silent", "torn", "drip"]
+    "act", slow_after(1, [hangs(), hangs(b'{"choices"'), drips()]), ids=["silent", "torn", "drip"]
 )
 def test_a_slow_answer_ends_in_its_time(server: ModelStandIn, act: Act):
     with given_up(), pytest.raises(ModelError, match=r"no complete answer in 0\.3 s") as caught:
@@ -171,26 +121,6 @@ def test_a_flood_is_cut_off(server: ModelStandIn):
     with pytest.raises(ModelError, match="more than 100,000 bytes") as caught:
         ask(server, floods(), max_bytes=100_000)
     assert (caught.value.kind, caught.value.is_retryable) == ("cut", False)
-
-
-def test_an_endpoint_that_is_off_is_named():
-    with model_stand_in() as stopped:
-        pass
-    with pytest.raises(ModelError, match="openai:gpt-5: the server cannot be reached"):
-        model(stopped).complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
-
-
-def test_retry_after_is_passed_on(server: ModelStandIn):
-    with pytest.raises(ModelError) as caught:
-        ask(server, answers(429, {}, retry_after="7"))
-    assert caught.value.retry_after_s == 7
-
-
-def test_the_most_covers_the_longest_text():
-    with model_stand_in() as server:
-        most = model(server).most([Message("user", "가" * 1_000)], CallLimits(max_output_tokens=50))
-    assert most.input_tokens >= 3_000  # a byte-level tokenizer may need a token a byte
-    assert (most.output_tokens, most.is_estimated) == (50, True)
 
 
 @pytest.mark.parametrize("header", slow_after(1, ["Authorization", "api-key"]))
@@ -269,13 +199,6 @@ def test_a_ladder_asks_again_with_the_error_and_then_the_next_model(server: Mode
     assert "contains no JSON object" in second[-1]["content"]
 
 
-def test_a_refusal_is_not_asked_again(server: ModelStandIn):
-    server.acts += [streams("", finish="content_filter"), streams(PLAN)]
-    ladder = Ladder([model(server), model(server, name="other")])
-    assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5)).value == READ
-    assert [body["model"] for body in server.bodies] == ["gpt-5", "other"]
-
-
 def test_a_ladder_without_a_reply_fails_in_the_structured_form(server: ModelStandIn):
     server.acts += [answers(401, {}), answers(503, {})]
     ladder = Ladder([model(server), model(server, name="other")])
@@ -283,28 +206,3 @@ def test_a_ladder_without_a_reply_fails_in_the_structured_form(server: ModelStan
         ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
     error = error_response(caught.value).error
     assert (error.type, error.retryable) == ("unavailable", True)
-
-
-@each_row(
-    ("name", "environ", "message"),
-    [
-        ("openai", {}, "set OPENAI_API_KEY to the endpoint's key"),
-        ("openai", {"OPENAI_API_KEY": " "}, "set OPENAI_API_KEY"),
-        ("openai", {"OPENAI_API_KEY": "sk\nx"}, "OPENAI_API_KEY holds characters that no key has"),
-        ("azure", {"AZURE_OPENAI_API_KEY": "x"}, "set AZURE_OPENAI_ENDPOINT to the endpoint's address"),
-    ],
-)
-def test_a_missing_key_or_address_is_named(name: str, environ: dict[str, str], message: str):
-    with pytest.raises(UsageError, match=message):
-        connected(name, environ)
-
-
-def connected(name: str, environ: dict[str, str]) -> tuple[str, dict[str, str]]:
-    return endpoint_url(ENDPOINTS[name], environ), endpoint_headers(ENDPOINTS[name], environ)
-
-
-def test_an_azure_endpoint_takes_its_key_alone():
-    environ = {"AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com", "AZURE_OPENAI_API_KEY": "k"}
-    assert endpoint_url(ENDPOINTS["azure"], environ) == "https://x.openai.azure.com/openai/v1"
-    assert endpoint_headers(ENDPOINTS["azure"], environ) == {"api-key": "k"}
-    assert endpoint_headers(ENDPOINTS["ollama"], environ) == {}

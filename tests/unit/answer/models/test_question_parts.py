@@ -1,9 +1,7 @@
 """What a question asks, and the words to search for."""
 
-import unicodedata
-
 from coreloop.answer.models.question_parts import question_parts
-from coreloop.answer.text.terms import is_korean, search_words
+from coreloop.answer.text.terms import search_words
 from rows import each_row
 
 
@@ -35,9 +33,3 @@ def test_a_question_is_split_into_its_parts(question: str, parts: tuple[str, ...
 )
 def test_words_to_search_are_the_questions_own(question: str, words: str):
     assert " ".join(search_words(question)) == words
-
-
-def test_hangul_makes_a_question_korean():
-    assert is_korean("API가 뭐야")
-    assert is_korean(unicodedata.normalize("NFD", "수도는?"))
-    assert not is_korean("日本 API")

@@ -26,18 +26,6 @@ def test_a_short_answer_is_read_with_its_question(tmp_path: Path):
             assert answer(RETURN_QUESTION, deps=deps).supported is is_supported
 
 
-def test_a_model_that_never_names_a_source_is_answered_for_at_the_end(tmp_path: Path):
-    with shop_deps(shop(tmp_path), ScriptedModel(reply(SAID), reply(SAID))) as deps:
-        found = answer(RETURN_QUESTION, deps=deps)
-    assert (found.final_answer, found.signals) == (f"{SAID} [1]", ("citation_missing",))
-
-
-def test_what_no_source_says_is_not_delivered_whoever_cites_it(tmp_path: Path):
-    wrong = "A parcel can be returned within 90 days."
-    with shop_deps(shop(tmp_path), ScriptedModel(*[reply(wrong)] * 3)) as deps:
-        assert not answer(RETURN_QUESTION, deps=deps).supported
-
-
 def test_replies_without_json_fall_back_on_the_passages_and_say_so(tmp_path: Path):
     with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as deps:
         found = answer(RETURN_QUESTION, deps=deps)

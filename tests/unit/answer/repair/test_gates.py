@@ -35,10 +35,6 @@ def test_a_fall_is_one_point_and_three_items(before: Snapshot, now: Snapshot, fa
     assert has_fallen(now, before) is falls
 
 
-def test_the_first_day_is_no_fall():
-    assert not has_fallen(snapshot(0, 100), None)
-
-
 def test_files_and_functions_are_counted(tmp_path: Path):
     limit_paths(tmp_path, ".")
     with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
@@ -46,13 +42,6 @@ def test_files_and_functions_are_counted(tmp_path: Path):
     assert (coverage.now.good, coverage.now.total) == (2, 3)
     assert coverage.worst == (("docs/shipping.md", 1),)
     assert (io.now.good, io.now.total) == (1, 1)
-
-
-def test_a_function_of_a_changed_file_counts_as_undocumented(tmp_path: Path):
-    with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
-        (tmp_path / "rates.py").write_text("def rate_of(customer):\n    return 1\n", encoding="utf-8")
-        _, io = read_gates(deps, now=MOMENT)
-    assert (io.now.good, io.now.total) == (0, 1)
 
 
 def test_a_fall_is_a_signal_and_jobs_that_mend_it(tmp_path: Path):
@@ -70,10 +59,3 @@ def test_a_fall_is_a_signal_and_jobs_that_mend_it(tmp_path: Path):
         work(deps.queue, all_handlers(deps), until_idle=True)
         coverage, _ = read_gates(deps, now=MOMENT + DAY)
         assert (coverage.now.good, coverage.now.total) == (6, 6)
-
-
-def test_a_day_has_one_snapshot(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        for _ in range(2):
-            read_gates(deps, now=MOMENT)
-        assert len(deps.tables.snapshots("coverage")) == 1

@@ -70,20 +70,6 @@ def test_a_job_reads_nothing_outside_of_the_project(name: str, path: str, tmp_pa
     assert done.status in {"dead", "done"}
 
 
-def test_a_payload_that_lacks_its_fields_is_a_dead_job(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        for name in (INDEX_FILE, INJECT, SUGGEST_LINK):
-            job = deps.queue.put(name, {}, max_attempts=1)
-            (done,) = work_on_jobs(deps.queue, all_handlers(deps), [job.id])
-            assert done.status == "dead"
-
-
-def test_a_question_is_not_part_of_a_job(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        answer(SHIP_QUESTION, deps=deps)
-        assert not [job for job in deps.queue.jobs() if "working days" in str(job)]
-
-
 def test_a_link_is_applied_once_and_only_if_both_ends_exist(tmp_path: Path):
     with shop_deps(shop(tmp_path, indexed=("rates.py",))) as deps:
         details = {"code_symbol": "rates.py::rate_of", "schema_ref": "gone.sql#t.rate", "reason": "both"}

@@ -79,11 +79,3 @@ def test_a_run_that_was_stopped_before_it_began_has_a_record(deps: Deps, tmp_pat
     stop_run(deps.store, run_id)
     work_off(deps)
     assert recorded(tmp_path) == [run_id]
-
-
-def test_a_replay_has_none(deps: Deps, tmp_path: Path):
-    run_id = begin_research(QUESTION, Request(is_replay=True), deps, kind=ASK)
-    queue_run(deps.queue, "ask", run_id)
-    stop_run(deps.store, run_id)
-    work_off(deps)
-    assert recorded(tmp_path) == []

@@ -1,23 +1,17 @@
 """Whole answers: at once, after a repair, after two, or never."""
 
-import json
-import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.research.answer import DEGRADED
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
 from coreloop.answer.research.verify import NO_EVIDENCE
-from coreloop.answer.search.provider import Failed
-from coreloop.base.errors import ModelError, UsageError
+from coreloop.base.errors import ModelError
 from coreloop.runs.jobs.work import work
 from coreloop.runs.load import load_run
 from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, reply, shop, shop_deps
-from researching import ScriptedProvider
 
 NONSENSE = "Who won the chess tournament on Mars?"
 
@@ -32,32 +26,6 @@ def test_an_answer_that_stands_is_not_repaired(tmp_path: Path):
         assert deps.queue.jobs() == []
         state = load_run(deps.store, found.run_id)[0].state
     assert (state.kind, state.status) == ("ask", "completed")
-
-
-def test_a_file_that_the_index_lacks_is_found_and_answers(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(SHIP_QUESTION, deps=deps)
-        assert found.supported
-        assert "2 working days" in found.final_answer
-        assert found.repairs == 1
-        assert found.signals == ("insufficient_evidence",)
-        assert {(job.name, job.status) for job in deps.queue.jobs()} == {
-            ("index.file", "done"),
-            ("evidence.inject", "done"),
-        }
-        again = answer(SHIP_QUESTION, deps=deps)
-        assert (again.supported, again.repairs) == (True, 0)
-
-
-def test_a_file_that_changed_since_is_read_again(tmp_path: Path):
-    workspace = shop(tmp_path, indexed=("docs/returns.md", "docs/shipping.md", "rates.py"))
-    (tmp_path / "docs" / "shipping.md").write_text(
-        "# Shipping\n\nOn islands a parcel arrives by ferry after nine days.\n", encoding="utf-8"
-    )
-    with shop_deps(workspace) as deps:
-        found = answer("When does a parcel arrive by ferry on islands?", deps=deps)
-    assert "after nine days" in found.final_answer
-    assert found.repairs == 0
 
 
 def test_what_a_changed_file_no_longer_says_is_no_answer(tmp_path: Path):
@@ -83,14 +51,6 @@ def test_a_removed_file_is_no_source(may_repair: bool, tmp_path: Path):
     with shop_deps(workspace) as deps:
         found = answer(RETURN_QUESTION, deps=deps, repair=may_repair)
     assert "docs/returns.md" not in {source.location for source in found.sources}
-
-
-def test_a_file_that_was_only_touched_is_a_source(tmp_path: Path):
-    workspace = shop(tmp_path)
-    os.utime(tmp_path / "docs" / "returns.md", (1, 1))
-    with shop_deps(workspace) as deps:
-        found = answer(RETURN_QUESTION, deps=deps)
-    assert (found.supported, found.repairs) == (True, 0)
 
 
 def test_a_job_about_a_file_that_was_removed_before_it_has_nothing_to_do(tmp_path: Path):
@@ -131,28 +91,6 @@ def test_an_answer_closes_the_gap_of_its_question(tmp_path: Path):
     assert gap.closed_by == "repair"
 
 
-def test_without_repair_the_jobs_wait_for_a_worker(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(SHIP_QUESTION, deps=deps, repair=False)
-        assert not found.supported
-        assert found.repairs == 0  # it was left to a worker
-        assert {job.status for job in deps.queue.jobs()} == {"queued"}
-
-
-def test_a_model_that_cites_nothing_is_asked_strictly(tmp_path: Path):
-    model = ScriptedModel(
-        reply("A parcel can be returned within 30 days."),
-        reply("A parcel can be returned within 30 days. [1]"),
-    )
-    with shop_deps(shop(tmp_path), model) as deps:
-        found = answer(RETURN_QUESTION, deps=deps)
-    assert found.final_answer == "A parcel can be returned within 30 days. [1]"
-    assert (found.signals, found.repairs) == (("citation_missing",), 1)
-    first, second = (messages[0].content for messages in model.asked)
-    assert "word for word" in second
-    assert "word for word" not in first
-
-
 def test_a_claim_that_no_source_has_is_dropped_and_then_another_model_is_asked(tmp_path: Path):
     one = ScriptedModel(
         reply("A parcel can be returned within 90 days. [1]"),
@@ -172,13 +110,6 @@ def test_a_claim_that_no_source_has_is_dropped_and_then_another_model_is_asked(t
     ]
 
 
-def test_replies_that_are_no_json_end_as_a_signal(tmp_path: Path):
-    with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6)) as deps:
-        found = answer(RETURN_QUESTION, deps=deps)
-    assert not found.supported
-    assert set(found.signals) == {"contract_invalid"}
-
-
 def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
     refused = ModelError("test: the key is wrong", kind="auth")
     workspace = shop(tmp_path)
@@ -189,42 +120,9 @@ def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
         answer(RETURN_QUESTION, deps=deps)
 
 
-def test_a_search_that_fails_is_said_in_the_answer(tmp_path: Path):
-    with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
-        failing = ScriptedProvider(Failed("the server is down"))
-        failing.name = "index"
-        broken = replace(deps, provider=failing)
-        found = answer("What is the parameter customer of rate_of?", deps=broken)
-    assert found.degraded
-    assert found.final_answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
-    assert "Id of the customer" in found.final_answer
-
-
-@pytest.mark.parametrize(
-    ("question", "line"), [("  ", "is empty"), ("x" * 20_000, "at most"), ("???", "no words")]
-)
-def test_questions_that_cannot_be_asked_are_refused(question: str, line: str, tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps, pytest.raises(UsageError, match=line):
-        answer(question, deps=deps)
-
-
 def test_the_hourly_budget_ends_repairs(tmp_path: Path):
     limit_paths(tmp_path, "docs/returns.md", repair={"max_per_hour": 0})
     with shop_deps(shop(tmp_path)) as deps:
         found = answer(SHIP_QUESTION, deps=deps)
         assert (found.supported, found.repairs) == (False, 0)
         assert deps.queue.jobs() == []
-
-
-def test_an_answer_is_one_record_and_a_repaired_failure_names_its_cause(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(SHIP_QUESTION, deps=deps)
-    (file,) = (tmp_path / "data" / "audit" / "own").glob("*.jsonl")
-    (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    assert record["request_id"] == found.run_id
-    failed, succeeded = record["tool_calls"]
-    assert failed["error"].startswith(
-        "insufficient_evidence: not found in the index; index.file docs/shipping.md"
-    )
-    assert (failed["ok"], succeeded["ok"]) == (False, True)
-    assert record["skill_used"] == "ask"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.repair.store import RepairStore, open_repair_store
-from coreloop.answer.repair.tables import AnswerRow, Evidence, Feedback, Link, Snapshot
+from coreloop.answer.repair.tables import Evidence, Feedback, Link
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
@@ -61,14 +61,6 @@ def evidence(content: str) -> Evidence:
     )
 
 
-def test_feedback_is_kept_in_order(store: RepairStore):
-    rows = [feedback(1, reason="왜?"), feedback(2), feedback(3, message="other")]
-    for row in rows:
-        store.add_feedback(row)
-    assert store.feedback_of("m") == rows[:2]
-    assert store.feedback_since(MOMENT + 2 * DAY) == rows[1:]
-
-
 def test_text_that_no_database_holds_loses_only_that(store: RepairStore):
     store.add_feedback(feedback(1, reason="a\x00b\ud800c"))
     assert store.feedback_of("m")[0].reason == "ab?c"
@@ -107,41 +99,6 @@ def test_a_suggestion_is_made_once_and_decided_once(store: RepairStore):
     )
 
 
-def test_newer_evidence_of_a_place_replaces_the_older(store: RepairStore):
-    for content in ("old", "new"):
-        store.inject(evidence(content))
-    assert [one.content for one in store.evidence_for("q")] == ["new"]
-    assert store.evidence_for("other") == []
-
-
-def test_a_snapshot_of_a_day_is_replaced(store: RepairStore):
-    for good in (1, 2):
-        store.put_snapshot(Snapshot(MOMENT.date(), "coverage", good, 3))
-    store.put_snapshot(Snapshot((MOMENT + DAY).date(), "coverage", 3, 3))
-    assert [one.good for one in store.snapshots("coverage")] == [3, 2]
-
-
-def test_an_hour_has_its_rounds(store: RepairStore):
-    assert [store.take_repair(MOMENT, most=2) for _ in range(3)] == [True, True, False]
-    assert store.take_repair(MOMENT + timedelta(hours=1), most=2)
-    assert not store.take_repair(MOMENT + timedelta(days=1), most=0)
-
-
-def test_answers_are_kept_once(store: RepairStore):
-    row = AnswerRow(
-        run_id="r",
-        session_id="s",
-        ended_at=MOMENT,
-        is_supported=True,
-        repairs=1,
-        mends="m",
-        found={"text": 2},
-    )
-    for _ in range(2):
-        store.keep_answer(row)
-    assert store.answers(since=MOMENT) == [row]
-
-
 def test_what_is_old_is_forgotten(store: RepairStore, tmp_path: Path):
     store.add_feedback(feedback(1, reason="Kim Minjun"))
     store.add_feedback(feedback(9))
@@ -150,13 +107,6 @@ def test_what_is_old_is_forgotten(store: RepairStore, tmp_path: Path):
     assert [row.id for row in store.feedback_of("m")] == [feedback(9).id]
     assert store.evidence_for("q") == []
     assert not [path for path in tmp_path.rglob("*.db*") if b"Minjun" in path.read_bytes()]
-
-
-def test_the_tables_outlive_the_process(tmp_path: Path, environ: dict[str, str]):
-    with opened(tmp_path, environ) as store:
-        store.add_feedback(feedback(1))
-    with opened(tmp_path, environ) as store:
-        assert len(store.feedback_of("m")) == 1
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path):

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from coreloop.answer.models.contracts import PlanResponse
-from coreloop.answer.models.ladder import Ladder, Paces
-from coreloop.answer.models.model import CallLimits
+from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
@@ -78,20 +76,6 @@ def test_the_first_error_stands_whatever_follows_from_it(store: Store, server: M
     assert ["401" in failed.error for failed in failures(store, run_id)] == [False, True]
 
 
-def test_no_call_starts_that_cannot_end_in_time(store: Store, server: ModelStandIn):
-    paces = Paces()
-    model = stand_in_model(server.url)
-    paces.note(model.name, elapsed_s=100.0, output_tokens=10)
-    run_id = run_of(store, 60)
-    with (
-        work_on(store, run_id) as run,
-        pytest.raises(ModelError, match=r"no call was made, \d+ s were left for it"),
-    ):
-        plan(run, Ladder([model], paces=paces))
-    assert server.bodies == []
-    assert failures(store, run_id) == []
-
-
 def test_a_model_that_answers_here_is_asked_after_one_that_took_its_time(store: Store, server: ModelStandIn):
     server.acts += [hangs()]
     with work_on(store, run_of(store, 1.5)) as run:
@@ -105,36 +89,3 @@ def test_a_model_that_stalls_leaves_the_next_one_its_share(store: Store, server:
     models = [stand_in_model(server.url), stand_in_model(server.url)]
     with work_on(store, run_of(store, 6)) as run:
         assert plan(run, Ladder(models)).queries[0].query == "q"
-
-
-@pytest.mark.parametrize(
-    ("noted", "attempts", "share_s"),
-    [
-        ([], 3, 60.0),  # nothing is known: an attempt that is given up early cannot succeed
-        ([(1.0, 100)], 3, 40.0),  # 10 ms a token, 4,000 tokens: more than a third
-        ([(0.1, 100)], 3, 20.0),  # 4 s: a third
-        ([(0.1, 100), (1.0, 100)], 3, 40.0),  # the slowest counts
-        ([(30.0, 100)], 3, 60.0),  # never more than there is
-        ([(0.1, 100)], 1, 60.0),
-    ],
-)
-def test_an_attempt_gets_its_part_or_what_a_long_reply_takes(
-    noted: list[tuple[float, int]], attempts: int, share_s: float
-):
-    paces, model = Paces(), stand_in_model("http://127.0.0.1:9")
-    for elapsed_s, tokens in noted:
-        paces.note(model.name, elapsed_s, tokens)
-    limits: Any = CallLimits(max_output_tokens=4_000)
-    assert Ladder([model], paces=paces).share_s(60.0, attempts, limits) == pytest.approx(share_s)
-
-
-@pytest.mark.slow
-def test_an_endpoint_that_stalls_once_after_it_was_measured_is_asked_again(
-    store: Store, server: ModelStandIn
-):
-    fast = streams(PLAN, usage=(10, 100_000))
-    server.acts += [fast, hangs(), fast]
-    with work_on(store, run_of(store, 9)) as run:
-        ladder = Ladder([stand_in_model(server.url)])
-        assert plan(run, ladder) == plan(run, ladder, "again")
-    assert len(server.bodies) == 3

@@ -15,10 +15,6 @@ def workspace(tmp_path: Path, **search: object) -> Workspace:
     return Workspace(tmp_path, replace(Settings(), search=SearchSettings(**search)))  # type: ignore[arg-type]
 
 
-def test_the_index_alone_is_searched_by_default(tmp_path: Path) -> None:
-    assert choose_providers(workspace(tmp_path), {}).name == "index"
-
-
 def test_providers_are_asked_in_the_order_of_the_settings(tmp_path: Path) -> None:
     chosen = workspace(
         tmp_path, providers=("searxng", "tavily", "arxiv", "index"), searxng_url="http://localhost:8080"

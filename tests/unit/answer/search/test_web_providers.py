@@ -4,17 +4,15 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from bounded import given_up
-from coreloop.answer.search.arxiv import ArxivProvider
-from coreloop.answer.search.exchange import retry_time
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Provider, SearchLimits
-from coreloop.answer.search.searxng import SearxngProvider
-from coreloop.answer.search.tavily import TavilyProvider
+from coreloop.answer.search.exchange import asked_to_wait
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchLimits
+from coreloop.answer.search.services import ArxivProvider, SearxngProvider, TavilyProvider
+from coreloop.base.http import HttpAnswer
 from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
 from rows import each_row
 
@@ -73,16 +71,6 @@ def test_searxng_is_asked_for_json(server: FaultServer) -> None:
         date(2026, 11, 20),
         NOON,
     )
-
-
-def test_searxng_may_have_results_without_an_address(server: FaultServer) -> None:
-    answer = json.loads(searxng_answer("https://a.kr/1", unresponsive=[["google", "CAPTCHA"]]))
-    answer["results"].insert(0, {"url": None, "title": None, "content": None, "publishedDate": None})
-    answer["unresponsive_engines"].append(["bing", None])
-    server.paths["/search"] = replies(200, json.dumps(answer))
-    found = SearxngProvider(server.url).search("배당", SearchLimits())
-    assert isinstance(found, Found)
-    assert [source.location for source in found.sources] == ["https://a.kr/1"]
 
 
 def test_tavily_gets_its_key_as_a_header(server: FaultServer) -> None:
@@ -164,33 +152,8 @@ def test_an_answer_of_arxiv_without_entries(content: str, answer: object, server
     assert ArxivProvider(url=f"{server.url}/").search("a", SearchLimits()) == answer
 
 
-@each_row(
-    ("value", "seconds"),
-    [
-        ("7", 7),
-        ("Mon, 23 Nov 2026 12:01:00 GMT", 60),
-        ("Mon, 23 Nov 2020 12:01:00 GMT", 0),
-        ("9" * 5_000, 604_800),
-        ("Wed, 01 Jan 9999 00:00:00 GMT", 604_800),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date(value: str, seconds: int) -> None:
-    until = retry_time(value, NOON)
-    assert until is not None
-    assert (until - NOON).total_seconds() == seconds
-
-
-@each_row("value", [None, "", "soon", "-5", "１２", "Mon, 99 Nov 2026 12:01:00 GMT"])
-def test_another_retry_after_is_none(value: str | None) -> None:
-    assert retry_time(value, NOON) is None
-
-
-def test_the_documented_provider_takes_at_most_sixty_lines() -> None:
-    page = (Path(__file__).parents[4] / "docs/how-to/web-search.md").read_text(encoding="utf-8")
-    example = page.partition('title="example.py"')[2].partition("```")[0]
-    assert 20 < len(example.splitlines()) <= 60
-
-
-def test_every_web_provider_fits_the_protocol() -> None:
-    providers: list[Provider] = [SearxngProvider("http://a"), TavilyProvider("k"), ArxivProvider()]
-    assert [provider.name for provider in providers] == ["searxng", "tavily", "arxiv"]
+@each_row(("value", "seconds"), [("7", 7), ("9" * 300, 86_400), ("", None), ("soon", None), ("１２", None)])
+def test_retry_after_is_seconds(value: str, seconds: int | None) -> None:
+    blocked = asked_to_wait(HttpAnswer(429, {"retry-after": value}, b""), NOON)
+    assert blocked is not None
+    assert (blocked.until and (blocked.until - NOON).total_seconds()) == seconds

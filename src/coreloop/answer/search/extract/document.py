@@ -1,6 +1,7 @@
 """What an extractor returns: the text of a file and the sections that search can find."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 MAX_CHARS: Final = 200_000
@@ -39,8 +40,6 @@ class Entry:
         Of the file, from 1.
     text : str
         A paragraph for each thing that is said of it.
-    is_public : bool
-        Whether no part of the name begins with ``_``.
     is_documented : bool
         Of a function, whether each parameter and what it returns are described.
     """
@@ -49,7 +48,6 @@ class Entry:
     name: str
     line: int
     text: str
-    is_public: bool = True
     is_documented: bool = False
 
 
@@ -63,33 +61,27 @@ class Document:
         ``markdown``, ``text``, ``html``, ``python``, ``pdf`` or ``schema``.
     title : str
         Empty if the file states none.
+    published : date or None
+        When the page says that it was published.
     has_own_lines : bool
         Whether the lines of the text are the lines of the file.
     sections : tuple of Section
         In the order of the text; they may leave parts out.
     entries : tuple of Entry
         What the file declares.
-    imports : tuple of str
-        Modules that it imports; relative ones begin with dots.
     """
 
     type: str
     text: str
     sections: tuple[Section, ...]
     title: str = ""
+    published: date | None = None
     has_own_lines: bool = True
     entries: tuple[Entry, ...] = ()
-    imports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file without text that can be indexed.
-
-    Attributes
-    ----------
-    reason : str
-        For counting: ``binary``, ``unknown encoding``, ``damaged PDF``, …
-    """
+    """A file without text that can be indexed; the reason is for counting: ``binary``, ``damaged PDF``, …"""
 
     reason: str

@@ -17,10 +17,10 @@ _DAY: Final = re.compile(
 _COMPACT: Final = re.compile(r"(?<!\d)(20\d\d|19\d\d)(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])(?!\d)")  # 20260425
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED: Final = re.compile(
-    rf"""(?i:\b(?P<month>{"|".join(_MONTHS)})[a-z]*\.?\s(?:(?P<day>3[01]|[12]\d|[1-9])(?:st|nd|rd|th)?,?\s)?
-      (?P<year>20\d\d|19\d\d)\b)""",
+    rf"""(?i:(?:\b(?P<before>3[01]|[12]\d|0?[1-9])\s)?\b(?P<month>{"|".join(_MONTHS)})[a-z]*\.?\s
+      (?:(?P<day>3[01]|[12]\d|[1-9])(?:st|nd|rd|th)?,?\s)? (?P<year>20\d\d|19\d\d)\b)""",
     re.VERBOSE,
-)  # March 3, 2026; March 2026
+)  # March 3, 2026; 3 March 2026; March 2026
 _MONTH: Final = re.compile(
     r"(?<!\d)(20\d\d|19\d\d)[-._/년]\s?(1[0-2]|0?[1-9])월?(?!\d|[-._/]\d)"
 )  # 2026-04, 2026년 4월
@@ -50,7 +50,7 @@ def date_in_name(name: str) -> date | None:
     if match := _NAMED.search(name):
         with suppress(ValueError):
             month = _MONTHS.index(match["month"].casefold()) + 1
-            return date(int(match["year"]), month, int(match["day"] or 1))
+            return date(int(match["year"]), month, int(match["day"] or match["before"] or 1))
     if match := _MONTH.search(name):
         return date(int(match[1]), int(match[2]), 1)
     return None

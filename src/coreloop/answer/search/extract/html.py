@@ -1,18 +1,23 @@
 """HTML: the visible text, a section per heading.
 
-A scanner of one pass: the standard library's parser takes quadratic time for hostile pages.
+One pass of expressions: the parsers that we tried take quadratic time or worse for hostile pages.
 """
 
 import html
 import re
-from collections.abc import Iterator
+from datetime import date
 from typing import Final
 
 from coreloop.answer.search.extract.decode import clean_text, decode_text
 from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
+from coreloop.answer.search.extract.file_date import date_in_name
 
-_UNSEEN: Final = frozenset({"template", "noscript", "svg", "math", "nav", "footer", "form"})
-_RAW: Final = {name: re.compile(f"</{name}\\b", re.IGNORECASE) for name in ("script", "style", "textarea")}
+_UNSEEN: Final = re.compile(
+    r"""<!--.*?(?:-->|\Z)
+      | <(?P<name>script|style|textarea|template|noscript|svg|math|nav|footer|aside|form|title)\b
+        .*?(?:</(?P=name)\b[^>]*+>?|\Z)""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
 _INLINE: Final = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "kbd", "mark", "q", "s", "small", "span"}
     | {"strong", "sub", "sup", "time", "u", "var", "wbr"}
@@ -20,129 +25,87 @@ _INLINE: Final = frozenset(
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _MAX_HEADING: Final = 200
 # <p class="a > b">, </p>, <!doctype html>; a quoted value is bounded, so that an open quote stays cheap
-_TAG: Final = re.compile(
+_PART: Final = re.compile(
     r"""
     <(?P<closes>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*+) (?: [^<>"'] | "[^"]{0,2000}" | '[^']{0,2000}' | ["'] )*+ >
-    | <[!?/][^<>]*>""",
+    | (?P<other> <[!?/][^<>]*> ) | [^<]++ | <""",
     re.VERBOSE,
 )
+_TITLE: Final = re.compile(r"<title\b[^<>]*+>([^<]*+)", re.IGNORECASE)
+# <meta property="article:published_time" content="2026-10-30T09:00:00+09:00">
+_META: Final = re.compile(r"<meta\b[^<>]{0,500}+>", re.IGNORECASE)
+_DATED: Final = re.compile(r"published|modified|date", re.IGNORECASE)
+_CONTENT: Final = re.compile(r"\bcontent\s*+=\s*+[\"']?([^\"'<>]{4,40})", re.IGNORECASE)
 _LONG_NUMBER: Final = re.compile(r"&#[0-9]{8,}")  # beyond Unicode, and int() refuses thousands of digits
+_BEGIN, _END = "\ue000", "\ue001"
+"""Around the text of a heading, until it is found again: characters that are for private use."""
 
 
 def extract_html(data: bytes) -> Document | Unreadable:
     """Read an HTML page; offsets are those of its visible text."""
     page = decode_text(data)
-    if isinstance(page, Unreadable):
-        return page
-    collector = _Collector()
-    for place, name, closes, text in _events(page):
-        if name:
-            collector.add_tag(name, closes=closes, line=collector.line_of(page, place))
-        else:
-            collector.add_text(text)
-    return collector.document()
+    return page if isinstance(page, Unreadable) else read_page(page)
 
 
-def _events(page: str) -> Iterator[tuple[int, str, bool, str]]:
-    """Yield offset, tag name, whether it is an end tag, and text; either name or text is empty."""
-    place = 0
-    while place < len(page):
-        start = page.find("<", place)
-        start = len(page) if start < 0 else start
-        if start > place:
-            yield place, "", False, page[place:start]
-        tag = _TAG.match(page, start)
-        if page.startswith("<!--", start):
-            end = page.find("-->", start)
-            place = len(page) if end < 0 else end + 3
-        elif tag is None:
-            yield start, "", False, page[start : start + 1]
-            place = start + 1
-        else:
-            name = (tag["name"] or "").lower()
-            yield start, name, bool(tag["closes"]), ""
-            closing = _RAW[name].search(page, tag.end()) if name in _RAW and not tag["closes"] else tag
-            place = len(page) if closing is None else closing.end() if closing is tag else closing.start()
+def read_page(page: str) -> Document:
+    """Read a decoded HTML page."""
+    pieces, lines = _pieces(page)
+    sections, start = list[Section](), 0
+    for (heading, text), line in zip(pieces, lines, strict=True):
+        if text:
+            sections.append(Section(start, start + len(text), line, heading))
+        start += len(text)
+    title = _TITLE.search(page)
+    first = next((part.heading for part in sections if part.heading), "")
+    return Document(
+        type="html",
+        text="".join(text for _, text in pieces),
+        title=_on_one_line(_plain(title[1])) if title else first,
+        published=_published(page),
+        sections=tuple(sections),
+        has_own_lines=False,
+    )
 
 
-class _Collector:
-    """Collects the visible text; a block element begins a line."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._length = 0
-        self._unseen = ""
-        self._depth = 0
-        self._inside = ""
-        self._title: list[str] = []
-        self._starts: list[tuple[int, int]] = [(0, 1)]
-        self._headings: list[list[str]] = [[]]
-        self._line, self._counted = 1, 0
-
-    def line_of(self, page: str, place: int) -> int:
-        """The line of an offset; offsets come in order."""
-        self._line += page.count("\n", self._counted, place)
-        self._counted = place
-        return self._line
-
-    def add_tag(self, name: str, *, closes: bool, line: int) -> None:
-        if self._unseen:
-            self._depth += (name == self._unseen) * (-1 if closes else 1)
-            self._unseen = self._unseen if self._depth else ""
-        elif closes:
-            self._inside = "" if name == self._inside else self._inside
-            self._break(name)
-        elif name in _UNSEEN:
-            self._unseen, self._depth = name, 1
-        else:
-            self._break(name)
-            self._open(name, line)
-
-    def _open(self, name: str, line: int) -> None:
-        if name in _HEADINGS and len(self._starts) < MAX_SECTIONS:
-            self._starts.append((self._length, line))
-            self._headings.append([])
-        if name in _HEADINGS or name == "title":
-            self._inside = name
-
-    def _break(self, name: str) -> None:
-        if name not in _INLINE and name != "title":
-            self._append("\n\n" if name == "p" or name in _HEADINGS else "\n")
-
-    def add_text(self, text: str) -> None:
-        if self._unseen:
-            return
-        seen = re.sub(r"\s+", " ", clean_text(html.unescape(_LONG_NUMBER.sub("", text))))
-        if self._inside == "title":
-            self._title.append(seen)
-            return
-        if self._inside:
-            self._headings[-1].append(seen)
-        self._append(seen)
-
-    def _append(self, text: str) -> None:
-        last = self._parts[-1] if self._parts else "\n\n"
-        if text.isspace() and last.isspace() and len(last) >= len(text):
-            return
-        self._parts.append(text)
-        self._length += len(text)
-
-    def document(self) -> Document:
-        ends = [*(start for start, _ in self._starts[1:]), self._length]
-        headings = [_shown(parts) for parts in self._headings]
-        sections = tuple(
-            Section(start, end, line, heading)
-            for (start, line), end, heading in zip(self._starts, ends, headings, strict=True)
-            if end > start
-        )
-        return Document(
-            type="html",
-            text="".join(self._parts),
-            title=_shown(self._title) or next(filter(None, headings), ""),
-            sections=sections,
-            has_own_lines=False,
-        )
+def _pieces(page: str) -> tuple[list[tuple[str, str]], list[int]]:
+    """Return headings, each with the text from there, and the lines on which they stand."""
+    page = page.replace(_BEGIN, "").replace(_END, "")
+    seen = _UNSEEN.sub(lambda match: "\n" * match[0].count("\n") + " ", page)
+    lines, line, shown = [1], 1, list[str]()
+    for part in _PART.finditer(seen):
+        shown.append(_shown(part))
+        if shown[-1].endswith(_BEGIN):
+            lines.append(line)
+        line += part[0].count("\n")
+    text = re.sub(r" ?\n[ \n]*+", _as_breaks, re.sub(" {2,}", " ", "".join(shown)))
+    pieces = (piece.partition(_END) for piece in text.split(_BEGIN, MAX_SECTIONS))
+    found = [(_on_one_line(head) if end else "", head + rest.replace(_END, "")) for head, end, rest in pieces]
+    return found, lines[: len(found)]
 
 
-def _shown(parts: list[str]) -> str:
-    return " ".join("".join(parts).split())[:_MAX_HEADING]
+def _published(page: str) -> date | None:
+    tags = (match[0] for match in _META.finditer(page))
+    dates = (_CONTENT.search(tag) for tag in tags if _DATED.search(tag))
+    return next((day for found in dates if found and (day := date_in_name(found[1]))), None)
+
+
+def _shown(part: re.Match[str]) -> str:
+    """Return what is seen of a text or a tag: a block begins a line, a heading and a paragraph two."""
+    if part["name"] is None:
+        return "" if part["other"] else re.sub(r"\s+", " ", _plain(part[0]))
+    name = part["name"].lower()
+    if name in _HEADINGS:
+        return f"{_END}\n\n" if part["closes"] else f"\n\n{_BEGIN}"
+    return "" if name in _INLINE else "\n\n" if name == "p" else "\n"
+
+
+def _plain(text: str) -> str:
+    return clean_text(html.unescape(_LONG_NUMBER.sub("", text)))
+
+
+def _as_breaks(match: re.Match[str]) -> str:
+    return "\n\n" if match[0].count("\n") > 1 else "\n"
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())[:_MAX_HEADING]

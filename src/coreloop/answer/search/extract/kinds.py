@@ -5,17 +5,17 @@ from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.markdown import extract_markdown
 from coreloop.answer.search.extract.pdf import extract_pdf
-from coreloop.answer.search.extract.plain import extract_plain
 from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
+from coreloop.answer.search.extract.text import extract_markdown, extract_plain, extract_rst
 
 Extractor = Callable[[bytes], Document | Unreadable]
 
 _EXTRACTORS: Final[dict[str, Extractor]] = {
     **dict.fromkeys(("md", "markdown", "mdx"), extract_markdown),
-    **dict.fromkeys(("txt", "text", "rst", "adoc", "org"), extract_plain),
+    **dict.fromkeys(("txt", "text", "adoc", "org"), extract_plain),
+    "rst": extract_rst,
     **dict.fromkeys(("html", "htm", "xhtml"), extract_html),
     **dict.fromkeys(("py", "pyi"), extract_python),
     "pdf": extract_pdf,

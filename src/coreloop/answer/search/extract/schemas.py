@@ -1,10 +1,12 @@
 """Declared schemas: the fields of JSON Schema and OpenAPI (JSON or YAML) and the columns of SQL tables."""
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
-from coreloop.answer.search.extract.ddl import read_columns
 from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.extract.document import Document, Entry, Section, Unreadable
 
@@ -12,8 +14,19 @@ MAX_BYTES: Final = 5_000_000
 MAX_ENTRIES: Final = 20_000
 _MAX_DEPTH: Final = 40
 _MAX_CHARS: Final = 2_000
-_NO_SCHEMA: Final = Unreadable("not a schema")
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
+STRUCTURE: Final = frozenset(
+    {"properties", "components", "schemas", "$defs", "definitions", "paths", "parameters"}
+)
+_SQL: Final = re.compile(
+    r"""(?P<comment> --[^\n]* | /\*.*?(?:\*/|\Z) ) | (?P<text> '(?:[^']|'')*(?:'|\Z) )
+      | (?P<name> [^\W\d][\w.]* | "[^"\n]*" | `[^`\n]*` | \[[^\[\]\n]*\] ) | (?P<line> \n )
+      | (?P<sign> [^\s] )""",
+    re.VERBOSE | re.DOTALL,
+)  # -- in KRW; 'it''s'; "orders", shop.orders
+_NO_COLUMN: Final = frozenset(
+    {"primary", "foreign", "unique", "constraint", "check", "key", "index", "exclude", "like", "fulltext"}
+)
 
 
 def extract_schema(data: bytes) -> Document | Unreadable:
@@ -23,26 +36,12 @@ def extract_schema(data: bytes) -> Document | Unreadable:
     text = decode_text(data)
     if isinstance(text, Unreadable):
         return text
-    entries = tuple(_entries(text))[:MAX_ENTRIES]
-    if not entries:
-        return _NO_SCHEMA
-    return Document(type="schema", text=text, sections=(Section(0, 0, 1),), entries=entries)
-
-
-def _entries(text: str) -> Iterator[Entry]:
     parsed = _parsed(text)
-    if isinstance(parsed, dict):
-        yield from _Walk(text).walk(parsed)
-        return
-    for column in read_columns(text):
-        described = f": {column.comment}" if column.comment else ""
-        yield Entry(
-            kind="schema",
-            name=f"#{column.table}.{column.name}",
-            line=column.line,
-            text=f"table {column.table} column {column.name} ({column.type}){described}",
-            is_documented=bool(column.comment),
-        )
+    found = _Fields(text).walk(parsed) if isinstance(parsed, dict) else _Columns().read(text)
+    entries = tuple(islice(found, MAX_ENTRIES))
+    if not entries:
+        return Unreadable("not a schema")
+    return Document(type="schema", text=text, sections=(Section(0, 0, 1),), entries=entries)
 
 
 def _parsed(text: str) -> Any:
@@ -59,80 +58,120 @@ def _parsed(text: str) -> Any:
         return None
 
 
-class _Walk:
+class _Fields:
     """Walks a schema in the order of its text; aliases of YAML are walked once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._place, self._line = 0, 1
         self._seen: set[int] = set()
-        self._left = MAX_ENTRIES
 
     def walk(self, node: Any, ref: str = "#", depth: int = 0) -> Iterator[Entry]:
-        if (
-            not isinstance(node, dict | list)
-            or depth > _MAX_DEPTH
-            or id(node) in self._seen
-            or not self._left
-        ):
+        if not isinstance(node, dict | list) or depth > _MAX_DEPTH or id(node) in self._seen:
             return
         self._seen.add(id(node))
         for key, child in node.items() if isinstance(node, dict) else enumerate(node):
-            place = f"{ref}/{_escaped(str(key))}"
-            is_field = ref.endswith("/properties") and isinstance(child, dict)
-            is_operation = ref.startswith("#/paths/") and key in _METHODS and isinstance(child, dict)
-            is_parameter = isinstance(child, dict) and isinstance(child.get("name"), str) and "in" in child
-            if is_field or is_operation or is_parameter:
-                self._left -= 1
-                yield self._entry(child["name"] if is_parameter else str(key), child, place)
+            place = f"{ref}/{str(key).replace('~', '~0').replace('/', '~1')}"  # a JSON pointer (RFC 6901)
+            if isinstance(child, dict):
+                is_operation = ref.startswith("#/paths/") and key in _METHODS
+                if isinstance(child.get("name"), str) and "in" in child:
+                    yield self._entry(child["name"], child, place)
+                elif ref.endswith("/properties") or is_operation:
+                    yield self._entry(str(key), child, place)
             yield from self.walk(child, place, depth + 1)
 
     def _entry(self, name: str, node: dict[str, Any], ref: str) -> Entry:
         described = " ".join((_text(node, "summary") or _text(node, "description")).split())
-        inner = node.get("schema")
-        kind = (
-            _text(node, "type")
-            or _text(node, "$ref")
-            or _text(inner if isinstance(inner, dict) else {}, "type")
-        )
-        type_ = f" ({kind})" if kind else ""
+        kind = _text(node, "type") or _text(node, "$ref") or _text(node.get("schema"), "type")
         owner = " ".join(part for part in ref.split("/")[1:-1] if part not in STRUCTURE)
-        what = f"{owner} {name}".strip()
-        values = node.get("enum")
-        plain = (
-            [str(one) for one in values[:20] if isinstance(one, str | int)]
-            if isinstance(values, list)
-            else []
-        )
-        listed = f" One of {', '.join(plain)}." if plain else ""
-        said = f": {described}" if described else ""
-        return Entry(
-            kind="schema",
-            name=ref,
-            line=self._line_of(name),
-            text=f"{what}{type_}{said}{listed}"[:_MAX_CHARS],
-            is_documented=bool(described),
-        )
-
-    def _line_of(self, name: str) -> int:
-        """The line of a name's next occurrence; the last one if there is none."""
-        found = self._text.find(name, self._place)
-        if found >= 0:
-            self._line += self._text.count("\n", self._place, found)
-            self._place = found
-        return self._line
+        values: Any = node.get("enum")
+        values = values if isinstance(values, list) else []
+        listed = ", ".join(str(value) for value in values[:20] if isinstance(value, str | int))
+        found = max(self._place, self._text.find(name, self._place))
+        self._line += self._text.count("\n", self._place, found)
+        self._place = found
+        text = f"{f'{owner} {name}'.strip()}{f' ({kind})' if kind else ''}"
+        text += f"{f': {described}' if described else ''}{f' One of {listed}.' if listed else ''}"
+        return Entry(kind="schema", name=ref, line=self._line, text=text[:_MAX_CHARS])
 
 
-STRUCTURE: Final = frozenset(
-    {"properties", "components", "schemas", "$defs", "definitions", "paths", "parameters"}
-)
-
-
-def _text(node: dict[str, Any], key: str) -> str:
-    value = node.get(key)
+def _text(node: Any, key: str) -> str:
+    value = node.get(key) if isinstance(node, dict) else None
     return value if isinstance(value, str) else ""
 
 
-def _escaped(key: str) -> str:
-    """A key in a JSON pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
+@dataclass(slots=True)
+class _Column:
+    table: str
+    name: str
+    line: int
+    type: str = ""
+    comment: str = ""
+
+    def entry(self) -> Entry:
+        said = f": {self.comment}" if self.comment else ""
+        text = f"table {self.table} column {self.name} ({self.type}){said}"
+        return Entry(kind="schema", name=f"#{self.table}.{self.name}", line=self.line, text=text)
+
+
+class _Columns:
+    """Reads the columns of ``CREATE TABLE`` in one pass over the tokens; other statements are skipped."""
+
+    def __init__(self) -> None:
+        self._columns: list[_Column] = []
+        self._named: dict[tuple[str, ...], _Column] = {}
+        self._words: list[str] = []  # of the statement before its parenthesis
+        self._definition: list[str] = []  # inside it, since the last comma
+        self._column: _Column | None = None
+        self._depth, self._line = 0, 1
+
+    def read(self, sql: str) -> Iterator[Entry]:
+        reads = {"comment": self._comment, "text": self._text, "name": self._name, "sign": self._sign}
+        for match in _SQL.finditer(sql):
+            if match.lastgroup in reads:
+                reads[match.lastgroup](match[0])
+            self._line += match[0].count("\n")
+        yield from (column.entry() for column in self._columns)
+
+    def _name(self, token: str) -> None:
+        word = token.strip('"`[]')
+        if not self._depth:
+            self._words.append(word)
+            return
+        self._definition.append(word)
+        if len(self._definition) == 1:
+            self._column = None
+            if token[0] in '"`[' or word.casefold() not in _NO_COLUMN:
+                self._column = _Column(self._words[-1].rpartition(".")[2], word, self._line)
+                self._columns.append(self._column)
+                self._named.setdefault((self._column.table.casefold(), word.casefold()), self._column)
+        elif len(self._definition) == 2 and self._column:
+            self._column.type = word
+
+    def _sign(self, token: str) -> None:
+        if token == ";":
+            self._words, self._depth, self._column = [], 0, None
+        elif token == "(":
+            first = [word.casefold() for word in self._words[:4]]
+            if self._depth or (first[:1] == ["create"] and "table" in first):
+                self._depth += 1
+                self._definition = self._definition if self._depth > 1 else []
+        elif token == ")":
+            self._depth = max(0, self._depth - 1)
+        elif token == "," and self._depth == 1:
+            self._definition = []
+
+    def _text(self, token: str) -> None:
+        """MySQL's ``COMMENT 'text'`` beside a column, and ``COMMENT ON COLUMN table.column IS 'text'``."""
+        words, column = [word.casefold() for word in self._words[:5]], None
+        if self._depth and self._definition[-1:] and self._definition[-1].casefold() == "comment":
+            column = self._column
+        elif words[:3] == ["comment", "on", "column"] and words[4:] == ["is"]:
+            column = self._named.get(tuple(words[3].split(".")[-2:]))
+        if column:
+            column.comment = token.strip("'").replace("''", "'")
+
+    def _comment(self, token: str) -> None:
+        """A comment on the line of a column is the column's."""
+        if self._column and self._column.line == self._line and not self._column.comment:
+            self._column.comment = token.strip("-/* \n")

@@ -1,19 +1,15 @@
 """Passages: what search finds, at most `MAX_PASSAGE_CHARS` long, cut where a reader would cut."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Section
+from coreloop.answer.search.extract.text import FENCED, is_inside
 
 MAX_PASSAGE_CHARS: Final = 1_500
 _BREAKS: Final = ("\n\n", "\n", ". ", " ")
-FENCED: Final = re.compile(
-    r"^\ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\ {0,3}\1[^\n]*$|\Z)",
-    re.DOTALL | re.MULTILINE,
-)  # a fence, and all before the fence that closes it
 _GOES_ON: Final = re.compile(r"\n\n\s*(?:`{3}|~{3}|[-*+]\ |\d{1,3}[.)]\ |\ {4})")
 """Code or an item of a list, which a line above may announce."""
 
@@ -63,7 +59,7 @@ def _cut(text: str, start: int, end: int, code: Sequence[tuple[int, int]]) -> in
     latest = start + MAX_PASSAGE_CHARS
     earliest = start + MAX_PASSAGE_CHARS // 4
     while (place := text.rfind("\n\n", earliest, latest)) >= 0:
-        if not _is_inside(place, code) and not _GOES_ON.match(text, place):
+        if not is_inside(place, code) and not _GOES_ON.match(text, place):
             return place + 2
         latest = place
     latest = start + MAX_PASSAGE_CHARS
@@ -72,9 +68,3 @@ def _cut(text: str, start: int, end: int, code: Sequence[tuple[int, int]]) -> in
         if place >= 0:
             return place + len(mark)
     return latest
-
-
-def _is_inside(place: int, code: Sequence[tuple[int, int]]) -> bool:
-    """Whether a place is in one of some spans, which are in order."""
-    before = bisect_right(code, (place, place)) - 1
-    return before >= 0 and code[before][0] <= place < code[before][1]

@@ -1,44 +1,31 @@
-"""The use case behind ``dartlab-coreloop index``: one walk over the files, compared with the index."""
+"""The index and the files: brought up to date by ``dartlab-coreloop index``, and before each question."""
 
-import hashlib
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-from coreloop.answer.search.extract.document import Document, Unreadable
+from coreloop.answer.search.extract.document import Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.index.store import (
-    FileState,
-    KnownFile,
-    UnreadFile,
-    known_files,
-    place_document,
-    put_document,
-    put_unread,
-    reading,
-    remove_document,
-    unread_files,
-    writing,
-)
-from coreloop.answer.search.index.tree import MAX_FILE_BYTES, FoundFile, SkippedFile, find_files, location_of
+from coreloop.answer.search.extract.text import extract_plain
+from coreloop.answer.search.index.search_index import search_index
+from coreloop.answer.search.index.store import known_files, put_document, reading, remove_document, writing
+from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File, find_files, location_of
+from coreloop.answer.search.provider import SearchLimits
+from coreloop.answer.search.source import Source
 from coreloop.base import sqlite
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.files import locked, open_regular
 from coreloop.base.git.repository import Repository
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 
 _MOST_COMMITS: Final = 1_000
 """Commits that are looked through for files without a date of their own: 20 to 60 ms."""
-_UNSETTLED_NS: Final = 2_000_000_000
-"""A file that changed so shortly before it was read may have changed again in the same tick of its clock."""
-_BATCH_BYTES: Final = 8_000_000
-"""Of files that become one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +35,7 @@ class IndexReport:
     Attributes
     ----------
     counts : Counter of str
-        Documents that were ``added``, ``changed``, ``moved``, ``removed`` and ``unchanged``.
+        Files that were ``added``, ``changed``, ``removed`` and ``unchanged``.
     skipped : Counter of str
         Files that were not indexed, by reason.
     first_skipped : dict of str
@@ -65,25 +52,6 @@ class IndexReport:
         self.first_skipped.setdefault(reason, location)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingFile:
-    """A file that the index lacks.
-
-    Attributes
-    ----------
-    location : str
-        See `coreloop.answer.search.source.Source`.
-    reason : str
-        ``new``, or ``changed`` or ``removed`` since it was indexed.
-    version : str
-        Of its content, as far as size and time tell.
-    """
-
-    location: str
-    reason: Literal["new", "changed", "removed"]
-    version: str
-
-
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """The files that should be indexed.
@@ -92,32 +60,72 @@ class Coverage:
     ----------
     fresh : int
         How many are, as they are.
-    pending : tuple of PendingFile
+    pending : tuple of File
         Those that are not.
-    elsewhere : tuple of PendingFile
+    elsewhere : tuple of File
         Indexed files that changed or were removed, and are not among those that should be indexed.
     """
 
     fresh: int
-    pending: tuple[PendingFile, ...]
-    elsewhere: tuple[PendingFile, ...] = ()
+    pending: tuple[File, ...]
+    elsewhere: tuple[File, ...] = ()
 
 
-@dataclass(slots=True)
-class _Walk:
-    """What a walk found, beside what the index knows; ``left`` are known files that it did not come by."""
+@dataclass(frozen=True, slots=True)
+class FoundFresh:
+    """Passages, best first; ``note`` says which files they lack, else ""."""
 
-    known: dict[str, KnownFile]
-    fresh: int = 0
-    todo: list[FoundFile] = field(default_factory=list)
-    refused: list[SkippedFile] = field(default_factory=list)
-    left: dict[str, KnownFile] = field(default_factory=dict)
+    sources: tuple[Source, ...]
+    note: str
+
+
+def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime) -> FoundFresh:
+    """Return the passages that fit a query best, of the files as they are now.
+
+    Raises
+    ------
+    WorkspaceError
+        The index cannot be read or written.
+    SearchTimeoutError
+        The time is up.
+    """
+    note = refresh_index(workspace, now=now)
+    return FoundFresh(tuple(search_index(workspace.index_file, query, limits)), note)
+
+
+def refresh_index(workspace: Workspace, *, now: datetime) -> str:
+    """Read the files that are new or changed since the last time; one without an index reads them all.
+
+    Returns
+    -------
+    str
+        One line if the index cannot be written, for example on a full disk, and lacks files. Else "".
+
+    Raises
+    ------
+    WorkspaceError
+        The index cannot be read, or there is none and it cannot be written.
+    """
+    starts = [path for path in workspace.search_paths if os.path.lexists(path)]
+    if not workspace.index_file.exists():
+        index_paths(workspace, starts, now=now)
+        return ""
+    coverage = read_coverage(workspace)
+    changed = len(coverage.pending) + len(coverage.elsewhere)
+    try:
+        if changed:
+            starts += [workspace.root / file.location for file in coverage.elsewhere]
+            index_paths(workspace, starts, now=now)
+    except WorkspaceError:  # a stranger who asks a service learns no path by it
+        files = number_of(changed, "changed file")
+        return f"without {files}, since the index cannot be written; dartlab-coreloop index says why"
+    return ""
 
 
 def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -> IndexReport:
     """Bring a project's index up to date with the files at or below some paths.
 
-    A second process waits until the first is done. A killed process leaves every document either old or new;
+    A second process waits until the first is done. A killed process leaves every file either old or new;
     the next run completes the work.
 
     Parameters
@@ -130,12 +138,20 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     WorkspaceError
         A path does not exist, and no document came from it, or the index cannot be written.
     """
-    root, file, report = workspace.root.resolve(), workspace.index_file, IndexReport()
+    root, index, report = workspace.root.resolve(), workspace.index_file, IndexReport()
     starts = [path.resolve() for path in paths]
-    with locked(file.parent), writing(file) as connection:
-        walk = _walk(workspace, connection, starts, is_settled=True)
-        _require(starts, walk, root)
-        _Update(workspace, connection, walk, report, now).run(starts)
+    with locked(index.parent), writing(index) as connection:
+        known = known_files(connection)
+        for start in starts:
+            if not os.path.lexists(start) and not any(_is_below(path, start, root) for path in known):
+                raise WorkspaceError("does not exist", path=start)
+        found = _found(workspace, starts)
+        for file in found.values():
+            _update(workspace, connection, file, known.get(file.location), report, now)
+        for location in sorted(known.keys() - found.keys()):
+            is_named = any(_is_below(location, start, root) for start in starts)
+            if is_named and not os.path.lexists(root / location):
+                _remove(connection, known[location], report)
         if report.counts["added"] or report.counts["changed"]:
             _date_by_git(connection, root)
     for schema in sorted(workspace.schemas):
@@ -157,28 +173,18 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     WorkspaceError
         There is no index, or it cannot be read.
     """
-    places = [path.resolve() for path in (workspace.search_paths if starts is None else starts)]
+    places = workspace.search_paths if starts is None else starts
     with reading(workspace.index_file) as connection:
-        walk = _walk(workspace, connection, places, is_settled=False)
-    pending = tuple(
-        PendingFile(
-            location=file.location,
-            reason="changed" if file.location in walk.known else "new",
-            version=f"{file.size_bytes}-{file.mtime_ns}",
-        )
-        for file in walk.todo
-    )
-    others = (_moved_on(workspace.root / path, file) for path, file in walk.left.items())
-    return Coverage(walk.fresh, pending, tuple(file for file in others if file is not None))
+        known = known_files(connection)
+    found = _found(workspace, [path.resolve() for path in places])
+    pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
+    fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
+    others = [file for location, file in known.items() if location not in found]
+    return Coverage(fresh, pending, tuple(_changed(workspace, others)))
 
 
-def stale_files(workspace: Workspace, locations: Collection[str]) -> list[PendingFile]:
-    """Return those of some files whose content is not the indexed one.
-
-    Parameters
-    ----------
-    locations : collection of str
-        Of passages that were found; what the index does not have is left out.
+def stale_files(workspace: Workspace, locations: Collection[str]) -> list[File]:
+    """Return those of some files that are not as they were indexed; unindexed ones are left out.
 
     Raises
     ------
@@ -186,188 +192,91 @@ def stale_files(workspace: Workspace, locations: Collection[str]) -> list[Pendin
         There is no index, or it cannot be read.
     """
     with reading(workspace.index_file) as connection:
-        known = known_files(connection, only=locations)
-    compared = (_compared(workspace.root / location, known[location]) for location in sorted(known))
-    return [file for file in compared if file is not None]
+        known = known_files(connection)
+    return _changed(workspace, [known[location] for location in sorted(locations) if location in known])
 
 
-def _walk(
-    workspace: Workspace, connection: sqlite3.Connection, starts: Sequence[Path], *, is_settled: bool
-) -> _Walk:
-    """Compare the files at or below some paths with the index, by size and time."""
-    root = workspace.root.resolve()
-    data_dir = (root / workspace.settings.data_dir).resolve()
-    known, unread = known_files(connection), unread_files(connection)
-    walk, seen = _Walk(known), set[str]()
-    for start in starts:
-        for file in find_files(start, root, data_dir=data_dir, schemas=workspace.schemas):
-            if file.location in seen:
-                continue
-            seen.add(file.location)
-            if isinstance(file, SkippedFile):
-                walk.refused.append(file)
-            elif _is_same(file, before := known.get(file.location), is_settled=is_settled):
-                walk.fresh += 1
-            elif before is None and _is_same(file, without := unread.get(file.location), is_settled=False):
-                walk.refused.append(SkippedFile(file.location, without.reason if without else ""))
-            else:
-                walk.todo.append(file)
-    walk.left = {path: file for path, file in known.items() if path not in seen}
-    return walk
+def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
+    return {file.location: file for start in starts for file in find_files(start, workspace)}
 
 
-def _is_same(file: FoundFile, before: KnownFile | UnreadFile | None, *, is_settled: bool) -> bool:
-    if before is None or (file.size_bytes, file.mtime_ns) != (before.size_bytes, before.mtime_ns):
-        return False
-    if not is_settled or isinstance(before, UnreadFile):
-        return True
-    indexed_ns = datetime.fromisoformat(before.indexed_at).timestamp() * 1e9
-    return indexed_ns - file.mtime_ns > _UNSETTLED_NS
+def _differs(file: File, before: File | None) -> bool:
+    """Whether the index does not have a file as it is; one without text it should not have."""
+    if file.reason or before is None:
+        return not file.reason or before is not None
+    return file.version != before.version
 
 
-def _require(starts: Sequence[Path], walk: _Walk, root: Path) -> None:
-    for start in starts:
-        if not os.path.lexists(start) and not any(_is_below(path, start, root) for path in walk.known):
-            raise WorkspaceError("does not exist", path=start)
+def _changed(workspace: Workspace, files: Sequence[File]) -> list[File]:
+    """Return the files that are no longer as they were, as they are now; an absent one is empty."""
+    now = [_as_it_is(workspace.root, file.location) for file in files]
+    return [file for file, before in zip(now, files, strict=True) if file.version != before.version]
 
 
-@dataclass(frozen=True, slots=True)
-class _Update:
-    """Writes what a walk found into the index."""
+def _as_it_is(root: Path, location: str) -> File:
+    try:
+        status = (root / location).stat()
+    except OSError:
+        return File(location)
+    return File(location, status.st_size, status.st_mtime_ns)
 
-    workspace: Workspace
-    connection: sqlite3.Connection
-    walk: _Walk
-    report: IndexReport
-    now: datetime
 
-    def run(self, starts: Sequence[Path]) -> None:
-        root = self.workspace.root.resolve()
-        gone = {path: file for path, file in self.walk.left.items() if _is_gone(root / path)}
-        if self.walk.fresh:
-            self.report.counts["unchanged"] = self.walk.fresh
-        for batch in _batches(self.walk.todo):
-            with sqlite.transaction(self.connection):
-                for found in batch:
-                    self._put(found, gone)
-        with sqlite.transaction(self.connection):
-            for refused in self.walk.refused:
-                self._refuse(refused.location, refused.reason)
-            for path, file in gone.items():
-                if any(_is_below(path, start, root) for start in starts):
-                    self._remove(file)
-
-    def _put(self, found: FoundFile, gone: dict[str, KnownFile]) -> None:
-        known = self.walk.known.get(found.location)
+def _update(
+    workspace: Workspace,
+    connection: sqlite3.Connection,
+    file: File,
+    before: File | None,
+    report: IndexReport,
+    now: datetime,
+) -> None:
+    """Let the index have a file as it is, and count what that did."""
+    reason = file.reason
+    if reason:
+        _remove(connection, before, report)
+    elif before and before.version == file.version:
+        reason = before.reason
+        if not reason:
+            report.counts["unchanged"] += 1
+    else:
         try:
-            with open_regular(Path(found.path)) as opened:
+            with open_regular(workspace.root / file.location) as opened:
                 data = opened.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            self._refuse(found.location, f"cannot be read ({error.strerror})")
+            _remove(connection, before, report)
+            report.skip(file.location, f"cannot be read ({error.strerror})")
             return
-        extract = extractor_of(found.location, self.workspace.schemas)
-        state = FileState(found.location, hashlib.sha256(data).hexdigest(), found.size_bytes, found.mtime_ns)
-        moved = None if known else next((file for file in gone.values() if self._is_moved(file, state)), None)
-        if known and known.hash == state.hash:
-            self._place("unchanged", state, known)
-        elif moved:
-            del gone[moved.path]
-            self._place("moved", state, moved)
-        elif extract:
-            self._write(state, extract(data), known)
-
-    def _write(self, state: FileState, document: Document | Unreadable, known: KnownFile | None) -> None:
-        if isinstance(document, Unreadable):
-            self._refuse(state.path, document.reason)
-            unread = UnreadFile(state.path, state.size_bytes, state.mtime_ns, document.reason)
-            put_unread(self.connection, unread)
-            return
-        self.report.counts["changed" if known else "added"] += 1
-        key = known.id if known else None
-        put_document(self.connection, state, document, known_id=key, now=self.now)
-
-    def _is_moved(self, file: KnownFile, state: FileState) -> bool:
-        """Whether the content of a file that is gone stands elsewhere, read in the same way."""
-        schemas = self.workspace.schemas
-        is_same_kind = extractor_of(file.path, schemas) is extractor_of(state.path, schemas)
-        return file.hash == state.hash and is_same_kind
-
-    def _place(self, kind: str, state: FileState, known: KnownFile) -> None:
-        self.report.counts[kind] += 1
-        place_document(self.connection, state, known_id=known.id, now=self.now)
-
-    def _refuse(self, location: str, reason: str) -> None:
-        self.report.skip(location, reason)
-        if location in self.walk.known:
-            self._remove(self.walk.known[location])
-
-    def _remove(self, known: KnownFile) -> None:
-        self.report.counts["removed"] += 1
-        remove_document(self.connection, known.id)
+        document = (extractor_of(file.location, workspace.schemas) or extract_plain)(data)
+        put_document(connection, file, document, now=now)
+        had_text = before is not None and not before.reason
+        reason = document.reason if isinstance(document, Unreadable) else ""
+        if had_text or not reason:
+            report.counts["removed" if reason else "changed" if had_text else "added"] += 1
+    if reason:
+        report.skip(file.location, reason)
 
 
-def _batches(files: Sequence[FoundFile]) -> Iterator[list[FoundFile]]:
-    batch: list[FoundFile] = []
-    size = 0
-    for file in files:
-        batch.append(file)
-        size += file.size_bytes
-        if size > _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    yield batch
+def _remove(connection: sqlite3.Connection, file: File | None, report: IndexReport) -> None:
+    if file is not None:
+        remove_document(connection, file.location)
+    if file is not None and not file.reason:
+        report.counts["removed"] += 1
 
 
 def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:
     """Date documents that say no date themselves by the newest commit that changed them."""
-    undated = dict(connection.execute("SELECT path, id FROM documents WHERE published = ''").fetchall())
-    if not undated:
-        return
+    undated = [path for (path,) in connection.execute("SELECT path FROM documents WHERE published = ''")]
     try:
         with Repository(root) as repository:
-            days = repository.commit_days(most=_MOST_COMMITS)
-            prefix = root.relative_to(repository.root.resolve()).as_posix()
+            days = repository.commit_days(most=_MOST_COMMITS) if undated else {}
+            prefix = root.relative_to(repository.root.resolve())
     except (GitError, ValueError):  # no repository
         return
-    start = "" if prefix == "." else f"{prefix}/"
-    known = {key: days.get(f"{start}{path}") for path, key in undated.items()}
-    dated = [(day.isoformat(), key) for key, day in known.items() if day]
+    known = [(days.get((prefix / path).as_posix()), path) for path in undated]
     with sqlite.transaction(connection):
-        connection.executemany("UPDATE documents SET published = ? WHERE id = ?", dated)
-
-
-def _is_gone(path: Path) -> bool:
-    """Whether there is no such file; a folder that cannot be read just now keeps its documents."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
+        dated = [(day.isoformat(), path) for day, path in known if day]
+        connection.executemany("UPDATE documents SET published = ? WHERE path = ?", dated)
 
 
 def _is_below(location: str, start: Path, root: Path) -> bool:
     place = location_of(start, root)
     return place in {".", location} or location.startswith(f"{place.rstrip('/')}/")
-
-
-def _moved_on(path: Path, known: KnownFile) -> PendingFile | None:
-    """Compare a file by size and time alone."""
-    try:
-        state = path.stat()
-    except OSError:
-        return PendingFile(location=known.path, reason="removed", version=f"removed-{known.hash}")
-    if (state.st_size, state.st_mtime_ns) == (known.size_bytes, known.mtime_ns):
-        return None
-    return PendingFile(location=known.path, reason="changed", version=f"{state.st_size}-{state.st_mtime_ns}")
-
-
-def _compared(path: Path, known: KnownFile) -> PendingFile | None:
-    file = _moved_on(path, known)
-    if file is None or file.reason == "removed":
-        return file
-    with suppress(OSError), open_regular(path) as opened:
-        if hashlib.sha256(opened.read(MAX_FILE_BYTES + 1)).hexdigest() == known.hash:
-            return None
-    return file

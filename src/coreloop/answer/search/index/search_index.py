@@ -1,6 +1,7 @@
 """Searching the index: BM25 chooses passages, which are ranked by their sentences."""
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -18,24 +19,27 @@ from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import is_cjk, terms
 from coreloop.base.errors import SearchTimeoutError, WorkspaceError
 
-_WEIGHTS: Final = "2.0, 1.0"
-"""Of heading and words."""
 _POOL: Final = 30
 """Passages that are ranked."""
+_LOOKED_AT: Final = 50  # chosen: several times what is shown, since symbols that a query names come first
 MAX_QUERY_CHARS: Final = 500
 MAX_WORDS: Final = 32
-_BEST: Final = f"""
-    SELECT documents.title, documents.path, documents.type, documents.indexed_at,
+_COLUMNS: Final = """
+    SELECT documents.title, documents.path, documents.type, documents.indexed_at, passages.kind,
         passages.heading, passages.text, passages."start", passages.line,
         coalesce(nullif(passages.published, ''), documents.published) AS published
-    FROM (
-        SELECT rowid AS id, bm25(passage_words, {_WEIGHTS}) AS score FROM passage_words
-        WHERE passage_words MATCH ? ORDER BY score LIMIT ?
-    ) AS best
-    JOIN passages ON passages.id = best.id
-    JOIN documents ON documents.id = passages.document_id
-    ORDER BY best.score, passages.id
+    FROM passages JOIN documents ON documents.id = passages.document_id
 """
+_BEST: Final = """
+    JOIN (
+        SELECT rowid AS id, bm25({words}, {of_heading}, 1.0) AS score FROM {words} WHERE {words} MATCH ?
+        ORDER BY score LIMIT ?
+    ) AS best ON best.id = passages.id
+    WHERE (passages.kind = 'schema') = ? ORDER BY best.score, passages.id
+"""
+_TEXTS: Final = _COLUMNS + _BEST.format(words="passage_words", of_heading="2.0")
+_DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0")
+_IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 _STEPS_BETWEEN_LOOKS: Final = 10_000  # of SQLite's machine: a millisecond or less between looks at the clock
 
 
@@ -54,16 +58,51 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     SearchTimeoutError
         The time is up.
     """
-    expression = match_expression(query)
-    with reading(path) as connection:
-        if expression is None:
-            return []
-        with bounded(connection, limits.timeout_s):
-            pool = max(_POOL, limits.max_results)
-            found = [_source(row) for row in connection.execute(_BEST, (expression, pool))]
-            counts = _counts(connection, query)
+    with reading(path) as connection, _bounded(connection, limits.timeout_s):
+        found = _best(connection, _TEXTS, query, max(_POOL, limits.max_results))
+        counts = _counts(connection, query) if found else None
     hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
     return [found[hit.number - 1] for hit in hits[: limits.max_results]]
+
+
+def find_symbols(path: Path, query: str, limits: SearchLimits) -> list[Source]:
+    """Return the symbols that fit a question best, as `search_index`; those that it names come first.
+
+    Their type is ``symbol``, their title the qualified name; the text has a paragraph for each thing that the
+    docstring says.
+    """
+    return _declared(path, query, limits, is_schema=False)
+
+
+def find_fields(path: Path, query: str, limits: SearchLimits) -> list[Source]:
+    """Return the parts of declared schemas that fit a question best, as `find_symbols` does."""
+    return _declared(path, query, limits, is_schema=True)
+
+
+def entry_named(path: Path, location: str, name: str) -> Source | None:
+    """Return a symbol or a part of a schema by its file and name, or None."""
+    statement = f"{_COLUMNS} WHERE passages.heading = ? AND documents.path = ? AND passages.kind <> 'text'"
+    with reading(path) as connection:
+        row = connection.execute(statement, (name, location)).fetchone()
+    return _source(row) if row else None
+
+
+def public_functions(path: Path) -> list[tuple[str, bool]]:
+    """Return the location of each public function of the index, and whether it is documented."""
+    statement = """
+        SELECT documents.path, heading, is_documented
+        FROM passages JOIN documents ON documents.id = document_id WHERE kind = 'function'
+    """
+    with reading(path) as connection:
+        rows = connection.execute(statement).fetchall()
+    return [(place, bool(said)) for place, name, said in rows if not f".{name}".count("._")]
+
+
+def is_named(source: Source, query: str) -> bool:
+    """Return whether a question calls an entry by its name: ``Order.total`` or ``total``."""
+    called = {name.casefold() for name in _IDENTIFIER.findall(query)}
+    name = source.title.casefold()
+    return name in called or re.split(r"[./#]", name)[-1] in called
 
 
 def word_counts(path: Path, query: str) -> tuple[int, dict[str, int]] | None:
@@ -74,32 +113,35 @@ def word_counts(path: Path, query: str) -> tuple[int, dict[str, int]] | None:
         return _counts(connection, query)
 
 
-def match_expression(query: str) -> str | None:
-    """Return an FTS5 expression for the text of a user; None if it has no words.
+def _declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bool) -> list[Source]:
+    with reading(path) as connection, _bounded(connection, limits.timeout_s):
+        found = _best(connection, _DECLARED, query, _LOOKED_AT, is_schema=is_schema)
+    return sorted(found, key=lambda source: not is_named(source, query))[: limits.max_results]
 
-    Only quoted words reach FTS5, so its operators in the text (``NEAR``, ``*``, quotes) mean nothing.
-    """
-    words = list(dict.fromkeys(terms(clean_text(query[:MAX_QUERY_CHARS]))))[:MAX_WORDS]
-    # of one syllable there is no pair: it begins some
-    return " OR ".join(f'"{word}"{"*" * (len(word) == 1 and is_cjk(word))}' for word in words) or None
+
+def _best(
+    connection: sqlite3.Connection, statement: str, query: str, most: int, *, is_schema: bool = False
+) -> list[Source]:
+    # only quoted words reach FTS5, so its operators mean nothing; a single syllable begins pairs of syllables
+    words = (f'"{word}"{"*" * (len(word) == 1 and is_cjk(word))}' for word in _words(query))
+    expression = " OR ".join(words)
+    rows = connection.execute(statement, (expression, most, is_schema)) if expression else ()
+    return [_source(row) for row in rows]
+
+
+def _words(query: str) -> list[str]:
+    return list(dict.fromkeys(terms(clean_text(query[:MAX_QUERY_CHARS]))))[:MAX_WORDS]
 
 
 def _counts(connection: sqlite3.Connection, query: str) -> tuple[int, dict[str, int]]:
-    (n_all,) = connection.execute("SELECT count(*) FROM passages").fetchone()
-    words = json.dumps(list(dict.fromkeys(terms(query[:MAX_QUERY_CHARS])))[:MAX_WORDS])
+    (n_all,) = connection.execute("SELECT count(*) FROM passages WHERE kind = 'text'").fetchone()
     statement = "SELECT term, doc FROM passage_vocabulary WHERE term IN (SELECT value FROM json_each(?))"
-    return n_all, dict(connection.execute(statement, (words,)).fetchall())
+    return n_all, dict(connection.execute(statement, (json.dumps(_words(query)),)).fetchall())
 
 
 @contextmanager
-def bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
-    """Interrupt statements that take longer than a time.
-
-    Raises
-    ------
-    SearchTimeoutError
-        The time is up.
-    """
+def _bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
+    """Interrupt statements that take longer than a time."""
     deadline = time.monotonic() + timeout_s
     connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
     try:
@@ -114,7 +156,7 @@ def _source(row: sqlite3.Row) -> Source:
     return Source(
         title=row["heading"] or row["title"] or row["path"],
         location=row["path"],
-        type=row["type"],
+        type="symbol" if row["kind"] in {"class", "function"} else row["type"],
         text=row["text"],
         retrieved_at=datetime.fromisoformat(row["indexed_at"]),
         published=date.fromisoformat(row["published"]) if row["published"] else None,

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.answer.search.extract.kinds import extractor_of
+from coreloop.base.project.workspace import Workspace
 
 MAX_FILE_BYTES: Final = 20_000_000
 IGNORED_FOLDERS: Final = frozenset(
-    [
+    {
         "node_modules",
         "__pycache__",
         "venv",
@@ -23,7 +24,7 @@ IGNORED_FOLDERS: Final = frozenset(
         "target",
         "site",
         "vendor",
-    ]
+    }
 )
 """Besides these, folders and files whose names begin with a dot, and the project's data folder."""
 _MADE_BY_PROGRAMS: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
@@ -34,21 +35,26 @@ _RECORDS: Final = os.path.join("audit", "ai-ask")  # noqa: PTH118 - strings: see
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file of a kind that is read; ``location`` is its path as the index has it."""
+class File:
+    """A file, or a folder that cannot be read.
 
-    path: str
-    location: str
-    size_bytes: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file or folder that is not read, and why."""
+    Attributes
+    ----------
+    location : str
+        Its path relative to the project, with ``/``; absolute if it is outside of it.
+    reason : str
+        Why it has no text to index; "" if it has.
+    """
 
     location: str
-    reason: str
+    size_bytes: int = 0
+    mtime_ns: int = 0
+    reason: str = ""
+
+    @property
+    def version(self) -> str:
+        """Of its content, as far as size and time tell."""
+        return f"{self.size_bytes}-{self.mtime_ns}"
 
 
 def location_of(path: Path, root: Path) -> str:
@@ -56,61 +62,49 @@ def location_of(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
-def find_files(
-    start: Path, root: Path, *, data_dir: Path, schemas: Collection[str] = ()
-) -> Iterator[FoundFile | SkippedFile]:
+def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
     """Yield the files at or below a path; links are not followed.
 
     Parameters
     ----------
     start : Path
-        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it.
-    root : Path
-        The project, absolute and resolved.
-    data_dir : Path
-        The project's data folder, which is ignored unless ``start`` is in it; what coreloop keeps
-        there is always ignored.
-    schemas : collection of str
-        Locations of declared schemas.
+        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it,
+        but for what coreloop keeps in the project's data folder.
+    workspace : Workspace
+        The project.
     """
-    own = frozenset(data_dir / name for name in _OWN_FOLDERS)
+    root = workspace.root.resolve()
+    data_dir = (root / workspace.settings.data_dir).resolve()
+    own = {data_dir / name for name in _OWN_FOLDERS}
     if not own.isdisjoint((start, *start.parents)):
-        yield SkippedFile(location_of(start, root), "coreloop's own data")
+        yield File(location_of(start, root), reason="coreloop's own data")
     elif start.is_dir():
-        ignored = frozenset(map(str, (data_dir, *own)))
-        yield from _walk(start, root, ignored=ignored, schemas=schemas)
+        yield from _walk(start, root, {*map(str, (data_dir, *own))}, workspace.schemas)
     elif start.exists():
-        yield _file(str(start), location_of(start, root), start.stat(), schemas)
+        yield _file(location_of(start, root), start.stat(), workspace.schemas)
 
 
-def _walk(
-    start: Path, root: Path, *, ignored: Collection[str], schemas: Collection[str]
-) -> Iterator[FoundFile | SkippedFile]:
+def _walk(start: Path, root: Path, ignored: Collection[str], schemas: Collection[str]) -> Iterator[File]:
     waiting = [(str(start), "" if start == root else f"{location_of(start, root)}/")]
     while waiting:
         folder, prefix = waiting.pop()
         try:
-            entries = _entries(folder)
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            yield SkippedFile(prefix, f"folder cannot be read ({error.strerror})")
+            yield File(prefix, reason=f"folder cannot be read ({error.strerror})")
             continue
         if folder != str(start) and _is_made(folder, entries):
             continue
         for entry in entries:
+            location = f"{prefix}{entry.name}"  # strings: a Path costs 30 µs a file
             if entry.name[0] == ".":
                 continue
-            location = f"{prefix}{entry.name}"  # strings: a Path costs 30 µs a file
             if not entry.is_dir(follow_symlinks=False):
                 with suppress(FileNotFoundError):  # removed in between
-                    yield _file(entry.path, location, entry.stat(follow_symlinks=False), schemas)
+                    yield _file(location, entry.stat(follow_symlinks=False), schemas)
             elif entry.name not in IGNORED_FOLDERS and entry.path not in ignored:
                 waiting.append((entry.path, f"{location}/"))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What a folder contains, by name."""
-    with os.scandir(folder) as entries:
-        return sorted(entries, key=lambda entry: entry.name)
 
 
 def _is_made(folder: str, entries: list[os.DirEntry[str]]) -> bool:
@@ -121,16 +115,12 @@ def _is_made(folder: str, entries: list[os.DirEntry[str]]) -> bool:
     return "audit" in names and os.path.isdir(os.path.join(folder, _RECORDS))  # noqa: PTH112, PTH118
 
 
-def _file(
-    path: str, location: str, status: os.stat_result, schemas: Collection[str]
-) -> FoundFile | SkippedFile:
-    reason = _reason(location, status, schemas)
-    if reason:
-        return SkippedFile(location.encode("utf-8", "replace").decode(), reason)
-    return FoundFile(path, location, status.st_size, status.st_mtime_ns)
+def _file(location: str, status: os.stat_result, schemas: Collection[str]) -> File:
+    shown = location if location.isascii() else location.encode("utf-8", "replace").decode()
+    return File(shown, status.st_size, status.st_mtime_ns, _reason(location, shown, status, schemas))
 
 
-def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
+def _reason(location: str, shown: str, status: os.stat_result, schemas: Collection[str]) -> str:
     if stat.S_ISLNK(status.st_mode):
         return "link"
     if not stat.S_ISREG(status.st_mode):
@@ -139,6 +129,4 @@ def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> 
         return "other kind of file"
     if status.st_size > MAX_FILE_BYTES:
         return f"larger than {MAX_FILE_BYTES // 1_000_000} MB"
-    if not location.isascii() and location != location.encode("utf-8", "replace").decode():
-        return "name is not UTF-8"
-    return ""
+    return "" if location == shown else "name is not UTF-8"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from coreloop.answer.search.exchange import USER_AGENT, Now, retry_time
+from coreloop.answer.search.exchange import USER_AGENT, Now, asked_to_wait
 from coreloop.answer.search.page.addresses import (
     Allows,
     RefusedAddressError,
@@ -51,18 +51,10 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The answer at the end of the redirects.
-
-    Attributes
-    ----------
-    url : str
-        The last address.
-    """
+    """The answer at the end of the redirects, and the last address."""
 
     url: str
-    status: int
-    headers: dict[str, str]
-    content: bytes
+    answer: HttpAnswer
 
 
 def fetch(
@@ -95,7 +87,10 @@ def fetch(
             return Failed(str(error), is_retryable=error.failure != "too_long")
         target = answer.headers.get("location", "")
         if answer.status not in _REDIRECTS or not target:
-            return _judged(url, answer, network.now())
+            if blocked := asked_to_wait(answer, network.now()):
+                return blocked
+            is_up = answer.status < 500
+            return Fetched(url, answer) if is_up else Failed(f"HTTP {answer.status}")
         try:
             url = urljoin(url, target)
         except ValueError:
@@ -136,8 +131,9 @@ def _left(limits: SearchLimits, ends_at: float) -> SearchLimits:
 
 def _exchange(parts: SplitResult, network: Network, limits: SearchLimits) -> HttpAnswer:
     ends_at = time.monotonic() + limits.timeout_s
+    host = str(parts.hostname)
     address = checked_address(
-        str(parts.hostname), resolve=network.resolve, allows=network.allows, timeout_s=limits.timeout_s
+        host, resolve=network.resolve, allows=network.allows, timeout_s=limits.timeout_s
     )
     request = HttpRequest(
         url=parts._replace(fragment="").geturl(),
@@ -147,12 +143,3 @@ def _exchange(parts: SplitResult, network: Network, limits: SearchLimits) -> Htt
     left_s = _left(limits, ends_at).timeout_s
     with HttpClient() as client:
         return client.exchange(request, timeout_s=left_s, max_bytes=limits.max_bytes)
-
-
-def _judged(url: str, answer: HttpAnswer, now: datetime) -> Fetched | Blocked | Failed:
-    until = retry_time(answer.headers.get("retry-after"), now)
-    if answer.status == 429 or (answer.status == 503 and until is not None):
-        return Blocked(f"too many requests (HTTP {answer.status})", until)
-    if answer.status >= 500:
-        return Failed(f"HTTP {answer.status}")
-    return Fetched(url, answer.status, dict(answer.headers), answer.content)

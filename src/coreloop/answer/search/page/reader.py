@@ -1,8 +1,10 @@
 """An address -> the page behind it as a source, and its raw content on disk."""
 
+import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -10,24 +12,42 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from coreloop.answer.search.exchange import USER_AGENT
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
+from coreloop.answer.search.extract.decode import clean_text, decode_text
+from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable
+from coreloop.answer.search.extract.html import read_page
+from coreloop.answer.search.extract.pdf import extract_pdf
+from coreloop.answer.search.extract.text import plain_document
 from coreloop.answer.search.page.fetch import Fetched, Network, fetch
-from coreloop.answer.search.page.page_text import page_text
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.answer.search.web_results import date_in
 from coreloop.base.extras import DISTRIBUTION
 from coreloop.base.files import write_private
 
 if TYPE_CHECKING:
     from protego import Protego
 
-_MAX_BYTES: Final = 500 << 10
+_MAX_ROBOTS_BYTES: Final = 500 << 10
 _PRODUCT: Final = USER_AGENT.partition("/")[0]
 _GROUP: Final = re.compile(
     r"\s*user[-\s]*agent[\s:]+(?P<name>[\w*-]*)", re.IGNORECASE
 )  # User-agent: ours/1.0
+_GONE: Final = frozenset({404, 410})
+_HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+_PLAIN: Final = frozenset({"text/plain", "text/markdown"})
+# text/html; charset=utf-8; <meta charset="euc-kr">; <meta http-equiv="…" content="text/html; charset=euc-kr">
+_CHARSET: Final = re.compile(r"charset\s*+=\s*+[\"']?\s*+([\w-]{2,40})", re.IGNORECASE)
+_META: Final = re.compile(r"<meta[^>]{0,200}?" + _CHARSET.pattern, re.IGNORECASE)
+_META_BYTES: Final = 4_096
+# Python has others: "punycode" takes quadratic time, "unicode_escape" turns escapes into characters
+_CHARSETS: Final = frozenset(
+    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp949", "johab", "koi8-r", "koi8-u", "cp866", "cp874"}
+    | {"cp932", "shift_jis", "euc_jp", "iso2022_jp", "gb18030", "gbk", "gb2312", "big5", "big5hkscs"}
+    | {f"cp{number}" for number in range(1250, 1259)}
+    | {f"iso8859-{number}" for number in range(2, 17)}
+)
+"""Python's names of what pages are written in."""
+_SAME: Final = {"euc_kr": "cp949", "ascii": "cp1252", "iso8859-1": "cp1252"}
+"""Charsets and the larger ones that are meant by them (https://encoding.spec.whatwg.org/#names-and-labels)."""
 
 
 class Robots:
@@ -63,10 +83,10 @@ class Robots:
         except ModuleNotFoundError:
             install = f"pip install '{DISTRIBUTION}[research]'"
             return Failed(f"reading it needs an extra; install it: {install}", is_retryable=False)
-        answer = fetch(f"{site}/robots.txt", replace(limits, max_bytes=_MAX_BYTES), self._network)
-        if not isinstance(answer, Fetched):
-            return answer
-        text = answer.content.decode("utf-8-sig", "replace") if answer.status < 400 else ""
+        page = fetch(f"{site}/robots.txt", replace(limits, max_bytes=_MAX_ROBOTS_BYTES), self._network)
+        if not isinstance(page, Fetched):
+            return page
+        text = page.answer.content.decode("utf-8-sig", "replace") if page.answer.status < 400 else ""
         return Protego.parse("\n".join(_with_few_groups(clean_text(text).splitlines())))
 
 
@@ -84,9 +104,6 @@ def _with_few_groups(lines: Iterable[str]) -> Iterator[str]:
             yield f"User-agent: {group['name']}"
         else:
             yield "User-agent: other"
-
-
-_GONE: Final = frozenset({404, 410})
 
 
 class PageReader:
@@ -108,32 +125,30 @@ class PageReader:
     def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
         """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
 
-        ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading the text may take
-        as long again.
+        ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading a PDF may take as
+        long again.
         """
         page = fetch(url, limits, self._network, refusal=self._robots.refusal)
         if not isinstance(page, Fetched):
             return page
-        return self._source(page, limits)
-
-    def _source(self, page: Fetched, limits: SearchLimits) -> SearchAnswer:
-        if page.status in _GONE:
+        answer = page.answer
+        if answer.status in _GONE:
             return Empty()
-        if page.status != 200:
-            return Failed(f"HTTP {page.status}", is_retryable=False)
-        text = page_text(page.content, page.headers.get("content-type", ""), timeout_s=limits.timeout_s)
-        if isinstance(text, Unreadable):
-            return Failed(text.reason, is_retryable=False)
-        if not text.text.strip():
+        if answer.status != 200:
+            return Failed(f"HTTP {answer.status}", is_retryable=False)
+        document = page_text(answer.content, answer.headers.get("content-type", ""), limits.timeout_s)
+        if isinstance(document, Unreadable):
+            return Failed(document.reason, is_retryable=False)
+        if not document.text.strip():
             return Empty()
-        self._keep(page.content)
+        self._keep(answer.content)
         source = Source(
-            title=" ".join(text.title.split())[:300] or page.url,
+            title=" ".join(document.title.split())[:300] or page.url,
             location=page.url,
-            type=text.type,
-            text=text.text[:MAX_CHARS],
+            type="web" if document.type == "html" else document.type,
+            text=document.text[:MAX_CHARS],
             retrieved_at=self._network.now(),
-            published=date_in(text.date),
+            published=document.published,
             start=0,
             provider="page",
         )
@@ -143,3 +158,36 @@ class PageReader:
         path = self._folder / hashlib.sha256(content).hexdigest()
         if not path.exists():
             write_private(path, content)
+
+
+def page_text(content: bytes, content_type: str, timeout_s: float) -> Document | Unreadable:
+    """Read the text of a page: untrusted bytes, and the type that its server gives them."""
+    media = content_type.partition(";")[0].strip().lower()
+    if media == "application/pdf" or content.startswith(b"%PDF-"):
+        return extract_pdf(content, timeout_s=timeout_s)
+    if media not in _HTML | _PLAIN:
+        return Unreadable("not HTML, PDF or plain text")
+    text = _decoded(content, content_type)
+    return read_page(text) if media in _HTML else plain_document(text)
+
+
+def _decoded(content: bytes, content_type: str) -> str:
+    """Decode by the header, else by the page's own statement, else as UTF-8 or CP949."""
+    charsets = _stated_charsets(content, content_type)
+    for charset in charsets:
+        with suppress(UnicodeDecodeError):
+            return clean_text(content.decode(charset))
+    text = decode_text(content)
+    if isinstance(text, Unreadable):
+        return clean_text(content.decode(charsets[0] if charsets else "utf-8", "replace"))
+    return text
+
+
+def _stated_charsets(content: bytes, content_type: str) -> list[str]:
+    stated = (_CHARSET.search(content_type), _META.search(content[:_META_BYTES].decode("latin-1")))
+    known = []
+    for match in stated:
+        with suppress(LookupError):
+            name = codecs.lookup(match[1]).name if match else ""
+            known.append(_SAME.get(name, name))
+    return [charset for charset in known if charset in _CHARSETS]

@@ -1,7 +1,6 @@
 from bounded import bounded
 from coreloop.answer.search.extract.document import Document
-from coreloop.answer.search.extract.markdown import extract_markdown
-from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.text import extract_markdown
 from rows import each_row
 
 
@@ -26,27 +25,6 @@ def test_each_heading_begins_a_section_with_its_path():
 def test_a_comment_in_code_is_no_heading():
     document = read("# Guide\n```sh\n# not a heading\n~~~\n```\n~~~\n# nor this\n~~~~\n## Real\n")
     assert [section.heading for section in document.sections] == ["Guide", "Guide › Real"]
-
-
-def test_the_title_of_the_front_matter_comes_first():
-    assert read('---\ndate: 2026-01-01\ntitle: "Third quarter"\n---\n# Heading\n').title == "Third quarter"
-
-
-def test_passages_quote_the_text_at_their_offsets_and_lines():
-    text = "# Guide\n\n" + "\n\n".join(f"Paragraph {number}. " + "word " * 80 for number in range(12))
-    passages = list(split_passages(read(text)))
-    assert len(passages) > 3
-    for passage in passages:
-        assert text[passage.start : passage.end] == passage.text
-        assert text.count("\n", 0, passage.start) + 1 == passage.line
-        assert passage.text == passage.text.strip()
-    assert "".join("".join(p.text.split()) for p in passages) == "".join(text.split())
-
-
-def test_a_huge_line_is_cut():
-    passages = list(split_passages(read("x" * 1_000_000)))
-    assert sum(len(passage.text) for passage in passages) == 1_000_000
-    assert max(len(passage.text) for passage in passages) <= 1_500
 
 
 def test_comments_are_no_text_and_offsets_stay():

@@ -41,14 +41,6 @@ def test_each_page_is_a_section():
     assert pages == {1: "Revenue rose", 2: "Costs fell"}
 
 
-def test_a_damaged_file_is_unreadable():
-    assert isinstance(extract_pdf(make_pdf(["x"])[:300]), Unreadable)
-
-
-def test_a_pdf_without_text_says_so():
-    assert extract_pdf(make_pdf([""])) == Unreadable("PDF without text")
-
-
 @pytest.mark.slow
 def test_a_small_file_that_unpacks_to_two_gigabytes_is_bounded():
     packing = zlib.compressobj(9)

@@ -1,6 +1,5 @@
 from coreloop.answer.search.extract.document import Document
 from coreloop.answer.search.extract.python import extract_python
-from rows import each_row
 
 SOURCE = '''"""What the module holds."""
 
@@ -50,27 +49,3 @@ def test_every_symbol_has_its_body_and_what_stands_between_them_is_the_modules()
     assert (
         "".join(document.text[part.start : part.end] for part in document.sections).split() == SOURCE.split()
     )
-
-
-def test_constants_messages_and_comments_are_found_with_the_symbol_that_they_stand_in():
-    text = 'LIMIT = 7  # attempts\n\n\n# The shop asks.\ndef pay():\n    raise ValueError("too poor")\n'
-    parts = [(part.heading, text[part.start : part.end].strip()) for part in read(text).sections]
-    assert parts == [
-        ("", "LIMIT = 7  # attempts"),
-        ("pay", '# The shop asks.\ndef pay():\n    raise ValueError("too poor")'),
-    ]
-
-
-@each_row(
-    "text",
-    ["print 'Python 2'", "(" * 100_000, "-" * 200_000 + "1", "x" + ".y" * 100_000, "[" * 80 + "]" * 80],
-    ids=["old", "parentheses", "signs", "attributes", "lists"],
-)
-def test_what_does_not_parse_is_plain_text(text: str):
-    document = read(text)
-    assert document.type in {"text", "python"}
-
-
-def test_names_in_korean_keep_their_lines():
-    document = read('이름 = "값"\n\ndef 함수(인자):\n    """설명."""\n')
-    assert [(part.heading, part.line) for part in document.sections] == [("", 1), ("함수", 3)]

@@ -84,26 +84,6 @@ def test_sql_is_read():
     ]
 
 
-@each_row(
-    "text",
-    [
-        "",
-        "{}",
-        "[]",
-        "just text",
-        "a: b",
-        "SELECT 1;",
-        "create",
-        "\x00\x01",
-        "{" * 10_000,
-        "&a [*a, *a]",
-        "- " * 5_000,
-    ],
-)
-def test_other_files_are_no_schema(text: str):
-    assert isinstance(extract_schema(text.encode()), Unreadable)
-
-
 def test_aliases_of_yaml_are_walked_once():
     levels = "\n".join(f"a{n}: &a{n} {{properties: {{x: *a{n - 1}, y: *a{n - 1}}}}}" for n in range(1, 30))
     document = extract_schema(f"a0: &a0 {{type: string}}\n{levels}".encode())

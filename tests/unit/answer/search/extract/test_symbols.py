@@ -100,33 +100,6 @@ def test_other_styles_are_read(code: str):
 
 
 @each_row(
-    ("code", "is_documented"),
-    [
-        ("def f():\n    'Do.'", True),
-        ("def f() -> None:\n    'Do.'", True),
-        ("def f():\n    pass", False),
-        ("def f(a):\n    'Do.'", False),
-        ("def f() -> int:\n    'Count.'", False),
-        ("def f() -> int:\n    '''Count.\n\n    Returns\n    -------\n    int\n    '''", True),
-    ],
-)
-def test_a_function_is_documented_if_all_that_it_takes_and_returns_is(code: str, is_documented: bool):
-    assert entries(code)["f"].is_documented is is_documented
-
-
-@each_row(("name", "is_public"), [("f", True), ("_f", False), ("__init__", False), ("주문", True)])
-def test_names_with_an_underscore_are_private(name: str, is_public: bool):
-    assert entries(f"def {name}(): pass")[name].is_public is is_public
-
-
-def test_imports_are_read_wherever_they_stand():
-    code = "import a.b\nfrom . import c\ndef f():\n    from ..d import e as g\n"
-    document = extract_python(code.encode())
-    assert isinstance(document, Document)
-    assert document.imports == ("a.b", ".", ".c", "..d", "..d.e")
-
-
-@each_row(
     "code",
     [
         "def f(a=" + "-" * 50_000 + "1): pass",

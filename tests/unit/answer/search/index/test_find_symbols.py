@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.find_symbols import (
+from coreloop.answer.search.extract.python import read_imports
+from coreloop.answer.search.index.run import index_paths, read_coverage
+from coreloop.answer.search.index.search_index import (
     entry_named,
     find_fields,
     find_symbols,
     is_named,
-    read_functions,
+    public_functions,
 )
-from coreloop.answer.search.index.imports import read_imports
-from coreloop.answer.search.index.run import index_paths, read_coverage
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.project.workspace import Workspace, open_workspace
 
@@ -71,16 +71,6 @@ def test_columns_are_found(workspace: Workspace):
     assert entry_named(workspace.index_file, "tables.sql", "#orders.x") is None
 
 
-@pytest.mark.parametrize("name", ["./api/tables.sql", "api//tables.sql"])
-def test_a_schema_is_found_however_its_path_is_written(name: str, tmp_path: Path):
-    (tmp_path / "coreloop.yaml").write_text(f"schemas: [{name}, gone.sql]\n", encoding="utf-8")
-    (tmp_path / "api").mkdir()
-    (tmp_path / "api" / "tables.sql").write_text(FILES["tables.sql"], encoding="utf-8")
-    report = index_paths(open_workspace(tmp_path), [tmp_path], now=NOW)
-    assert report.counts["added"] == 1
-    assert report.first_skipped["declared schema does not exist"] == "gone.sql"
-
-
 def test_imports_are_resolved_in_the_project(workspace: Workspace):
     expected = ["src/shop/money.py", "src/shop/__init__.py", "src/shop/tax.py"]
     root = workspace.root.resolve()
@@ -90,8 +80,10 @@ def test_imports_are_resolved_in_the_project(workspace: Workspace):
 
 
 def test_functions_are_listed_with_what_they_document(workspace: Workspace):
-    found = {one.name: one.is_documented for one in read_functions(workspace.index_file)}
-    assert found == {"order_total": True, "round_money": False, "add_tax": False}
+    (workspace.root / "_own.py").write_text("class _A:\n    def b(self): pass\n\ndef __c(): pass\n")
+    index_paths(workspace, [workspace.root], now=NOW)
+    expected = {"src/shop/orders.py": True, "src/shop/money.py": False, "src/shop/tax.py": False}
+    assert dict(public_functions(workspace.index_file)) == expected
 
 
 def test_new_and_changed_files_are_pending(workspace: Workspace):
@@ -99,16 +91,5 @@ def test_new_and_changed_files_are_pending(workspace: Workspace):
     (workspace.root / "docs" / "a.md").write_text("# Orders\n\nAn order has two totals.\n", encoding="utf-8")
     (workspace.root / "docs" / "새 문서.md").write_text("# 새 문서\n", encoding="utf-8")
     found = read_coverage(workspace)
-    assert [(one.location, one.reason) for one in found.pending] == [
-        ("docs/a.md", "changed"),
-        ("docs/새 문서.md", "new"),
-    ]
+    assert [file.location for file in found.pending] == ["docs/a.md", "docs/새 문서.md"]
     assert found.fresh == len(FILES) - 2  # without coreloop.yaml and the changed file
-
-
-def test_what_a_file_declared_goes_with_it(workspace: Workspace):
-    (workspace.root / "src/shop/tax.py").write_text("def other():\n    pass\n", encoding="utf-8")
-    (workspace.root / "src/shop/money.py").unlink()
-    index_paths(workspace, [workspace.root], now=datetime.now(UTC))
-    assert not {"add_tax", "round_money"} & set(symbols(workspace, "add_tax round_money"))
-    assert symbols(workspace, "other") == ["other"]

@@ -43,14 +43,3 @@ def test_a_committed_file_has_the_day_of_its_newest_commit_and_a_changed_one_non
         "2025-01-02-c.md": date(2025, 1, 2),
         "d.md": None,
     }
-
-
-def test_a_project_inside_a_repository_and_one_without_are_read(tmp_path: Path):
-    (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "a.md").write_text("# River\n\nA river is long.\n", encoding="utf-8")
-    assert dates(tmp_path / "project") == {"a.md": None}
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "project/a.md")
-    git(tmp_path, "commit", "-qm", "first")
-    (tmp_path / "project" / "b.md").write_text("# River\n\nA river is wide.\n", encoding="utf-8")
-    assert dates(tmp_path / "project") == {"a.md": date(2026, 3, 4), "b.md": None}

@@ -4,15 +4,12 @@ import random
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.text.terms import terms
 from indexing import Indexed
 from weekly import WEEKLY
@@ -20,10 +17,8 @@ from weekly import WEEKLY
 WRITER = """
 import sys
 from pathlib import Path
-from coreloop.answer.search.index import run
 sys.path.insert(0, sys.argv[2])
 from indexing import Indexed
-run._BATCH_CHARS = 10_000  # many transactions
 print("ready", flush=True)
 Indexed(Path(sys.argv[1])).update("files")
 """
@@ -70,38 +65,6 @@ def start_writer(project: Indexed) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_eight_readers_always_find_every_file(project: Indexed):
-    count = 24
-    project.write(files("aardvark", count))
-    project.update("files")
-    done, faults = threading.Event(), []
-
-    def read() -> None:
-        provider = IndexProvider(project.file)
-        while not done.is_set():
-            answer = provider.search("aardvark zebra", SearchLimits(max_results=4 * count))
-            sources = answer.sources if isinstance(answer, Found) else ()
-            by_file: dict[str, set[str]] = {}
-            for source in sources:
-                by_file.setdefault(source.location, set()).update(VERSIONS & set(source.text.split()))
-            if len(by_file) != count or any(len(versions) > 1 for versions in by_file.values()):
-                faults.append(answer)
-
-    readers = [threading.Thread(target=read) for _ in range(8)]
-    for reader in readers:
-        reader.start()
-    project.write(files("zebra", count))
-    writer = start_writer(project)
-    assert writer.wait(timeout=60) == 0
-    done.set()
-    for reader in readers:
-        reader.join()
-    writer.stdout.close()
-    assert faults == []
-    assert list(written(project).values()) == [{"zebra"}] * count
-
-
-@pytest.mark.slow
 def test_a_writer_killed_at_random_points_leaves_every_file_old_or_new(project: Indexed):
     chance, count = random.Random(23), 100
     project.write(files("aardvark", count))
@@ -122,10 +85,3 @@ def test_a_writer_killed_at_random_points_leaves_every_file_old_or_new(project: 
         project.update("files")
         assert_sound(project)
         assert list(written(project).values()) == [{version}] * count
-
-
-def test_two_updates_at_once_take_turns(project: Indexed):
-    project.write(files("aardvark", 10, words=100))
-    writers = [start_writer(project) for _ in range(2)]
-    assert [writer.communicate() and writer.returncode for writer in writers] == [0, 0]
-    assert len(written(project)) == 10

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coreloop.answer.search.index.search_index import IndexProvider, search_index
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchLimits
 from indexing import Indexed
 
@@ -77,11 +77,6 @@ def test_english_is_found_with_other_endings(shop: Indexed, query: str):
     assert shop.locations(query) == ["english.md"]
 
 
-@pytest.mark.parametrize("query", ["漢字", "日本"])
-def test_han_is_found_by_parts(shop: Indexed, query: str):
-    assert shop.locations(query) == ["han.txt"]
-
-
 def test_a_source_says_where_it_is(shop: Indexed):
     (source,) = shop.search("controller")
     text = (shop.root / "english.md").read_text(encoding="utf-8")
@@ -100,12 +95,6 @@ def test_without_an_index_the_answer_says_what_to_run(tmp_path: Path):
     assert not (tmp_path / "index.db").exists()
 
 
-def test_a_damaged_index_is_a_failure(tmp_path: Path):
-    path = tmp_path / "index.db"
-    path.write_bytes(b"SQLite format 3\0" + b"\1" * 5_000)
-    assert isinstance(IndexProvider(path).search("word", SearchLimits()), Failed)
-
-
 @pytest.mark.slow
 def test_a_search_ends_in_its_time(tmp_path: Path):
     project = Indexed(tmp_path)
@@ -113,10 +102,6 @@ def test_a_search_ends_in_its_time(tmp_path: Path):
     project.update()
     answer = IndexProvider(project.file).search("word other", SearchLimits(timeout_s=0.0))
     assert answer == Failed("the search of the index took longer than 0 s", is_retryable=True)
-
-
-def test_limits_are_kept(shop: Indexed):
-    assert len(search_index(shop.file, "a 반도체", SearchLimits(max_results=1))) == 1
 
 
 @pytest.fixture(scope="module")

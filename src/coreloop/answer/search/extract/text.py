@@ -1,0 +1,110 @@
+"""Text: Markdown and reStructuredText with a section per heading, any other text as one section.
+
+Lines decide, not a parser: offsets stay those of the file.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from coreloop.answer.search.extract.decode import decode_text
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
+
+SEPARATOR: Final = " › "
+FENCED: Final = re.compile(
+    r"^\ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\ {0,3}\1[^\n]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)  # a fence, and all before the fence that closes it
+_MARKDOWN: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S[^\n]*)", re.MULTILINE)
+_UNDERLINED: Final = re.compile(
+    r"^(?=[^\s.])(?P<title>[^\n]+)\n(?P<mark>[=\-~^\"'*+#`.:_])(?P=mark){2,}[ \t]*$", re.MULTILINE
+)  # Title, and below it as many ====
+_COMMENT: Final = re.compile(
+    r"""^\ {0,3}(?P<fence>`{3,}|~{3,}) .*? (?: ^\ {0,3}(?P=fence) | \Z)  # code keeps its comments
+      | `[^`\n]*`
+      | (?P<comment> <!-- .*? --> )""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_MAX_HEADING: Final = 200
+_FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*+([^\n]++)\n")
+Heading = tuple[int, int, str]
+"""Offset, level and text."""
+
+
+def extract_plain(data: bytes) -> Document | Unreadable:
+    """Read a plain text."""
+    text = decode_text(data)
+    return text if isinstance(text, Unreadable) else plain_document(text)
+
+
+def plain_document(text: str) -> Document:
+    """Return a text as a document of one section."""
+    return Document(type="text", text=text, sections=(Section(0, len(text), 1),))
+
+
+def extract_markdown(data: bytes) -> Document | Unreadable:
+    """Read a Markdown file; the title is of its front matter or its first heading."""
+    text = decode_text(data)
+    if isinstance(text, Unreadable):
+        return text
+    text = _without_comments(text)
+    front = _FRONT_TITLE.match(text)
+    title = front[1].strip(" \t\"'") if front else ""
+    return _document("markdown", text, _markdown_headings(text), title)
+
+
+def extract_rst(data: bytes) -> Document | Unreadable:
+    """Read a reStructuredText file; the marks below its titles are levels in their order."""
+    text = decode_text(data)
+    if isinstance(text, Unreadable):
+        return text
+    return _document("text", text, _underlined_headings(text))
+
+
+def _document(kind: str, text: str, headings: Iterable[Heading], title: str = "") -> Document:
+    sections = tuple(_sections(text, headings))
+    title = title or next((part.heading for part in sections if part.heading), "").split(SEPARATOR)[0]
+    return Document(type=kind, text=text, title=title[:_MAX_HEADING], sections=sections)
+
+
+def _sections(text: str, headings: Iterable[Heading]) -> Iterator[Section]:
+    start, line, path = 0, 1, list[tuple[int, str]]()
+    for offset, level, title in islice(headings, MAX_SECTIONS):
+        if offset > start:
+            yield Section(start, offset, line, SEPARATOR.join(name for _, name in path))
+        line += text.count("\n", start, offset)
+        start, path = offset, [*(above for above in path if above[0] < level), (level, title[:_MAX_HEADING])]
+    if start < len(text):
+        yield Section(start, len(text), line, SEPARATOR.join(name for _, name in path))
+
+
+def _markdown_headings(text: str) -> Iterator[Heading]:
+    """Yield the headings outside of fenced code."""
+    fences = [fence.span() for fence in FENCED.finditer(text)]
+    for match in _MARKDOWN.finditer(text):
+        if not is_inside(match.start(), fences):
+            yield match.start(), len(match[1]), match[2].rstrip().rstrip("#").rstrip()
+
+
+def is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a place is in one of some spans, which are in order."""
+    before = bisect_right(spans, (place, place)) - 1
+    return before >= 0 and spans[before][0] <= place < spans[before][1]
+
+
+def _underlined_headings(text: str) -> Iterator[Heading]:
+    levels: dict[str, int] = {}
+    for match in _UNDERLINED.finditer(text):
+        title = match["title"].rstrip()
+        if match.end() - match.end("title") - 1 >= len(title):
+            yield match.start(), levels.setdefault(match["mark"], len(levels)), title
+
+
+def _without_comments(text: str) -> str:
+    """Replace comments by white space, so that offsets and lines stay."""
+    end = text.rfind("-->") + len("-->")
+    if end < len("-->"):
+        return text
+    return _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]) if match["comment"] else match[0], text)
