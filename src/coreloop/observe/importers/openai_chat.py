@@ -6,14 +6,12 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 ``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Final
-
-import orjson
 
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
@@ -132,9 +130,10 @@ def _request(
     if ended is None:
         return NO_TIME
     content = _read_messages(messages)
+    digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     return TracedRequest(
         source=NAME,
-        ids=(id,) if id is not None else (ended.isoformat(), _digest(messages)),
+        ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
         calls=tuple(content.calls.all),
@@ -146,13 +145,6 @@ def _request(
         rounds=content.rounds,
         scores=scores_in(chat),
     )
-
-
-def _digest(messages: list[dict[str, Any]]) -> str:
-    try:
-        return hashlib.sha256(orjson.dumps(messages)).hexdigest()
-    except TypeError:  # values without a JSON form
-        return hashlib.sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
 
 
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
