@@ -29,10 +29,6 @@ _DATA_DIR: Final = re.compile(
 )
 
 
-def no_source(tool: str) -> None:
-    """Without coreloop.yaml it is not known which files are the project's."""
-
-
 class LogSettings(NamedTuple):
     """What all requests of a log share. Not a dataclass: importing that module takes 10 ms."""
 
@@ -43,7 +39,8 @@ class LogSettings(NamedTuple):
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
     failed_results: FailedResults = DEFAULT
-    compared: Callable[[str], Compared | None] = no_source
+    compared: Callable[[str], Compared | None] | None = None
+    """Without coreloop.yaml it is not known which files are the project's."""
     outcome: "OutcomeRule | None" = None
     contexts: Journal | None = None
 
@@ -110,7 +107,7 @@ def project_settings(
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
         settings.failed_results(),
-        no_source if root is None else reader_for(root, settings),
+        None if root is None else reader_for(root, settings),
         settings.outcome_rule(),
         Journal(folder.parent / CONTEXTS) if settings.measure.contexts and keeps_contexts else None,
     )
