@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, TypeAlias
 
@@ -286,12 +287,14 @@ def _converted(value: Mapping[str, Any], kind: type[msgspec.Struct], absent: _Ab
 
 def _as(kind: Any, given: Any) -> Any:
     """A value as a type wants it: a number is also a text and the reverse, and `_WORDS` are truths."""
-    if kind == bool | None and isinstance(given, str):
+    if kind in (bool, bool | None) and isinstance(given, str):
         given = _WORDS.get(given.strip().lower(), given)
     if kind in _TEXTS and isinstance(given, int | float) and not isinstance(given, bool):
         given = str(given)
     if kind in _CONVERTED:
-        return msgspec.convert(given, kind, strict=False)
+        given = msgspec.convert(given, kind, strict=False)
+        if isinstance(given, float) and not isfinite(given):
+            raise msgspec.ValidationError
     if kind == _ARGS and isinstance(given, bool):
         raise msgspec.ValidationError
     return given
@@ -329,7 +332,8 @@ def _override(value: Any, absent: _Absent) -> Any:
 
 def _number(value: Any) -> float | None:
     with suppress(msgspec.ValidationError):
-        return msgspec.convert(value, float, strict=False) if not isinstance(value, bool) else None
+        number: float | None = None if isinstance(value, bool) else _as(float | None, value)
+        return number
     return None
 
 

@@ -182,6 +182,8 @@ def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
         pytest.param({"question": True}, ["question"], id="a question that is true"),
         pytest.param({"question": [1, {"image": "…"}]}, ["question"], id="parts without a text"),
         pytest.param({"chunk_len": "many"}, ["chunk_len"], id="a length in words"),
+        pytest.param({"chunk_len": "nan"}, ["chunk_len"], id="a length that is no number"),
+        pytest.param({"rounds": "-inf", "schema_version": "nan"}, ["rounds"], id="numbers without an end"),
         pytest.param({"chunk_len": 10**400}, ["chunk_len"], id="a length beyond all numbers"),
         pytest.param({"tool_calls_omitted": 2.5}, ["tool_calls_omitted"], id="half a call"),
         pytest.param({"omitted_failure": "perhaps"}, ["omitted_failure"], id="no truth"),
