@@ -72,21 +72,6 @@ def test_a_path_has_names_and_no_data(result: Any, path: str) -> None:
 # values
 
 
-@pytest.mark.parametrize(
-    ("value", "result"),
-    [
-        (150, "150"),
-        ("150", 150),
-        (150.0, 150),
-        (150, 150.0),
-        (" #W1 ", "#W1"),
-        ("\u1100\u1161\u1102\u1161x", "가나x"),
-    ],
-)
-def test_one_value_has_many_spellings(value: Any, result: Any) -> None:
-    assert paths(value, {"x": result}) == ["get.x"]
-
-
 def test_a_compared_value_without_a_source_is_recorded() -> None:
     assert sources_of({"a": "#W1", "b": True, "c": ["#W2", 5]}, {"x": "#W2"}) == {"a": [], "c": ["get.x"]}
 

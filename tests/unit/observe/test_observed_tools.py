@@ -62,35 +62,6 @@ def test_an_observed_generator_is_recorded_when_its_iteration_ends(audit, only_r
     assert (call["name"], call["args"], call["ok"]) == ("tool", {"axis": "배당"}, True)
 
 
-def test_a_generator_that_raises_or_is_abandoned_is_recorded(audit, only_record):
-    @observed_tool
-    def tool(fails):
-        try:
-            yield 1
-        except KeyError:
-            yield 2
-        if fails:
-            raise ValueError("no")
-
-    with audit():
-        with pytest.raises(ValueError, match="no"):
-            list(tool(True))
-        abandoned = tool(True)
-        next(abandoned)
-        abandoned.close()
-        thrown = tool(False)
-        next(thrown)
-        assert thrown.throw(KeyError()) == 2
-        assert list(thrown) == []
-        tool(True)  # without iteration nothing runs
-    calls = only_record()["tool_calls"]
-    assert [(call["ok"], call["error"]) for call in calls] == [
-        (False, "ValueError: no"),
-        (True, None),
-        (True, None),
-    ]
-
-
 def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, only_record):
     closed = []
 

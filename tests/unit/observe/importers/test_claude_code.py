@@ -52,12 +52,6 @@ def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
     assert second.calls[0].error is None
 
 
-def test_error_text_is_without_its_tag(file: Path) -> None:
-    body = [{"type": "text", "text": "<tool_use_error>File has not been read yet.</tool_use_error>"}]
-    session = Session().user("q").calls("Edit").result(body, is_error=True).says("done")
-    assert _only(file, session).calls[0].error == "File has not been read yet."
-
-
 @pytest.mark.parametrize(
     ("noise", "reason"),
     [
