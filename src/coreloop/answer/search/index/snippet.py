@@ -33,39 +33,21 @@ class Snippet:
 
 def cut_snippet(source: Source, query: str) -> Snippet:
     """Return the part of a source's text with the most different words of a query, or its beginning."""
-    pattern = _word_pattern(query)
-    found = list(pattern.finditer(source.text)) if pattern else []
-    start = _beginning(source.text, found)
-    end = min(len(source.text), start + SNIPPET_CHARS)
-    marks = tuple(
-        (match.start() - start, match.end() - start)
-        for match in found
-        if match.start() >= start and match.end() <= end
-    )
-    return Snippet(source.text[start:end], (source.start or 0) + start, marks)
-
-
-def _beginning(text: str, found: list[re.Match[str]]) -> int:
-    if not found:
-        return 0
-    best = max(found, key=lambda first: (_variety(first, found), -first.start()))
-    lead = max(0, best.start() - _LEAD_CHARS)
-    space = text.find(" ", lead, best.start())
-    return space + 1 if lead and space >= 0 else lead
-
-
-def _variety(first: re.Match[str], found: list[re.Match[str]]) -> int:
-    """How many different words a snippet shows that begins shortly before a match."""
-    last = first.start() + SNIPPET_CHARS - _LEAD_CHARS
-    return len(
-        {match[0].casefold() for match in found if first.start() <= match.start() and match.end() <= last}
-    )
-
-
-def _word_pattern(query: str) -> re.Pattern[str] | None:
-    """Return what finds the words of a query in a text, with other endings too; None if it has no words."""
     words = sorted(map(_pattern, search_words(query)[:MAX_WORDS]), key=len, reverse=True)
-    return re.compile("|".join(words), re.IGNORECASE) if words else None
+    pattern = re.compile("|".join(words) or "(?!)", re.IGNORECASE)
+    text, found = source.text, list(pattern.finditer(source.text))
+
+    def variety(first: re.Match[str]) -> int:
+        end = first.start() + SNIPPET_CHARS - _LEAD_CHARS
+        return len({word.casefold() for word in pattern.findall(text, first.start(), end)})
+
+    at = max(found, key=variety).start() if found else 0
+    lead = max(0, at - _LEAD_CHARS)
+    start = (text.find(" ", lead, at) + 1 or lead) if lead else 0
+    end = min(len(text), start + SNIPPET_CHARS)
+    within = (match for match in found if start <= match.start() and match.end() <= end)
+    marks = tuple((match.start() - start, match.end() - start) for match in within)
+    return Snippet(text[start:end], (source.start or 0) + start, marks)
 
 
 def _pattern(word: str) -> str:
