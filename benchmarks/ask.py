@@ -35,9 +35,8 @@ from pathlib import Path
 import yaml
 
 from coreloop.answer.deps import Deps, open_deps
-from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AnswerPassage, shown_passage
-from coreloop.answer.research.answer_attempt import numbered, quoted
+from coreloop.answer.research.best_passages import Grounds, numbered, quoted
 from coreloop.answer.research.research_state import Attempt
 from coreloop.answer.research.run import answer
 from coreloop.answer.retrieve import find_sources
@@ -72,13 +71,8 @@ def shown(deps: Deps, question: str, *, without: str = "") -> Attempt:
     words = " ".join(search_words(question))
     found = find_sources(deps, question, SearchLimits(), words=words)
     sources = [source for source in found.sources if source.location != without]
-    return quoted(
-        Attempt(number=1, model="offline"),
-        question,
-        numbered(sources),
-        Rejected(),
-        index=deps.workspace.index_file,
-    )
+    grounds = Grounds(question, numbered(sources), index=deps.workspace.index_file)
+    return quoted(Attempt(number=1, model="offline"), grounds)
 
 
 def count(counts: Counter[str], attempt: Attempt, answers: list[str]) -> None:

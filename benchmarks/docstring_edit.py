@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from coreloop.descriptions.edit import Edited, Refused, append_to_section, put_lines, remove_bullets
-from coreloop.descriptions.located_docstring import DocstringPlace
-from coreloop.descriptions.source import definitions, parse, read_source
+from coreloop.descriptions.edit import Edited, Refused, put_lines, remove_bullets
+from coreloop.descriptions.source import DocstringPlace, definitions, parse, read_source
 
 PACKAGES = ("polars", "numpy", "click")
 SECTION = "Guide"
@@ -70,7 +69,7 @@ def _docstrings(source: bytes) -> list[str]:
 
 def in_section(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
     """Add two lines to a section; None if the file breaks."""
-    outcome = append_to_section(source, qualname, SECTION, LINES, line=line)
+    outcome = put_lines(source, qualname, LINES, section=SECTION, line=line)
     if isinstance(outcome, Refused):
         return outcome
     return outcome if isinstance(outcome, Edited) and not is_broken(source, outcome) else None
@@ -88,8 +87,9 @@ def in_first_block(source: bytes, qualname: str, line: int | None) -> Edited | R
     if not isinstance(replaced, Edited) or is_broken(added.source, replaced):
         return None
     place, lines = DocstringPlace(qualname, line), [FIRST[0], BETTER]
-    original = remove_bullets(read_source(replaced.source), place, lines, section=None, tail=added.tail)
-    return added if original.raw == source else None
+    original = remove_bullets(read_source(replaced.source), place, lines, section=None)
+    restored = [" ".join(text.split()) for text in _docstrings(original.raw)]
+    return added if restored == [" ".join(text.split()) for text in _docstrings(source)] else None
 
 
 def tally(name: str, every: int, edit: Callable[[bytes, str, int | None], Edited | Refused | None]) -> Tally:
@@ -118,7 +118,7 @@ def edit_ms(path: Path) -> tuple[int, float]:
     times = []
     for qualname, line in targets * 3:
         start = time.process_time()
-        append_to_section(source, qualname, SECTION, LINES, line=line if qualname else None)
+        put_lines(source, qualname, LINES, section=SECTION, line=line if qualname else None)
         times.append((time.process_time() - start) * 1e3)
     return len(source.splitlines()), statistics.median(times)
 

@@ -22,8 +22,7 @@ from multiprocessing import get_context
 import numpy as np
 from numpy.typing import NDArray
 
-from coreloop.learn.effect.day_counts import DayCount, Stratum, Tally, tally
-from coreloop.learn.effect.estimate import Estimate, Periods, estimate
+from coreloop.learn.effect.estimate import DayCount, Estimate, Periods, Stratum, Tally, estimate, tally
 from coreloop.learn.effect.verdict import (
     PLANNED_DAYS,
     PLANNED_Z,

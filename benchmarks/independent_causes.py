@@ -23,8 +23,8 @@ from desks.agents import Agent, travel, warehouse, words
 
 from coreloop.base.date_range import Days
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.refine.run import RefineRequest, run_refine
-from coreloop.observe.importers.run import ImportRequest, run_import
+from coreloop.learn.propose import RefineRequest, run_refine
+from coreloop.observe.importers.append_requests import ImportRequest, run_import
 
 REQUESTS: Final = 450
 FOLDER: Final = Path(__file__).parent / "desks"

@@ -20,16 +20,18 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.base.errors import ModelError
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.measure.ask_model import Asker, ModelCaller
 from coreloop.promote.measure.contexts import CallContext, CallContexts, NextCall
-from coreloop.promote.measure.measured_lines import LineEdit
-from coreloop.promote.measure.prepare import MeasuredLines, Prepared
-from coreloop.promote.measure.run import measure
-from coreloop.promote.measure.with_and_without import Arms, NoArms, ToolText, arms_of
+from coreloop.promote.measure.measured_lines import MeasuredLines, ToolText, refuse_difference
+from coreloop.promote.measure.run import Prepared, measure
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 RIGHT = NextCall("update", {"priority": "high"})
 LINE = "priority: one of high, low, normal, urgent"
+SOURCE = b'def update(priority: str) -> None:\n    """Update.\n\n    Soon.\n    """\n'
+EDIT = put_lines(SOURCE, "update", [f"- {LINE}"])
+assert isinstance(EDIT, Edited)
 ICC = 0.79
 """Correlation of the answers to one question, measured on repeated runs of one task."""
 Chances = Callable[[float, bool], float]
@@ -145,18 +147,6 @@ def once(name: str, seed: int, *, n: int, turns: int) -> str:
 def served_wrongly(seed: int) -> str:
     """Whether two copies that serve something else than their own descriptions are measured."""
     draw = random.Random(seed)
-    source = 'def update(priority: str) -> None:\n    """Update.\n\n    PLACE\n    """\n'
-    without, with_line = (source.replace("PLACE", text) for text in ("Soon.", f"Soon.\n\n    - {LINE}"))
-    edit = LineEdit(
-        tool="update",
-        keys=("k",),
-        lines=(f"- {LINE}",),
-        base_sha="",
-        path="shop.py",
-        file="shop.py",
-        without=without.encode(),
-        with_lines=with_line.encode(),
-    )
     base = (ToolText("update", "Update.\n\nSoon.", {}), ToolText("close", "Close.", {}))
     edited = (replace(base[0], description=f"{base[0].description}\n\n- {LINE}"), base[1])
     cut = draw.randrange(1, len(LINE))
@@ -170,9 +160,8 @@ def served_wrongly(seed: int) -> str:
         (base, (edited[0],)),
         (base, (replace(edited[0], parameters={"type": "object"}), base[1])),
     ]
-    assert isinstance(arms_of(base, edited, edit), Arms)
-    arms = arms_of(*draw.choice(wrong), edit)
-    return "unavailable" if isinstance(arms, NoArms) else "measured"
+    assert refuse_difference(base, edited, EDIT, "update") is None
+    return "unavailable" if refuse_difference(*draw.choice(wrong), EDIT, "update") else "measured"
 
 
 def _context(kind: str, number: int) -> CallContext:

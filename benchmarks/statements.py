@@ -144,8 +144,8 @@ def _real(options: argparse.Namespace) -> None:
         log, words = _episodes(options.data, name)
         cases = len({request.case for request in log.requests})
         print(f"{name}: {len(log.requests)} episodes, {cases} cases ({log.case_kind})")
-        for found in to_statements(search_tools(log, words), log):
-            entry, sides = found.statement, found.statement.sides
+        for entry, _ in to_statements(search_tools(log, words), log):
+            sides = entry.sides
             print(f"  {entry.tool}: {entry.line.removeprefix('- ')}")
             print(
                 f"    follows: {sides.n_ok} of {sides.n} calls, {sides.cases} cases; does not: "

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from coreloop.base.github.github_forge import GithubForge
-from coreloop.base.github.pygithub_transport import Connection
+from coreloop.base.github.github_forge import Connection, GithubForge
 from coreloop.cli.main import run
 from github_stand_in import GithubStandIn, is_for_humans
 from postgres_servers import newest, running_server

@@ -7,7 +7,7 @@ import warnings
 
 import griffe
 
-from coreloop.descriptions.edit import Edited, Unchanged, append_to_section
+from coreloop.descriptions.edit import Edited, Unchanged, put_lines
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -17,10 +17,11 @@ logging.getLogger("griffe").setLevel(logging.CRITICAL)
 def edit(source, qualname="f", section="Guide", lines=LINES, **choices):
     """Append, and check the outcome with nothing else of the package."""
     raw = source if isinstance(source, bytes) else source.encode()
-    outcome = append_to_section(raw, qualname, section, lines, **choices)
+    lines = [line.rstrip() for line in lines]
+    outcome = put_lines(raw, qualname, lines, section=section, **choices)
     if isinstance(outcome, Edited):
         assert_only_one_docstring_grew(raw, outcome)
-        assert isinstance(append_to_section(outcome.source, qualname, section, lines, **choices), Unchanged)
+        assert isinstance(put_lines(outcome.source, qualname, lines, section=section, **choices), Unchanged)
     return outcome
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.effect.estimate import Estimate
 from coreloop.learn.effect.verdict import Look
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.line import statement_key
 from logs import call, failed, record, write_log
 from promoting import Project, run_git
 
@@ -24,7 +24,6 @@ LOOK = Look(
         expected=0.3,
         after=0.1,
         variance=0.0004,
-        shift=0.0,
         n_controls=4,
         days_before=56,
         days_after=20,

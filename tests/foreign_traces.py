@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from coreloop.base.categories import Categories
 from coreloop.base.records import Record
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest, record_of
+from coreloop.observe.journal import Journal
+from coreloop.observe.log_settings import LogSettings
 
 LONG_AGO = 1_700_000_000
 
@@ -135,4 +136,4 @@ def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
 
 def recorded(request: TracedRequest) -> Record:
     """The record of a request, without a project's settings."""
-    return record_of(request, categories=Categories(), selectors={}, drop=lambda reason: None)
+    return record_of(request, LogSettings(Journal(Path()), None, []), lambda reason: None)

@@ -8,7 +8,7 @@ from typing import Any
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.guard.change import CheckInputs
 from coreloop.guard.check import Decision, check_event
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.line import statement_key
 from coreloop.promote.pull_request_text import commit_message
 from guarding import (
     MAKER,

@@ -9,7 +9,7 @@ from typing import Any
 
 from coreloop.base.git.repository import Commit
 from coreloop.base.project.settings import Settings
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
@@ -100,7 +100,7 @@ def statement_proposal(**changes: Any) -> Proposal:
 def edit(source: bytes = SOURCE, *, proposal: Proposal | None = None) -> bytes:
     """The file as promote would write it."""
     proposal = proposal or candidate_proposal()
-    edited = append_to_section(source, proposal.symbol, proposal.section, proposal.lines)
+    edited = put_lines(source, proposal.symbol, proposal.lines, section=proposal.section)
     assert isinstance(edited, Edited), edited
     return edited.source
 

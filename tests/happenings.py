@@ -1,5 +1,6 @@
 """Events of runs for tests: made by hand, or any that hypothesis can think of."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,7 +8,9 @@ from hypothesis import strategies as st
 
 from coreloop.runs import events as happened
 from coreloop.runs.events import Event
+from coreloop.runs.fold import Folding
 from coreloop.runs.limits import AnswerReserve, Limits
+from coreloop.runs.state import State
 
 AT = datetime(2026, 4, 25, 9, 0, tzinfo=UTC)
 RUN_ID = "01KQ0000000000000000000000"
@@ -16,6 +19,14 @@ RUN_ID = "01KQ0000000000000000000000"
 def created(**fields: Any) -> happened.Created:
     """The first event of a run, with some fields changed."""
     return happened.Created(**{"at": AT, "run_id": RUN_ID, "kind": "test", "question": "왜?", **fields})
+
+
+def fold(events: Iterable[Event]) -> State:
+    """The state after some events."""
+    folding = Folding()
+    for event in events:
+        folding.add(event)
+    return folding.state
 
 
 def after(seconds: float) -> datetime:

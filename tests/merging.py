@@ -4,7 +4,7 @@ from hashlib import sha256
 from typing import Literal
 
 from coreloop.base.git.trailers import read_promoted
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from promoting import FILE, Project
 
 How = Literal["fast-forward", "merge", "squash"]
@@ -30,7 +30,7 @@ def message(key: str, *, phase: str = "R", target: str = f"{FILE}::analysis") ->
 
 def inserted(source: bytes, line: str, *, section: str = "Guide") -> bytes:
     """A file with one more line in a docstring."""
-    edited = append_to_section(source, "analysis", section, [line])
+    edited = put_lines(source, "analysis", [line], section=section)
     assert isinstance(edited, Edited), edited
     return edited.source
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 
-from coreloop.learn.proposals.statement_lines import statement_key
+from coreloop.learn.line import statement_key
 from github_stand_in import Reply
 
 ADDRESS = "https://github.com/octo/tools.git"

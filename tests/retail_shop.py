@@ -12,7 +12,7 @@ from typing import Any
 
 from coreloop.base.project.settings_file import load_settings
 from coreloop.base.project.tools import resolve_tools
-from coreloop.learn.pattern.draft import guide_lines
+from coreloop.learn.proposals.draft import guide_lines
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import read_proposals
 from coreloop.learn.proposals.vocabulary import Vocabulary

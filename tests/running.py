@@ -5,15 +5,18 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coreloop.runs.active_run import Run
+from coreloop.runs.agent import agent_runs
+from coreloop.runs.agent.agent_report import AgentReport, answered_parts
 from coreloop.runs.amounts import Amount
-from coreloop.runs.events import FindingRecorded, Planned, Searched, SourceRead
+from coreloop.runs.events import FindingRecorded, Planned, Reported, Searched, SourceRead
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.state import State, state_json
@@ -139,3 +142,14 @@ class Failpoint:
         if self._left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
+
+
+def claims(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> Iterator[Reported]:
+    """Take the findings of a report as what the agent says: nothing of it was checked."""
+    for place, finding in enumerate(report.findings):
+        for part in answered_parts(finding, place, ids) or ("",):
+            for source in finding.places or ("",):
+                yield FindingRecorded(at=at, sub_question=part, text=finding.text, source=source)
+
+
+record_report = partial(agent_runs.record_report, believe=claims)

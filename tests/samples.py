@@ -9,11 +9,15 @@ from coreloop.base.categories import Categories
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
+from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.facts.counting import mine_settings as settings_of
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.run import Mined
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from logs import GOOD_ANSWER, line, record, word
+from logs import GOOD_ANSWER, line, record, word, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
@@ -48,6 +52,13 @@ def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> Mine
 def window_of(records: Iterable[dict[str, Any]], **changes: Any) -> Window:
     """A window of one file."""
     return merge([rolled(records, settings=mine_settings(**changes))], ALWAYS)
+
+
+def mined(folder: Path, records: Iterable[dict[str, Any]], settings: Settings | None = None) -> Mined:
+    """A project of which these are the records."""
+    settings = settings or Settings()
+    write_log(folder / "log" / "a.jsonl", records)
+    return Mined(Workspace(folder, settings), read_folder(folder / "log", settings_of(settings, None)))
 
 
 def words(

@@ -14,9 +14,9 @@ from typing import Any
 
 from coreloop.base.error_classes import CLASSES, LABELS
 from coreloop.base.project.settings import Gates
-from coreloop.learn.pattern.find_candidates import distinct_questions
 from coreloop.learn.proposals.entry import Candidate, Counterexample
 from coreloop.learn.proposals.step import Step
+from coreloop.learn.sequences import distinct_questions
 
 GATE = Gates()
 MIN_FAILURES = 2

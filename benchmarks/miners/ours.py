@@ -18,18 +18,18 @@ def main(logs: Path, cache_folder: Path | None = None) -> None:
 
     from coreloop.base.date_range import Days
     from coreloop.learn.facts.counting import MineSettings
+    from coreloop.learn.failures import find_counterexamples
     from coreloop.learn.mine.executors import Executor
     from coreloop.learn.mine.folder import read_folder
     from coreloop.learn.mine.window import merge
-    from coreloop.learn.pattern.find_candidates import find_candidates
-    from coreloop.learn.refine.find_failures import find_counterexamples
+    from coreloop.learn.sequences import find_candidates
 
     settings = MineSettings(min_chunk_len=400)
     with open_store(cache_folder, settings) as store:
         files = read_folder(logs, settings, store=store, executor=Executor(jobs=2))
         window = merge(files, Days(date(1970, 1, 1), date(2100, 1, 1)))
-        candidates = find_candidates(window, GATE).candidates
-        counterexamples = find_counterexamples(window, min_failures=MIN_FAILURES).counterexamples
+        candidates = find_candidates(window, GATE).entries
+        counterexamples = find_counterexamples(window, min_failures=MIN_FAILURES).entries
         n_records = window.n_records()
         store.sweep(logs)
     counts = {"records": n_records, **from_coreloop(candidates, counterexamples)}

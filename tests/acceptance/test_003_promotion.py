@@ -29,7 +29,7 @@ from acceptance.core_loop import (
     script_module,
 )
 from acceptance.walk import REPO, Done, command, public_name
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from github_stand_in import GithubStandIn
 from logs import call, failed, override, record, repeated, rest, word
 from promoting import (
@@ -377,7 +377,7 @@ def merge(project: Project, number: int, *, phase: str, days_ago: int) -> None:
     section = {"R": "Guide", "F": "Caveats"}[phase]
     line = f'- Call: analysis(company, axis="수익성") -> show(company{number}).'
     path = project.root / FILE
-    edited = append_to_section(path.read_bytes(), "analysis", section, [line])
+    edited = put_lines(path.read_bytes(), "analysis", [line], section=section)
     assert isinstance(edited, Edited)
     path.write_bytes(edited.source)
     trailers = (

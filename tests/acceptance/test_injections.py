@@ -20,7 +20,7 @@ from acceptance.injections import CANARY, INJECTIONS, leaks, plant, plant_traces
 from acceptance.shell import Project
 from acceptance.walk import Done, command, program
 from coreloop.base.text import is_visible
-from coreloop.runs.claude_code.skills import LANGUAGES, skill_files
+from coreloop.runs.claude_code.installer import LANGUAGES, skill_files
 
 BLOCK = re.compile(r"```untrusted\n(?:    .*\n)+```\n")
 TASK = re.compile(

@@ -13,13 +13,12 @@ from coreloop.base.github.issues import (
     WrittenIssue,
     write_dashboard,
 )
-from coreloop.base.github.urllib_transport import UrllibTransport
 from github_stand_in import GithubStandIn
 
 
 @pytest.fixture
 def api(github: GithubStandIn) -> Iterator[GithubApi]:
-    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=30)) as api:
+    with GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30) as api:
         yield api
 
 

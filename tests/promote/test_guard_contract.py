@@ -6,7 +6,6 @@ import pytest
 
 from coreloop.base.errors import ForgeForbiddenError, WorkspaceError
 from coreloop.base.github.github_api import GithubApi
-from coreloop.base.github.urllib_transport import UrllibTransport
 from coreloop.guard.check import CONTEXT
 from coreloop.guard.protection import (
     FILE,
@@ -25,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def api(github: GithubStandIn):
-    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=30)) as api:
+    with GithubApi(github.repo, github.token, base_url=github.url, timeout_s=30) as api:
         yield api
 
 

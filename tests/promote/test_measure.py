@@ -13,14 +13,10 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.git.repository import Repository
-from coreloop.base.project.workspace import open_workspace
-from coreloop.guard.proof import Proof
 from model_stand_in import Act, ModelStandIn, answers, model_stand_in
 
 pytestmark = pytest.mark.slow
 LINE = "priority: one of high, low, normal, urgent"
-KOREAN = "priority: 다음 중 하나 high, low, normal, urgent"
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -33,13 +29,13 @@ class Always(list[Act]):
         return self[0]
 
 
-def obeys(stand_in: ModelStandIn, *, with_line: str, without: str, line: str = LINE) -> None:
+def obeys(stand_in: ModelStandIn, *, with_line: str, without: str) -> None:
     """Reply with the priority of a description, and with the right call if it is told."""
 
     def act(handler: Any) -> None:
         system, user = (message["content"] for message in stand_in.bodies[-1]["messages"])
         stated = re.search(r"The right next call is (\{.*\})\. Make it", user)
-        priority = with_line if line in system else without
+        priority = with_line if LINE in system else without
         call = {"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": priority}}
         choice = {"message": {"content": stated[1] if stated else json.dumps(call)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1000, "completion_tokens": 30}
@@ -98,81 +94,7 @@ def test_a_line_that_helps_says_so_in_the_pull_request(
     plan = command(helpdesk, "promote", *entry(helpdesk), "-v").stdout
     assert "Measured: helps" in plan
     assert "## What a model does with it" in plan
-    kept = json.loads((helpdesk / "data" / "audit" / "measured.jsonl").read_text().splitlines()[-1])
-    assert LINE in kept.pop("description")
-    assert "T-1" not in json.dumps(kept)
-
-
-def test_a_wording_is_chosen_on_other_requests_than_the_verdicts(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    obeys(model, with_line="high", without="critical")
-    done = command(helpdesk, "measure", *entry(helpdesk), "--contexts", "12", "--wordings")
-    assert done.returncode == 0, done.stderr
-    assert f"verdict's: 100% {LINE}; 0% priority: 다음 중 하나" in done.stdout
-    assert "promote writes" not in done.stdout
-    refused = command(helpdesk, "measure", "--tool", "update_ticket", "--wordings")
-    assert refused.returncode == 2
-    assert "--wordings is for one line" in refused.stderr
-
-
-def test_the_wording_that_helps_is_promoted_and_stands_for_its_proposal(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    words = entry(helpdesk)
-    obeys(model, with_line="high", without="critical", line=KOREAN)
-    done = command(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
-    assert f"verdict's: 0% {LINE}; 100% {KOREAN}" in done.stdout
-    assert "promote writes this wording instead of the proposal's" in done.stdout
-    plan = command(helpdesk, "promote", *words, "-v").stdout
-    assert f"+    - {KOREAN}" in plan
-    assert LINE not in plan.partition("diff")[2].partition("## What a model does")[0]
-    assert "Measured: helps" in plan
-    assert command(helpdesk, "promote", *words, "--confirm").returncode == 0
-    branch = promoted(helpdesk)
-    assert refused_by_guard(helpdesk, branch) == []
-    # the branch keeps its wording, whatever is measured of the proposal later
-    (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
-    obeys(model, with_line="high", without="critical")
-    done = command(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
-    assert "promote writes" not in done.stdout
-    again = command(helpdesk, "promote", *words, "-v")
-    assert again.returncode == 0, again.stderr
-    assert f"+    - {KOREAN}" in again.stdout
-    output(helpdesk, "git", "branch", "-D", branch)
-
-
-def test_a_wording_that_hurts_stops_its_proposal_and_an_uncertain_one_is_not_written(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    words, file = entry(helpdesk), helpdesk / "data" / "audit" / "measured.jsonl"
-    obeys(model, with_line="high", without="critical", line=KOREAN)
-    command(helpdesk, "measure", *words, "--contexts", "12", "--wordings")
-    text = file.read_text()
-    file.write_text(text.replace('"helps"', '"not known"'))
-    plan = command(helpdesk, "promote", *words, "-v")
-    assert plan.returncode == 0
-    assert f"+    - {LINE}" in plan.stdout
-    assert "## What a model does with it" not in plan.stdout
-    file.write_text(text.replace('"helps"', '"hurts"'))
-    plan = command(helpdesk, "promote", *words)
-    assert plan.returncode == 1
-    assert "--allow-harm goes on" in plan.stdout
-
-
-def promoted(folder: Path) -> str:
-    """The branch of the only promotion."""
-    names = output(folder, "git", "branch", "--format=%(refname:short)")
-    (branch,) = (name for name in names if name.startswith("skill/"))
-    return branch
-
-
-def refused_by_guard(folder: Path, branch: str) -> list[str]:
-    """What the guard has against a branch's commit."""
-    settings = open_workspace(folder).settings
-    with Repository(folder) as repository:
-        commit = next(iter(repository.log(branch)))
-        return list(Proof(repository, commit, f"{branch}^", branch, settings, "").refuse())
+    assert "T-1" not in (helpdesk / "data" / "audit" / "measured.jsonl").read_text()
 
 
 def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
@@ -231,44 +153,6 @@ def test_an_endpoint_that_fails_is_an_error_and_another_machine_needs_a_confirma
     done = command(helpdesk, "measure", *entry(helpdesk))
     assert (done.returncode, done.stdout) == (0, "")
     assert "add --confirm" in done.stderr
-
-
-AGENT = """
-import inspect, json, sys
-from helpdesk import TOOLS
-tools = [{"name": name, "description": inspect.getdoc(tool)} for name, tool in TOOLS.items()]
-asked = json.load(sys.stdin)
-if asked["ask"] == "tools":
-    print(json.dumps(tools))
-elif "The right next call" in asked["messages"][-1]["content"] or "priority: one of" in json.dumps(tools):
-    print(json.dumps({"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": "high"}}))
-else:
-    print(json.dumps({"tool": "update_ticket", "arguments": {"ticket_id": "T-1", "priority": "critical"}}))
-"""
-
-
-def test_the_projects_own_agent_is_asked_in_two_copies_that_show_their_descriptions(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    words = ("measure", *entry(helpdesk), "--contexts", "10", "--agent")
-    agent = helpdesk.parent / "agent.py"
-    agent.write_text(AGENT)
-    asks = f"{sys.executable} {agent}"
-    done = command(helpdesk, *words, asks)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "add --confirm" in done.stderr
-    done = command(helpdesk, *words, asks, "--confirm")
-    assert done.returncode == 0, done.stderr
-    assert "0% without the line, 100% with it" in done.stdout
-    agent.write_text(AGENT.replace("inspect.getdoc(tool)", "'One for all.'"))
-    done = command(helpdesk, *words, asks, "--confirm")
-    assert "unavailable: the edit does not change what the model is sent" in done.stdout
-    agent.write_text("print('Sure!')")
-    done = command(helpdesk, *words, asks, "--confirm")
-    assert done.returncode == 5
-    assert "its answer cannot be used" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert model.bodies == []
 
 
 def started(folder: Path) -> "subprocess.Popen[str]":
@@ -332,28 +216,3 @@ def test_a_reply_that_is_slower_than_the_settings_allow_ends_it(
     done = command(helpdesk, "measure", *entry(helpdesk))
     assert done.returncode == 5
     assert "1 s" in done.stderr
-
-
-def test_lines_that_stand_are_measured_and_a_fall_is_an_error(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    obeys(model, with_line="high", without="critical")
-    assert command(helpdesk, "promote", *entry(helpdesk), "--confirm").returncode == 0
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example"]
-    output(helpdesk, *git, "merge", "--no-ff", "-m", "Merge", promoted(helpdesk))
-    done = command(helpdesk, "measure", "--all")
-    assert done.returncode == 0, done.stderr
-    assert "helps" in done.stdout
-    obeys(model, with_line="critical", without="critical")
-    settings = helpdesk / "coreloop.yaml"
-    settings.write_text(settings.read_text().replace("here:m", "here:other"))
-    done = command(helpdesk, "measure", "--all")
-    assert done.returncode == 1
-    assert "update_ticket: +" in done.stderr
-    assert "changed in between: the model: here:m, now here:other" in done.stderr
-    assert "points now" not in done.stdout
-
-
-def output(folder: Path, *words: str) -> list[str]:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.split()

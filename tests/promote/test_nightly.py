@@ -12,8 +12,14 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.prepare_drafts import main
-from coreloop.promote.nightly import DraftOutcome, DraftState, drafts_summary, is_empty, prepare_drafts
-from coreloop.promote.prepared_drafts import connect_prepared
+from coreloop.promote.nightly import (
+    DraftOutcome,
+    DraftState,
+    connect_prepared,
+    drafts_summary,
+    is_empty,
+    prepare_drafts,
+)
 from github_stand_in import GithubStandIn
 from promoting import (
     CATEGORIES,

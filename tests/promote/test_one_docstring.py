@@ -8,18 +8,16 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import RefusedError, UsageError
-from coreloop.base.git.promotions import promotions
 from coreloop.base.git.trailers import read_promoted
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.guard.change import CheckInputs
 from coreloop.guard.check import Decision, check_event
 from coreloop.guard.github import gather
-from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote
-from coreloop.promote.plan import Overrides, Plan
-from coreloop.promote.run import PromoteRequest, Selection, _promoting, plan_promotion, select_tool
+from coreloop.promote.plan import Plan
+from coreloop.promote.run import PromoteRequest, Selection, plan_promotion, prepare_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (
@@ -72,13 +70,20 @@ def write(project: Project, guides: list[dict[str, Any]], caveats: list[dict[str
     write_counterexamples(folder / "2026-04-25-counterexamples.json", *caveats)
 
 
+def next_night(project: Project, guides: list[dict[str, Any]], caveats: list[dict[str, Any]]) -> None:
+    """Write what is new; what is on a branch stands in the files of the night before."""
+    for path in (project.root / "data/audit").glob("c*/2026-04-25-*.json"):
+        path.rename(path.with_name(path.name.replace("25", "24")))
+    write(project, guides, caveats)
+
+
 def run(
     project: Project, workspace: Workspace, forge: Forge | None, request: PromoteRequest = ASK
 ) -> tuple[Plan | None, Done]:
     """What the command does with --confirm."""
-    chosen = select_tool(workspace, "analysis", request.path).proposals
+    chosen = select_tool(workspace, "analysis", request.path)
     with WritableRepository(workspace.root) as repository:
-        return promote(_promoting(workspace, chosen, repository, request, confirmed=True), forge)
+        return promote(prepare_promotion(workspace, chosen, repository, request, confirmed=True), forge)
 
 
 def merge(project: Project, hub: GithubStandIn, branch: str) -> None:
@@ -140,29 +145,8 @@ def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
     assert [group["Phase"] for group in read_promoted(message)] == ["R", "R", "F"]
     assert read_promoted(message) == read_promoted(pull.body)
     for line in (FIRST, ONCE, ALWAYS):
-        assert f"| `{line[2:]}` | 58 of 61" in pull.body
+        assert f"- `{line[2:]}` (" in pull.body
     assert judged(project, hub, done.branch, tmp_path).state == "pending"
-
-
-@pytest.mark.slow
-def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, workspace, hub, forge) -> None:
-    plan, done = run(project, workspace, forge)
-    assert plan is not None
-    merge(project, hub, done.branch)
-    with WritableRepository(project.root) as repository:
-        merged = promotions(repository, repository.log(repository.base("main")))
-    assert {entry.key for entry in merged} == {entry.key for entry in plan.proposals}
-    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*already promoted"):
-        select_tool(workspace, "analysis", None)
-
-
-@pytest.mark.slow
-def test_a_second_run_finds_what_the_first_one_made(project, workspace, hub, forge) -> None:
-    run(project, workspace, None)
-    heads = project.heads()
-    run(project, workspace, forge)
-    plan, done = run(project, workspace, forge)
-    assert (plan, done.fresh, project.heads(), len(hub.pulls)) == (None, False, heads, 1)
 
 
 @pytest.mark.slow
@@ -186,7 +170,7 @@ def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, for
     _, first = run(project, workspace, forge)
     project.commit({"README.md": "more"}, "theirs")
     project.git("push", "--quiet", "origin", "main")
-    write(project, [statement_entry(ONCE, 2)], [statement_entry(ALWAYS, 1)])
+    next_night(project, [statement_entry(ONCE, 2)], [statement_entry(ALWAYS, 1)])
 
     _, grown = run(project, workspace, forge, replace(ASK, extend=True))
 
@@ -357,28 +341,13 @@ def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
 
 
 @pytest.mark.slow
-def test_branches_of_a_docstring_are_told_by_their_trailers(project, workspace, hub, forge) -> None:
-    plan, done = run(project, workspace, forge)
-    assert plan is not None
-    with WritableRepository(project.root) as repository:
-        here = published_keys(repository, f"{FILE}::analysis", fetch=True)
-        other = published_keys(repository, f"{FILE}::show", fetch=True)
-    assert (set(here[done.branch]), other) == ({entry.key for entry in plan.proposals}, {})
-
-
-def test_nothing_is_chosen_where_nothing_is_named(workspace) -> None:
-    with pytest.raises(UsageError, match="specify what to promote: --tool NAME, or"):
-        plan_promotion(workspace, PromoteRequest(overrides=Overrides()))
-
-
-@pytest.mark.slow
 def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
     project, workspace, hub, forge, tmp_path
 ) -> None:
     write(project, [statement_entry(FIRST, 1)], [statement_entry(ALWAYS, 1)])
     run(project, workspace, forge)
     better = "- Always pass company and axis"
-    write(project, [], [statement_entry(better, 2)])
+    next_night(project, [], [statement_entry(better, 2)])
     _, done = run(project, workspace, forge, replace(ASK, extend=True))
     assert listed(project, done.branch) == [FIRST, better]
     assert judged(project, hub, done.branch, tmp_path).state == "pending"
@@ -390,7 +359,7 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
     run(project, workspace, forge)
     hub.pulls[0].draft = False
     heads = project.heads()
-    write(project, [statement_entry(ONCE, 2)], [])
+    next_night(project, [statement_entry(ONCE, 2)], [])
     with pytest.raises(RefusedError, match="is ready for review and cannot grow"):
         run(project, workspace, forge, replace(ASK, extend=True))
     assert project.heads() == heads
@@ -429,7 +398,7 @@ def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, w
     write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
     project.settle(json.dumps({"categories": CATEGORIES}))
-    write(project, [statement_entry(ONCE, 2)], [])
+    next_night(project, [statement_entry(ONCE, 2)], [])
     unmeasured = open_workspace(project.root)
     with pytest.raises(RefusedError, match="reach: unmeasured"):
         run(project, unmeasured, forge, replace(ASK, extend=True))
@@ -441,49 +410,4 @@ def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, works
     run(project, workspace, forge)
     write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
     run(project, workspace, forge, replace(ASK, extend=True))
-    row = "58 of 61 calls, 20 customers | 1 of 9, 5 customers | difference 0.30 (0.12 to 0.49), q 0.003"
-    assert hub.pulls[0].body.count(row) == 2
-
-
-@pytest.mark.slow
-def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, forge) -> None:
-    write_candidates(project.candidates, candidate())
-    asked = PromoteRequest(
-        path=project.candidates, wanted=candidate()["id"], overrides=Overrides(unverified=True)
-    )
-    with WritableRepository(workspace.root) as repository:
-        proposals = plan_promotion(workspace, asked).plan.proposals
-        promote(_promoting(workspace, proposals, repository, asked, confirmed=True), forge)
-    project.git("fetch", "--quiet", "origin")
-    text = candidate()["suggested_append"]["body"].replace("12 of 12", "20 of 20")
-    other = {**candidate()["suggested_append"], "body": text}
-    write_candidates(project.candidates, candidate(n_observed=20, suggested_append=other))
-    with pytest.raises(RefusedError, match="has other text or figures"):
-        plan_promotion(workspace, asked)
-
-
-RIVAL = "skill/docstring-analysis-rival-20260425"
-
-
-@pytest.mark.slow
-def test_two_clones_at_the_same_moment_do_not_both_publish(project, workspace, hub, forge) -> None:
-    """While the one's branch arrives, the other's does: as if both had looked before."""
-    trailers = (
-        f"Phase: R\nCandidate-Id: cand-2026-04-25-009\nCandidate-Key: {'9' * 16}\nTarget: {FILE}::analysis\n"
-    )
-    project.git("switch", "--quiet", "--create", "theirs")
-    sha = project.commit({"x.txt": "x"}, f"[CORELOOP-R] docs(analysis): how it is used\n\n{trailers}")
-    project.git("push", "--quiet", "origin", "theirs")
-    project.git("switch", "--quiet", "main")
-    hook = project.remote / "hooks" / "post-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ngit update-ref refs/heads/{RIVAL} {sha}\n")
-    hook.chmod(0o755)
-
-    with pytest.raises(
-        RefusedError, match=f"branch {RIVAL} was published for .* at the same moment; run the same"
-    ):
-        run(project, workspace, forge)
-
-    assert sorted(project.heads()) == ["main", RIVAL, "theirs"]
-    assert hub.pulls == []
+    assert hub.pulls[0].body.count("\n    - follows: 58 of 61 calls, 20 customers; does not: 1 of 9") == 2

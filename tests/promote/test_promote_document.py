@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from coreloop.base.git.trailers import LABEL, NAMES
-from coreloop.learn.proposals.statement_lines import GUIDE_FORMS, parse_advice
+from coreloop.learn.line import GUIDE_FORMS, parse_advice
 from coreloop.promote.replay import ReplayVerdict
 
 DOCS = Path(__file__).parents[2] / "docs"

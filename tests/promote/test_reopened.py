@@ -9,9 +9,9 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import HumanDecidesError, RefusedError
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.run import run_effect
+from coreloop.learn.line import statement_key
 from coreloop.learn.proposals.entry import Statement
-from coreloop.learn.proposals.statement_lines import statement_key
-from coreloop.learn.refine.run import RefineRequest, run_refine
+from coreloop.learn.propose import RefineRequest, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.proposal_state import ProposalState, kept_states, states_by_key
 from coreloop.observe.judgments import VerdictLetter, read_verdicts

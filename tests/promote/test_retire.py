@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.errors import RefusedError
-from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.learn.effect.run import run_effect
-from coreloop.promote.description_budget import Weak, Worth, displaced, weak_lines
 from coreloop.promote.nightly import DraftState, prepare_retirements
 from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
@@ -76,26 +74,6 @@ def test_a_new_line_displaces_one_without_effect_and_none_that_helps(shop: Shop,
     plan = plan_promotion(shop.workspace, request).plan
     assert plan.edited.removed == ("- Always pass reason",)
     assert LINE in plan.edited.source.decode()
-
-
-def test_the_weakest_go_first_and_only_as_many_as_must():
-    budget = DocstringSettings(max_lines=2, max_chars=40)
-    weak = [Weak(("- b",)), Weak(("- a",))]
-    assert displaced(["- a", "- b"], ["- c"], weak, budget) == ["- b"]
-    assert displaced(["- a"], ["- c"], weak[1:], budget) == []
-    assert displaced(["- a"], ["- " + 37 * "c"], weak[1:], budget) == ["- a"]
-    with pytest.raises(RefusedError):
-        displaced(["- a", "- b"], ["- c"], [], budget)
-
-
-@pytest.mark.slow
-def test_lines_of_other_descriptions_are_not_weak_here(shop: Shop):
-    found = run_effect(shop.workspace, now=at(100)).effects
-    ours, worth = ["- Always pass reason"], Worth(found)
-    assert weak_lines(ours, worth, {}, tool="refund_order", target=f"{FILE}::refund_order:7") == [
-        Weak(("- Always pass reason",))
-    ]
-    assert weak_lines(ours, worth, {}, tool="cancel_order", target=f"{FILE}::cancel_order") == []
 
 
 @pytest.mark.slow

@@ -9,9 +9,8 @@ import pytest
 from coreloop.admin.status.dashboard import verdict_comments
 from coreloop.admin.status.status import Standing, Status
 from coreloop.base.errors import ForgeError
-from coreloop.base.github.comments import MARK, write_comment
 from coreloop.base.github.github_api import GithubApi
-from coreloop.base.github.urllib_transport import UrllibTransport
+from coreloop.base.github.issues import MARK, write_comment
 from coreloop.cli.dashboard import main
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
@@ -24,7 +23,7 @@ from github_stand_in.bodies import Comment
 @pytest.fixture
 def api(github: GithubStandIn) -> GithubApi:
     github.add_pull(branch="skill/x", state="merged")
-    return GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url))
+    return GithubApi(github.repo, github.token, base_url=github.url)
 
 
 def test_it_is_written_once_and_edited_afterwards(api: GithubApi, github: GithubStandIn):

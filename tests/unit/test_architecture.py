@@ -126,7 +126,7 @@ OWN_ENVIRONMENT = {
         "observe.journal",
         "observe.decorator",
     ),  # they live in other people's servers
-    *("base.git.repository", "promote.commits", "promote.project_copy"),  # what they start inherits it
+    *("base.git.repository", "promote.commits", "promote.tool_schemas"),  # what they start inherits it
     "learn.mine.executors",  # polars reads its number of threads there
     "base.project.settings_file",  # CORELOOP_… overrides, unless others are passed in
     "answer.deps",  # other programs call it in their project

@@ -19,7 +19,7 @@ import pytest
 from benchmarks.planted.kind import Value
 from benchmarks.planted.score import Secrets
 
-from coreloop.base.github.pygithub_transport import Connection
+from coreloop.base.github.github_forge import Connection
 from coreloop.base.records import encodable
 from coreloop.cli.main import run as entry_point
 from coreloop.observe import AuditCollector
@@ -176,7 +176,7 @@ def loop(
     github.protections = {"main": 1}
     # this GitHub needs no pauses between requests
     at_once = partial(Connection, seconds_between_requests=0, seconds_between_writes=0)
-    monkeypatch.setattr("coreloop.base.github.pygithub_transport.Connection", at_once)
+    monkeypatch.setattr("coreloop.base.github.github_forge.Connection", at_once)
     project.candidates.unlink()
     project.git("rm", "--quiet", OTHER_FILE)  # its tool is in FILE here
     project.commit({FILE: SOURCE}, "tools")

@@ -3,7 +3,8 @@
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -19,7 +20,7 @@ from coreloop.answer.search.source import Source
 from coreloop.base.errors import SearchTimeoutError
 from coreloop.runs.events import Outcome
 
-_TEXTS: Final = 8  # chosen, as the next three: texts answer most questions, names and fields fewer
+_TEXTS: Final = 8  # chosen, as the next two: texts answer most questions, names and fields fewer
 _SYMBOLS: Final = 4  # see above
 _FIELDS: Final = 4  # see above
 _CODE: Final = frozenset({"symbol", "python"})
@@ -32,7 +33,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     query, provider : str
-        What was asked, and who.
+        What was asked, and who; of a page its address, and ``page``.
     strategy : tuple of str
         Labels of the iteration's strategy.
     outcome : str
@@ -67,15 +68,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         """Sources by where they come from."""
         return dict(Counter(self.origins))
 
-    def without(self, hashes: Collection[str]) -> "SearchResult":
-        """Leave out passages by their hashes."""
-        kept = [place for place, source in enumerate(self.sources) if source.hash not in hashes]
-        return msgspec.structs.replace(
-            self,
-            sources=tuple(self.sources[place] for place in kept),
-            origins=tuple(self.origins[place] for place in kept),
-        )
-
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""
         pairs = zip(self.sources, self.origins, strict=True)
@@ -83,7 +75,13 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_sources(
-    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
+    deps: Deps,
+    query: str,
+    limits: SearchLimits,
+    *,
+    question: str = "",
+    words: str = "",
+    strategy: tuple[str, ...] = (),
 ) -> SearchResult:
     """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
 
@@ -99,101 +97,71 @@ def find_sources(
         What is asked in the end: evidence is injected for it. "" if the query is the question.
     words : str
         What texts are searched for; "" for the query as it is.
+    strategy : tuple of str
+        Labels of the iteration's strategy.
     """
     started = time.monotonic()
-    question = question or query
     is_local = deps.searches_index and deps.workspace.index_file.exists()
-    with ThreadPoolExecutor(max_workers=3) as threads:
+    with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
-        declared = _declared(threads, deps, query, limits) if is_local else ([], [])
-        injected = list(fresh_sources(deps.workspace.root, deps.tables.evidence_for(question_key(question))))
+        called, fields = _declared(deps, query, limits) if is_local else ([], [])
+        evidence = deps.tables.evidence_for(question_key(question or query))
+        injected = list(fresh_sources(deps.workspace.root, evidence))
         answer = text.result()
-    called, fields = declared
     passages = answer.sources if isinstance(answer, Found) else ()
-    found: list[tuple[Origin, Sequence[Source]]] = [
-        ("symbol", [symbol for symbol in called if is_named(symbol, query)]),
-        ("injected", injected),
-        ("text", passages[:_TEXTS]),
-        ("symbol", called),
-        ("schema", [*fields, *_linked(deps, called)]),
+    named = [symbol for symbol in called if is_named(symbol, query)]
+    found: list[tuple[Origin, Source]] = [
+        *(("symbol", source) for source in named),
+        *(("injected", source) for source in injected),
+        *(("text", source) for source in passages[:_TEXTS]),
+        *(("symbol", source) for source in called),
+        *(("schema", source) for source in [*fields, *_linked(deps, called)]),
     ]
-    stale = _stale(deps, found) if is_local else []
-    best = _unique(_without(found, {file.path for file in stale}))
+    stale = stale_files(deps.workspace, {source.location for _, source in found}) if is_local else []
+    old = {file.location for file in stale}  # evidence is taken from the files as they are
+    best = _unique([one for one in found if one[0] == "injected" or one[1].location not in old])
+    outcome = outcome_of(answer)
     return SearchResult(
         query=query,
         provider=passages[0].provider if passages else deps.provider.name,
-        outcome=_outcome(answer, has_any=bool(best)),
+        strategy=strategy,
+        outcome=outcome if outcome in {"blocked", "failed"} else "found" if best else "empty",
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
         reason=getattr(answer, "reason", ""),
         failures=answer.failures,
         elapsed_ms=round((time.monotonic() - started) * 1000),
-        stale=tuple(stale),
+        stale=tuple(Target(path=file.location, version=file.version) for file in stale),
     )
 
 
-def _declared(
-    threads: ThreadPoolExecutor, deps: Deps, query: str, limits: SearchLimits
-) -> tuple[list[Source], list[Source]]:
-    """Return the symbols and the fields of schemas that fit a query."""
+def outcome_of(answer: SearchAnswer) -> Outcome:
+    """Return how a search ended, as runs record it."""
+    kinds: dict[type, Outcome] = {Found: "found", Empty: "empty", Blocked: "blocked"}
+    return kinds.get(type(answer), "failed")
+
+
+def _declared(deps: Deps, query: str, limits: SearchLimits) -> tuple[list[Source], list[Source]]:
+    """Return the symbols and the fields of schemas that fit a query; in too short a time, none."""
     index = deps.workspace.index_file
-    symbols = threads.submit(find_symbols, index, query, replace(limits, max_results=_SYMBOLS))
-    fields = threads.submit(find_fields, index, query, replace(limits, max_results=_FIELDS))
-    return _in_time(symbols), _in_time(fields)
+    symbols, fields = list[Source](), list[Source]()
+    with suppress(SearchTimeoutError):
+        symbols = find_symbols(index, query, replace(limits, max_results=_SYMBOLS))
+        fields = find_fields(index, query, replace(limits, max_results=_FIELDS))
+    return symbols, fields
 
 
-def _outcome(answer: SearchAnswer, *, has_any: bool) -> Outcome:
-    if isinstance(answer, Found | Empty):
-        return "found" if has_any else "empty"
-    return "blocked" if isinstance(answer, Blocked) else "failed"
-
-
-def _in_time(search: Future[list[Source]]) -> list[Source]:
-    """Return what a search found; one that takes too long found nothing."""
-    try:
-        return search.result()
-    except SearchTimeoutError:
-        return []
-
-
-def _stale(deps: Deps, found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[Target]:
-    locations = {source.location for _, sources in found for source in sources}
-    files = stale_files(deps.workspace, locations)
-    return [Target(path=file.location, version=file.version) for file in files]
-
-
-def _without(
-    found: Sequence[tuple[Origin, Sequence[Source]]], stale: Collection[str]
-) -> list[tuple[Origin, Sequence[Source]]]:
-    """Leave out what the index has of stale files; evidence is taken from the files as they are."""
-    return [
-        (origin, [source for source in sources if origin == "injected" or source.location not in stale])
-        for origin, sources in found
-    ]
-
-
-def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
+def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, Source]]:
     """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
-    symbols = {
-        (source.location, source.title): source
-        for origin, sources in found
-        for source in sources
-        if origin == "symbol"
-    }
-    indexed = {
-        (source.location, source.text): source
-        for origin, sources in found
-        for source in sources
-        if origin == "text"
-    }
+    symbols = {(one.location, one.title): one for origin, one in found if origin == "symbol"}
+    indexed = {(one.location, one.text): one for origin, one in found if origin == "text"}
     unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
-    for origin, sources in found:
-        for source in sources:
-            is_repeated = source.type in _CODE and origin != "text"  # a text has the symbol's body
-            symbol = symbols.get((source.location, source.title)) if is_repeated else None
-            best = symbol or indexed.get((source.location, source.text), source)
-            unique.setdefault((best.location, best.text), (origin, best))
-    return list(unique.values())
+    for origin, source in found:
+        is_repeated = source.type in _CODE and origin != "text"  # a text has the symbol's body
+        symbol = symbols.get((source.location, source.title)) if is_repeated else None
+        best = symbol or indexed.get((source.location, source.text), source)
+        unique.setdefault((best.location, best.text), (origin, best))
+    return unique.values()
 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:

@@ -53,18 +53,14 @@ def with_hook(text: str, events: Iterable[str], entry: dict[str, Any], path: Pat
     return _written(settings, text)
 
 
-def without_hook(
-    text: str, original: str, events: Iterable[str], entry: dict[str, Any], path: Path, *, script: str
-) -> str:
-    """Take the entry out: the original text if nothing else was changed since.
+def without_hook(text: str, events: Iterable[str], path: Path, *, script: str) -> str:
+    """Take the entry out of settings that were changed since; if they were not, the caller has the original.
 
     Parameters
     ----------
     text : str
         Of the settings file.
-    original : str
-        Of the file before the entry was added.
-    events, entry, path
+    events, path
         As for `with_hook`.
     script : str
         What the command of the entry's only hook has, whatever else of it was changed.
@@ -74,8 +70,6 @@ def without_hook(
     WorkspaceError
         An event has not exactly one such entry: remove it by hand first.
     """
-    if text == with_hook(original, events, entry, path):
-        return original
     settings = _parsed(text, path)
     for event in events:
         hooks = settings.get("hooks")
@@ -118,10 +112,9 @@ def _is_of(entry: Any, script: str) -> bool:
 
 
 def _written(settings: dict[str, Any], like: str) -> str:
-    """Write JSON with the indentation and the line ends of a text."""
+    """Write JSON with the indentation of a text."""
     found = re.search(r"\n([ \t]+)\S", like)
-    text = json.dumps(settings, indent=found[1] if found else 2, ensure_ascii=False)
-    return f"{text}\n".replace("\n", "\r\n" if "\r\n" in like else "\n")
+    return json.dumps(settings, indent=found[1] if found else 2, ensure_ascii=False) + "\n"
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:

@@ -1,22 +1,16 @@
-"""Temporary files and folders that are cleaned up even after a kill, and workers that end with their parent.
+"""Temporary files and folders that are cleaned up, and workers that end with their parent.
 
-The process that creates a temporary file or folder locks it, and the lock ends with the process. Later
-processes remove those without a lock. Without ``fcntl`` (Windows) they stay.
+What a killed process leaves is removed by a later one, once nothing in it was written for a day.
 """
 
 import os
 import re
-import stat
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _PARTIAL: Final = re.compile(r"\..+\.[0-9a-f]{16}\.partial", re.DOTALL)  # .x.json.0123456789abcdef.partial
 # The pipe closes without a word only if the parent was killed; its workers may write on for a moment.
@@ -29,7 +23,7 @@ if not sys.stdin.buffer.read():
             break
         time.sleep(0.1)
 """
-_CLOSE_IN_CHILDREN: Final = getattr(os, "O_CLOEXEC", 0)
+_LEFT_FOR_S: Final = 86_400
 
 
 @contextmanager
@@ -43,15 +37,13 @@ def temporary_file(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
     """
     remove_leftovers(path.parent, _PARTIAL)
 
-    def make(token: str) -> tuple[Path, int]:
-        temporary = path.with_name(f".{path.name}.{token}.partial")
-        return temporary, os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | _CLOSE_IN_CHILDREN, mode)
-
-    with _held(make) as temporary:
-        try:
-            yield temporary
-        finally:
-            temporary.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    os.close(os.open(temporary, flags, mode))
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -70,22 +62,17 @@ def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Pat
     OSError
         It cannot be created.
     """
-    parent = parent if parent is not None else _system_folder()
+    if parent is None:
+        from tempfile import gettempdir  # 4 ms that most commands can do without, as below
+
+        parent = Path(gettempdir())
     remove_leftovers(parent, re.compile(rf"{re.escape(prefix)}[0-9a-f]{{16}}"))
-
-    def make(token: str) -> tuple[Path, int | None]:
-        folder = parent / f"{prefix}{token}"
-        folder.mkdir(mode=0o700)
-        try:
-            return folder, os.open(folder, os.O_RDONLY | _CLOSE_IN_CHILDREN) if fcntl is not None else None
-        except FileNotFoundError:  # another process removed it as a leftover before it was opened
-            return make(os.urandom(8).hex())
-
-    with _held(make) as folder:
-        try:
-            yield folder
-        finally:
-            _remove_tree(folder)
+    folder = parent / f"{prefix}{os.urandom(8).hex()}"
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        _remove_tree(folder)
 
 
 @contextmanager
@@ -116,17 +103,21 @@ def removed_if_killed(folder: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path, names: re.Pattern[str]) -> None:
-    """Remove this user's files and folders with matching names that no process has locked.
+    """Remove files and folders with matching names in which nothing was written for a day.
 
     Links are not followed. Errors are ignored.
     """
-    if fcntl is None:
-        return
     with suppress(OSError):
         for path in folder.iterdir():
-            if names.fullmatch(path.name):
+            if names.fullmatch(path.name) and not path.is_symlink():
                 with suppress(OSError):
                     _remove(path)
+
+
+def _remove(path: Path) -> None:
+    parts = [path, *(path.iterdir() if path.is_dir() else ())]
+    if time.time() - max(part.lstat().st_mtime for part in parts) > _LEFT_FOR_S:
+        _remove_tree(path) if path.is_dir() else path.unlink()
 
 
 def end_with_parent() -> None:
@@ -145,57 +136,7 @@ def end_with_parent() -> None:
     Thread(target=watch, name="end_with_parent", daemon=True).start()
 
 
-@contextmanager
-def _held(make: Callable[[str], tuple[Path, int | None]]) -> Iterator[Path]:
-    path, descriptor = make(os.urandom(8).hex())
-    while descriptor is not None and not _lock(path, descriptor):
-        os.close(descriptor)  # another process removed it as a leftover before it was locked
-        path, descriptor = make(os.urandom(8).hex())
-    if fcntl is None and descriptor is not None:
-        os.close(descriptor)  # Windows cannot rename an open file
-        descriptor = None
-    try:
-        yield path
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _lock(path: Path, descriptor: int) -> bool:
-    """Lock a new file or folder; whether it still exists afterwards."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
-    except (BlockingIOError, FileNotFoundError):
-        return False
-    except OSError:  # a file system without locks: leftovers are never removed
-        return True
-
-
-def _remove(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | _CLOSE_IN_CHILDREN)
-    try:
-        status = os.fstat(descriptor)
-        if status.st_uid != os.geteuid():
-            return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if stat.S_ISDIR(status.st_mode):
-            _remove_tree(path)
-        elif stat.S_ISREG(status.st_mode):
-            path.unlink()
-    finally:
-        os.close(descriptor)
-
-
 def _remove_tree(folder: Path) -> None:
-    from shutil import rmtree  # 4 ms that most commands can do without, as below
+    from shutil import rmtree
 
     rmtree(folder, ignore_errors=True)
-
-
-def _system_folder() -> Path:
-    from tempfile import gettempdir
-
-    return Path(gettempdir())

@@ -1,21 +1,23 @@
-"""Validate JSON into frozen dataclasses, with errors that name the field. Standard library only.
+"""Validate JSON and YAML into frozen dataclasses, with errors that name the field. Standard library only.
 
-Fields may be ``str``, ``int``, ``bool``, ``datetime``, ``Literal`` texts, other such dataclasses, ``list`` or
-``tuple`` of them, ``dict``, ``Any``, or a union of these. Nothing is converted, not even a boolean to a
-number. A field with a default may be absent; `at` gives its name in JSON, where it is another.
+Fields may be ``str``, ``int``, ``float``, ``bool``, ``datetime``, ``Literal`` texts, other such dataclasses,
+``list`` or ``tuple`` of them, ``dict``, ``Mapping``, ``Any``, or a union of these. Nothing is converted but a
+whole number to a float. A field with a default may be absent; `at` gives its name in JSON, where it is
+another; ``least`` and ``most`` in its metadata are bounds.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import MISSING, field, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
-_WORDS: Final = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
-_KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str}
+_Place = tuple[str | int, ...]
+_WORDS: Final = {NoneType: "null", list: "array", tuple: "array", dict: "object", Mapping: "object"}
+_KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str, Mapping: dict}
 
 
 def at(name: str, default: Any = MISSING) -> Any:
@@ -29,7 +31,20 @@ def fields_of(value: object, *names: str) -> dict[str, object]:
 
 
 class ShapeError(ValueError):
-    """Invalid JSON, or JSON of another shape; the message names the field."""
+    """Invalid JSON, or JSON of another shape; the message names the field.
+
+    Attributes
+    ----------
+    problem : str
+        The message without the field.
+    place : tuple of (str or int)
+        The names and indexes that lead to it.
+    """
+
+    def __init__(self, problem: str, place: _Place = ()) -> None:
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+        super().__init__(f"{problem} - at `${''.join(steps)}`" if place else problem)
+        self.problem, self.place = problem, place
 
 
 def decode(text: str | bytes, kind: type[T]) -> T:
@@ -61,11 +76,9 @@ def parse_json(text: str | bytes) -> Any:
     try:
         text = text.decode() if isinstance(text, bytes) else text
         return json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise ShapeError(_syntax_message(error)) from error
     except RecursionError as error:
         raise ShapeError("JSON is malformed: nested too deeply") from error
-    except ValueError as error:  # not UTF-8, or a number of thousands of digits
+    except ValueError as error:  # also not UTF-8, or a number of thousands of digits
         raise ShapeError(f"JSON is malformed: {error}") from error
 
 
@@ -79,25 +92,29 @@ def shaped(value: object, kind: type[T], *, exact: bool = False) -> T:
     kind : type
         As for `decode`.
     exact : bool
-        Whether an unknown field is an error; by default it is ignored.
+        Whether an unknown field is an error, and null an empty list or object; by default it is ignored.
 
     Raises
     ------
     ShapeError
         The value has another shape.
     """
-    return cast("T", _shaped(value, kind, "$", exact))
+    return cast("T", _shaped(value, kind, (), exact))
 
 
-def _shaped(value: object, kind: Any, at: str, exact: bool) -> Any:
+def _shaped(value: object, kind: Any, at: _Place, exact: bool) -> Any:
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    if value is None and exact and NoneType not in members:  # a key of YAML whose entries are all comments
+        value = {dict: {}, list: []}.get(_kind(members[0]))
     for member in members:
         if member is Any or type(value) is _kind(member):
             return _read(value, member, at, exact)
-    raise _error(f"Expected `{' | '.join(map(_word, members))}`, got `{_word(type(value))}`", at)
+    if float in members and type(value) is int:
+        return float(value)
+    raise ShapeError(f"Expected `{' | '.join(map(_word, members))}`, got `{_word(type(value))}`", at)
 
 
-def _read(value: Any, kind: Any, at: str, exact: bool) -> Any:
+def _read(value: Any, kind: Any, at: _Place, exact: bool) -> Any:
     if isinstance(kind, type) and is_dataclass(kind):
         return kind(**dict(_fields(value, kind, at, exact)))
     if kind is datetime:
@@ -105,26 +122,45 @@ def _read(value: Any, kind: Any, at: str, exact: bool) -> Any:
     origin = get_origin(kind)
     if origin in {list, tuple}:
         member = get_args(kind)[0]
-        return origin(_shaped(item, member, f"{at}[{place}]", exact) for place, item in enumerate(value))
+        return origin(_shaped(item, member, (*at, place), exact) for place, item in enumerate(value))
+    if origin is Mapping:
+        member = get_args(kind)[1]
+        return {name: _shaped(item, member, (*at, name), exact) for name, item in value.items()}
     if origin is Literal and value not in get_args(kind):
-        raise _error(f"Invalid enum value {value!r}", at)
+        raise ShapeError(f"Invalid enum value {value!r}, expected {' or '.join(get_args(kind))}", at)
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-        raise _error("Expected `str` that UTF-8 can hold", at)
+        raise ShapeError("Expected `str` that UTF-8 can hold", at)
     return value
 
 
-def _fields(value: dict[Any, Any], kind: Any, at: str, exact: bool) -> Iterator[tuple[str, Any]]:
+def _fields(value: dict[Any, Any], kind: Any, at: _Place, exact: bool) -> Iterator[tuple[str, Any]]:
     known = _declared(kind)
     names = {name.partition(".")[0] for name in known}
     unknown = next((name for name in value if name not in names), None) if exact else None
     if unknown is not None:
-        raise _error(f"Object contains unknown field `{unknown}`", at)
-    for name, (own, hint, required) in known.items():
+        raise ShapeError(f"Unknown field `{unknown}`{_nearest(unknown, names)}", (*at, str(unknown)))
+    for name, (own, hint) in known.items():
         item = _item(value, name)
         if item is not MISSING:
-            yield own, _shaped(item, hint, f"{at}.{name}", exact)
-        elif required:
-            raise _error(f"Object missing required field `{name}`", at)
+            shaped = _shaped(item, hint, (*at, *name.split(".")), exact)
+            _check_bounds(shaped, own.metadata, (*at, *name.split(".")))
+            yield own.name, shaped
+        elif own.default is MISSING and own.default_factory is MISSING:
+            raise ShapeError(f"Object missing required field `{name}`", at)
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    from difflib import get_close_matches  # only for what people write
+
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f"; did you mean `{close[0]}`?" if close else f"; known: {', '.join(sorted(known))}"
+
+
+def _check_bounds(value: Any, bounds: Mapping[str, Any], at: _Place) -> None:
+    least, most = bounds.get("least"), bounds.get("most", float("inf"))
+    if least is not None and value is not None and not least <= value <= most:
+        maximum = f" and at most {most}" if "most" in bounds else ""
+        raise ShapeError(f"Expected at least {least}{maximum}, got {value}", at)
 
 
 def _item(value: Any, name: str) -> Any:
@@ -136,26 +172,19 @@ def _item(value: Any, name: str) -> Any:
 
 
 @cache
-def _declared(kind: Any) -> dict[str, tuple[str, Any, bool]]:
-    """Name in JSON -> the field's name, its type, and whether it is required."""
+def _declared(kind: Any) -> dict[str, tuple[Field[Any], Any]]:
+    """Name in JSON -> the field and its type."""
     hints = get_type_hints(kind)
-    return {
-        own.metadata.get("name", own.name): (
-            own.name,
-            hints[own.name],
-            own.default is MISSING and own.default_factory is MISSING,
-        )
-        for own in fields(kind)
-    }
+    return {own.metadata.get("name", own.name): (own, hints[own.name]) for own in fields(kind)}
 
 
-def _time(value: str, at: str) -> datetime:
+def _time(value: str, at: _Place) -> datetime:
     try:
         time = datetime.fromisoformat(value)
     except ValueError as error:
-        raise _error("Invalid RFC3339 encoded datetime", at) from error
+        raise ShapeError("Invalid RFC3339 encoded datetime", at) from error
     if time.tzinfo is None:
-        raise _error("Expected `datetime` with a time zone", at)
+        raise ShapeError("Expected `datetime` with a time zone", at)
     return time
 
 
@@ -168,18 +197,6 @@ def _kind(kind: Any) -> Any:
 def _word(kind: Any) -> str:
     kind = dict if is_dataclass(kind) else get_origin(kind) or kind
     return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
-
-
-def _error(message: str, at: str) -> ShapeError:
-    return ShapeError(message if at == "$" else f"{message} - at `{at}`")
-
-
-def _syntax_message(error: json.JSONDecodeError) -> str:
-    if error.pos >= len(error.doc) or error.msg.startswith("Unterminated"):
-        return "Input data was truncated"
-    place = len(error.doc[: error.pos].encode("utf-8", "replace"))
-    problem = "trailing characters" if error.msg == "Extra data" else "invalid character"
-    return f"JSON is malformed: {problem} (byte {place})"
 
 
 def _refuse_constant(name: str) -> NoReturn:

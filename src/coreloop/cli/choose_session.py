@@ -5,14 +5,11 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.open import LikeRuns
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.earlier_researches import named_session, read_session
-from coreloop.answer.research.same_question import Like, find_like
+from coreloop.answer.research.earlier_researches import Like, like_sessions, named_session, read_session
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.runs_output import printable_text
-from coreloop.runs.pause_and_stop import stop_run
 from coreloop.runs.stores.store import Store
 
 _CONTINUE: Final = "Continue (Recommended)"
@@ -27,7 +24,7 @@ def choose_session(
     Parameters
     ----------
     deps : Deps
-        Its models judge which researches are like the question.
+        Has the researches.
     question : str
         The new question.
     option : str or None
@@ -41,16 +38,8 @@ def choose_session(
         return begin()
     if option is not None:
         return _continued(deps.store, named_session(deps.store, option), question)
-    like = find_like(question, deps, begin)
-    chosen = None
-    is_new = False
-    try:
-        chosen = _ask_person(like.sessions) if like.sessions else None
-        is_new = chosen is None
-    finally:  # also after Ctrl-C
-        if like.begun and not is_new:
-            stop_run(deps.store, like.begun)
-    return chosen or like.begun or begin()
+    like = like_sessions(question, deps.store)
+    return (_ask_person(like) if like else None) or begin()
 
 
 def _ask_person(like: Sequence[Like]) -> str | None:
@@ -89,22 +78,22 @@ def resumed_line(run_id: str, question: str) -> str:
     return in_language_of(question)("→ session resumed: {run_id}", run_id=run_id)
 
 
-def choice_json(found: LikeRuns, question: str) -> dict[str, Any]:
+def choice_json(found: Sequence[Like], question: str) -> dict[str, Any]:
     """Build the choice in the form of an agent's own question tool, with the command of each answer."""
-    tell, is_exact = in_language_of(question), found.match == "exact"
-    similar = tell("{number} earlier sessions are like it: which one?", number=len(found.runs))
+    tell, is_exact = in_language_of(question), found[0].likeness == "exact"
+    similar = tell("{number} earlier sessions are like it: which one?", number=len(found))
     options = [
         {
             "label": tell(_CONTINUE) if is_exact else _label(like),
             "description": f"{_figures(like)} | {like.row.status}",
             "command": f"--continue {like.row.run_id}",
         }
-        for like in found.runs
+        for like in found
     ]
     new = {"label": tell("Start new"), "description": "", "command": "--new"}
     return {
-        "match": found.match,
-        "question": _found_line(found.runs[0]) if is_exact else similar,
+        "match": found[0].likeness,
+        "question": _found_line(found[0]) if is_exact else similar,
         "header": tell("Session"),
         "options": [*options, new],
     }

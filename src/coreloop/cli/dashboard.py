@@ -17,10 +17,8 @@ from pathlib import Path
 
 from coreloop.admin.status.dashboard import dashboard_body, job_outputs, read_comments
 from coreloop.base.errors import CoreloopError, UsageError
-from coreloop.base.github.comments import write_comment
-from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
-from coreloop.base.github.issues import write_dashboard
-from coreloop.base.github.urllib_transport import UrllibTransport
+from coreloop.base.github.connect import open_api
+from coreloop.base.github.issues import write_comment, write_dashboard
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.streams import outlive_readers
 from coreloop.cli.job_summary import summary
@@ -51,8 +49,7 @@ def _comment(environ: Mapping[str, str]) -> Iterator[str]:
     repo = environ.get("GITHUB_REPOSITORY")
     if not repo:
         raise UsageError("GITHUB_REPOSITORY is not set; this runs in a GitHub workflow")
-    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
-    with GithubApi(repo, UrllibTransport(environ.get("GITHUB_TOKEN", ""), base_url=url)) as api:
+    with open_api(repo, environ) as api:
         for comment in read_comments(environ.get("COMMENTS", "")):
             written = write_comment(api, comment.pull_request, comment.text)
             yield f"{written.done} {written.url}"
@@ -69,8 +66,7 @@ def _write(environ: Mapping[str, str]) -> str:
         result=environ.get("RESULT") or "unknown",
         run_url=f"{server}/{repo}/actions/runs/{run}",
     )
-    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
-    with GithubApi(repo, UrllibTransport(environ.get("GITHUB_TOKEN", ""), base_url=url)) as api:
+    with open_api(repo, environ) as api:
         issue = write_dashboard(api, body)
     return f"{'created' if issue.created else 'edited'} {issue.url}"
 

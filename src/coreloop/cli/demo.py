@@ -57,8 +57,7 @@ def _show(stage: "DemoStage", *, folder: Path) -> None:
     from coreloop.admin.demo.run import DemoCounts
     from coreloop.cli.pattern import show_proposals
     from coreloop.cli.refine import show_refined
-    from coreloop.learn.pattern.run import PatternResult
-    from coreloop.learn.refine.run import RefineResult
+    from coreloop.learn.propose import PatternResult, RefineResult
 
     if isinstance(stage, DemoCounts):
         _show_recorded(stage, folder, err=is_json())
@@ -66,10 +65,10 @@ def _show(stage: "DemoStage", *, folder: Path) -> None:
         return
     elif isinstance(stage, PatternResult):
         click.echo("pattern  what successful requests have in common\n")
-        show_proposals(stage.proposals, stage.document, stage.paths)
+        show_proposals(stage)
     elif isinstance(stage, RefineResult):
         click.echo("\nrefine   what failed calls have in common\n")
-        show_refined(stage.refined, stage.document, stage.paths)
+        show_refined(stage)
     elif isinstance(stage, SimulatedEffect):
         _show_effect(stage)
     else:
@@ -150,7 +149,7 @@ def _facts(result: "DemoResult") -> dict[str, object]:
     }
     simulated = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
     return {
-        **proposals_facts(proposed.proposals, proposed.document, proposed.paths),
+        **proposals_facts(proposed),
         "promotion": promotion,
         "simulated_effect": simulated,
     }

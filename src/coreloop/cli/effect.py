@@ -1,7 +1,6 @@
 """``dartlab-coreloop effect`` and ``measure``: what a line did, and what it would do."""
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,15 +18,14 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable, wrapped
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, verbose_option
-from coreloop.cli.output import Command, Output, show
+from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
     from coreloop.learn.effect.run import Effects
     from coreloop.learn.effect.verdict import Look
     from coreloop.promote.measure.measurement import Measurement
-    from coreloop.promote.measure.prepare import Prepared
-    from coreloop.promote.measure.run import MeasureOutcome
+    from coreloop.promote.measure.run import Prepared
 
 
 @click.command(cls=Command)
@@ -40,21 +38,15 @@ if TYPE_CHECKING:
     help="Recorded requests to ask.  [default: 80, or 60 twice]",
 )
 @click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="The most that it may cost.")
-@click.option("--wordings", is_flag=True, help="Choose among wordings of the line, on requests of their own.")
-@click.option("--agent", metavar="COMMAND", help="Ask the project's own agent instead of a model.")
-@click.option("--confirm", is_flag=True, help="Allow running the agent, or a model on another machine.")
-@click.option("--all", "is_all", is_flag=True, help="Measure the promoted lines that stand in descriptions.")
+@click.option("--confirm", is_flag=True, help="Allow asking a model on another machine.")
 def measure(
     tool: str | None,
     candidate: Path | None,
     wanted: str | None,
     contexts: int | None,
     budget_usd: float | None,
-    wordings: bool,
-    agent: str | None,
     confirm: bool,
-    is_all: bool,
-) -> None:
+) -> Output:
     """Measure whether a line makes a model call a tool right, before it is merged.
 
     Asks CORELOOP_MODEL for the next call on recorded requests, with the description as it is and with the
@@ -63,36 +55,26 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
-    from coreloop.promote.measure.measured_lines import edits_to_measure
-    from coreloop.promote.measure.prepare import MeasureOptions, Prepared, prepare
-    from coreloop.promote.measure.run import measure_and_keep
-    from coreloop.promote.run import PromoteRequest
+    from coreloop.promote.measure.measurement import keep
+    from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
+    from coreloop.promote.measure.run import measure as ask
+    from coreloop.promote.run import PromoteRequest, select_proposals
 
-    workspace, request = open_workspace(Path.cwd()), PromoteRequest(path=candidate, wanted=wanted, tool=tool)
-    if is_all is not (request == PromoteRequest()):
-        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
-    options = MeasureOptions(
-        n_about=contexts, budget_usd=budget_usd, agent=tuple(shlex.split(agent or "")), confirmed=confirm
-    )
-    edits, is_harm, now = edits_to_measure(workspace, request, wordings=wordings), False, datetime.now(UTC)
-    if not edits:
-        click.echo("no promoted line stands in the base branch", err=True)
-    for edit in edits:
-        with prepare(workspace, edit, options, environ=os.environ, now=now) as prepared:
-            n_contexts = 0
-            if isinstance(prepared, Prepared):
-                show_estimate(prepared)
-                n_contexts = prepared.n_contexts
-                if not prepared.may_ask:
-                    continue
-            with click.progressbar(length=n_contexts, file=sys.stderr, hidden=not n_contexts) as bar:
-                outcome = measure_and_keep(
-                    workspace, prepared, now=now, on_progress=lambda done: bar.update(done - bar.pos)
-                )
-        show(Output(outcome.measured, partial(show_measured, outcome.measured)))
-        _show_fall(outcome)
-        is_harm |= outcome.is_harm
-    click.get_current_context().exit(int(is_harm))
+    if (tool is None) is (wanted is None) or (wanted and candidate is None):
+        raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
+    workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
+    request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
+    options = MeasureOptions(n_about=contexts, budget_usd=budget_usd, confirmed=confirm)
+    proposals = select_proposals(workspace, request).proposals
+    measured = prepare(workspace, proposals, options, environ=os.environ, now=now)
+    if isinstance(measured, Prepared):
+        show_estimate(measured)
+        if not measured.may_ask:
+            return Output(None, ())
+        with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
+            measured = ask(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
+    keep(workspace, measured)
+    return Output(measured, partial(show_measured, measured), code=int(measured.verdict == "hurts"))
 
 
 _STYLES = {"helps": "green", "hurts": "red"}
@@ -110,15 +92,6 @@ def show_estimate(prepared: "Prepared") -> None:
     )
     if not prepared.may_ask:
         click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
-
-
-def _show_fall(outcome: "MeasureOutcome") -> None:
-    """Print on standard error how much less the lines do than before."""
-    if outcome.fallen is not None:
-        click.echo(f"{printable(outcome.measured.tool)}: {outcome.fallen}", err=True)
-        nothing = "nothing that coreloop knows; the endpoint may serve another model under this name"
-        for change in outcome.changes or [nothing]:
-            click.echo(printable(f"changed in between: {change}"), err=True)
 
 
 def show_measured(measured: "Measurement") -> None:
@@ -143,12 +116,11 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
 
     Example: effect --tool list_orders
     """
-    from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.effect.run import run_effect
 
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
-    changes = [effect_facts(effect) for effect in effects.effects]
+    changes = [effect.facts for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
     return Output(facts, lambda: show_effects(effects, is_verbose=is_verbose))

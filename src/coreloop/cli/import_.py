@@ -50,7 +50,7 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None, times: Path 
 
     Example: import --from claude-code ~/.claude/projects
     """
-    from coreloop.observe.importers.run import ImportRequest, run_import
+    from coreloop.observe.importers.append_requests import ImportRequest, run_import
 
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir

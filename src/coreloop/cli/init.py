@@ -84,7 +84,7 @@ def _request(
     """Return what to do; how many drafts may be open is asked on a terminal, while there are no settings."""
     from coreloop.admin.init.run import InitRequest
     from coreloop.base.git.repository import Repository, github_repo
-    from coreloop.base.github.account import account_type
+    from coreloop.base.github.connect import account_type
 
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)

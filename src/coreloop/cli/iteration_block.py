@@ -6,12 +6,12 @@ from typing import Final
 
 import click
 
-from coreloop.answer.agent.agent_state import AgentKnowledge, Unbelieved, disputed, notes_line
+from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line
 from coreloop.answer.agent.next import to_complete
 from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.answer import is_asked_out
 from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.research_state import Knowledge, knowledge_of
+from coreloop.answer.research.research_state import Dropped, Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
@@ -57,7 +57,7 @@ class Iteration:
         The iteration, counted from 1.
     plan : tuple of str
         What comes next.
-    unbelieved : tuple of Unbelieved
+    unbelieved : tuple of Dropped
         What an agent reported and coreloop does not believe.
     failures : tuple of PastFailure
         What helped in similar situations, if the run is stuck.
@@ -65,7 +65,7 @@ class Iteration:
 
     number: int
     plan: tuple[str, ...] = ()
-    unbelieved: tuple[Unbelieved, ...] = ()
+    unbelieved: tuple[Dropped, ...] = ()
     failures: tuple[PastFailure, ...] = ()
 
 
@@ -129,11 +129,8 @@ def end_lines(state: State) -> Iterator[str]:
     if reason == "max_iterations" and is_asked_out(state):
         reason = "asked_out"
     yield tell(_ENDS.get(reason, "The research ends: {reason}."), reason=reason)
-    is_open = [pair for pair in knowledge_of(state).contradictions_found if not pair.is_superseded]
-    if is_open:
-        yield tell(
-            "⚠️ Open contradictions: {number}. Which side is right was not settled.", number=len(is_open)
-        )
+    if number := len(knowledge_of(state).contradictions_found):
+        yield tell("⚠️ Open contradictions: {number}. Which side is right was not settled.", number=number)
 
 
 def focus_lines(state: State) -> Iterator[str]:
@@ -185,17 +182,17 @@ def _findings(knowledge: Knowledge, iteration: Iteration, tell: _Tell) -> Iterat
     for one in found:
         yield f"   - {_printable(one.text)} [{one.tag}]"
         if one.text in believed:
-            doubts = [doubt for doubt in iteration.unbelieved if doubt.text == one.text]
+            doubts = [doubt for doubt in iteration.unbelieved if doubt.sentence == one.text]
             yield from (f"     ↳ {_printable(doubt.reason)}" for doubt in doubts)
     if not found:
         yield f"   - {tell('none')}"
     if number := len(knowledge.contradictions_found):
         yield f"⚠️  {number} contradictions detected"
-    unbelieved = [doubt for doubt in iteration.unbelieved if doubt.text not in believed]
+    unbelieved = [doubt for doubt in iteration.unbelieved if doubt.sentence not in believed]
     if unbelieved:
         yield tell("❓ Not confirmed:")
     for doubt in unbelieved:
-        yield f"   - {_printable(doubt.text)}: {_printable(doubt.reason)}"
+        yield f"   - {_printable(doubt.sentence)}: {_printable(doubt.reason)}"
 
 
 def _hypotheses(knowledge: Knowledge, tell: _Tell) -> Iterator[str]:

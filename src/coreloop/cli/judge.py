@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
     from coreloop.learn.effect.effect import Effect
     from coreloop.learn.proposals.proposed_change import DocstringChange
-    from coreloop.learn.verdicts.judged_item import JudgedItem
-    from coreloop.learn.verdicts.queue import Queue, Waiting
+    from coreloop.learn.verdicts.judged_item import JudgedItem, Queue, Waiting
     from coreloop.observe.judgments import HumanVerdict
 
 
@@ -55,10 +54,9 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
 
     Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
     """
-    from coreloop.learn.effect.kept_effects import read_kept
+    from coreloop.learn.effect.run import read_kept
     from coreloop.learn.verdicts import judge as verdicts
-    from coreloop.learn.verdicts.judged_item import read_item
-    from coreloop.learn.verdicts.queue import read_queue
+    from coreloop.learn.verdicts.judged_item import read_item, read_queue
     from coreloop.observe.judgments import VerdictLetter
 
     now = datetime.now(UTC)

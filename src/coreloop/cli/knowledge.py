@@ -21,7 +21,7 @@ from coreloop.cli.output import Command, Group, Output, spelled_path
 
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.blog import Backfill, Post
-    from coreloop.learn.knowledge.cleanup import Cleaned, PlannedCleanup
+    from coreloop.learn.knowledge.cleanup import Cleaned
     from coreloop.learn.knowledge.insights import Insight
     from coreloop.learn.knowledge.playbook import Bullet
 
@@ -43,19 +43,21 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 
     Example: knowledge show 005930
     """
-    from coreloop.learn.knowledge.run import look_up_bullets, look_up_insights, project_database
+    from coreloop.learn.knowledge.insights import recall
+    from coreloop.learn.knowledge.playbook import bullets
+    from coreloop.learn.knowledge.store import project_database, reading
 
     if sum(choice is not None for choice in (stock, sector, intent)) != 1:
         raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
     database = project_database(open_workspace(Path.cwd()), db)
-    if intent is not None:
-        bullets = look_up_bullets(database, intent)
-        facts = [with_untrusted(bullet, "bullet") for bullet in bullets]
-        lines = list(map(_bullet_line, bullets))
-    else:
-        insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
-        facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
-        lines = [line for insight in insights for line in _insight_lines(insight)]
+    with reading(database) as connection:
+        if intent is not None:
+            advice = bullets(connection, intent)
+            facts, lines = [with_untrusted(one, "bullet") for one in advice], list(map(_bullet_line, advice))
+        else:
+            insights = recall(connection, stock_code=stock, sector=sector, now=datetime.now(UTC))
+            facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
+            lines = [line for insight in insights for line in _insight_lines(insight)]
     return Output(facts, map(_fit, lines), [] if lines else ["nothing on record"])
 
 
@@ -67,10 +69,15 @@ def prune(db: Path | None, confirm: bool) -> Output:
 
     Example: knowledge prune --confirm
     """
-    from coreloop.learn.knowledge.run import project_database, prune_playbook
+    from coreloop.learn.knowledge import playbook
+    from coreloop.learn.knowledge.store import project_database, reading, writing
 
     database = project_database(open_workspace(Path.cwd()), db)
-    weak = prune_playbook(database, confirm=confirm)
+    with reading(database) as connection:
+        weak = playbook.weak_bullets(connection)
+    if confirm and weak:
+        with writing(database) as connection:
+            weak = playbook.prune(connection)
     facts = {"confirmed": confirm, "bullets": [with_untrusted(bullet, "bullet") for bullet in weak]}
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")
@@ -89,22 +96,29 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
 
     Example: knowledge cleanup --confirm
     """
-    from coreloop.learn.knowledge.cleanup import PlannedCleanup
-    from coreloop.learn.knowledge.run import clean_up, project_database, project_notes
+    from coreloop.learn.knowledge.cleanup import clean, plan, project_notes
+    from coreloop.learn.knowledge.store import project_database
 
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
         effect = "every audit insight is treated as if its note had been removed"
         click.echo(f"{notes.missing} is missing: {effect}", err=True)
-    outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
-    facts = {"database": database, "confirmed": confirm, "effects": outcome.effects}
-    if isinstance(outcome, PlannedCleanup):
-        facts["unscrubbed"] = outcome.is_unscrubbed
-        return Output(facts, _effects(outcome, "would go", "would change"), _planned_notes(outcome))
-    facts |= fields_of(outcome, "archive", "residue")
-    done = [*_cleaned_notes(outcome), *_readers(database)]
-    return Output(facts, _effects(outcome, "removed", "changed"), done, int(outcome.residue is not None))
+    now = datetime.now(UTC)
+    if confirm:
+        workspace.keep_private(workspace.archive_dir)
+        outcome = clean(database, notes, workspace.archive_dir, now=now)
+        done = [*_cleaned_notes(outcome), *_readers(database)]
+    else:
+        outcome = plan(database, notes, now=now)
+        done = ["nothing to do" if outcome.is_idle else NOT_CONFIRMED]
+    facts = {
+        "database": database,
+        "confirmed": confirm,
+        **fields_of(outcome, "effects", "archive", "residue"),
+    }
+    verbs = ("removed", "changed") if confirm else ("would go", "would change")
+    return Output(facts, _effects(outcome, *verbs), done, int(outcome.residue is not None))
 
 
 @click.command(cls=Command)
@@ -122,19 +136,21 @@ def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool)
 
     Example: backfill-blog --blog-root blog/ --confirm
     """
-    from coreloop.learn.knowledge import run
+    from coreloop.learn.knowledge import blog
+    from coreloop.learn.knowledge.store import project_database
 
     workspace = open_workspace(Path.cwd())
-    request = run.BackfillRequest(
-        blog_root=blog_root,
-        pattern=pattern,
+    database = project_database(workspace, db)
+    backfill = blog.backfill_blog(
+        blog_root,
+        pattern,
         project=workspace.root,
-        database=run.project_database(workspace, db),
+        database=database,
         confirm=confirm,
+        now=datetime.now(UTC),
     )
-    backfill = run.backfill_blog(request, now=datetime.now(UTC))
     notes = [printable(_reason(post)) for post in backfill.malformed]
-    notes += _readers(request.database) if confirm else [NOT_CONFIRMED]
+    notes += _readers(database) if confirm else [NOT_CONFIRMED]
     return Output(
         _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill.malformed))
     )
@@ -165,17 +181,11 @@ def _fit(line: str) -> str:
     return wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line
 
 
-def _effects(outcome: "Cleaned | PlannedCleanup", removed: str, changed: str) -> Iterator[str]:
+def _effects(outcome: "Cleaned", removed: str, changed: str) -> Iterator[str]:
     for effect in outcome.effects:
         verb = removed if effect.removes else changed
         table = printable(effect.table)
         yield f"{padded(verb, 12)} {effect.rows:>9,} {table:<11} {printable(effect.rule)}"
-
-
-def _planned_notes(planned: "PlannedCleanup") -> Iterator[str]:
-    if planned.is_unscrubbed:
-        yield "the last cleanup was interrupted: removed text may still be in the file"
-    yield "nothing to do" if planned.is_idle else NOT_CONFIRMED
 
 
 def _cleaned_notes(cleaned: "Cleaned") -> Iterator[str]:
@@ -198,33 +208,23 @@ def _readers(database: Path) -> list[str]:
 
 
 def _blog_lines(backfill: "Backfill") -> Iterator[str]:
-    """Yield a table of posts: new, edited, skipped with the reason, or gone."""
+    """Yield a table of posts: new, edited, or skipped with the reason."""
     for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
         for post in posts:
             yield printable(f"{padded(state, 9)}  {_code(post):<8}  {post.path}")
     for post in backfill.skipped:
         yield printable(f"{padded('skipped', 9)}  {'':<8}  {post.path}: {_reason(post)}")
-    for insight in backfill.gone:
-        remains = f"{insight.evidence_ref}: its insight remains"
-        yield printable(f"{padded('gone', 9)}  {insight.stock_code:<8}  {remains}")
     yield _summary(backfill)
 
 
 def _blog_facts(backfill: "Backfill", *, confirm: bool) -> dict[str, object]:
-    imported = {"new": backfill.new, "edited": backfill.edited, "same": backfill.same}
-    refused = {"skipped": backfill.skipped, "malformed": backfill.malformed}
-    return {
-        "confirmed": confirm,
-        **{
-            name: [{"path": post.path, "stock_code": _code(post)} for post in posts]
-            for name, posts in imported.items()
-        },
-        **{
-            name: [{"path": post.path, "reason": _reason(post)} for post in posts]
-            for name, posts in refused.items()
-        },
-        "gone": [fields_of(insight, "evidence_ref", "stock_code") for insight in backfill.gone],
-    }
+    posts = {field.name: getattr(backfill, field.name) for field in fields(backfill)}
+    return {"confirmed": confirm, **{name: list(map(_post_facts, some)) for name, some in posts.items()}}
+
+
+def _post_facts(post: "Post") -> dict[str, object]:
+    reason = _reason(post)
+    return {"path": post.path, **({"reason": reason} if reason else {"stock_code": _code(post)})}
 
 
 def _summary(backfill: "Backfill") -> str:
@@ -233,15 +233,13 @@ def _summary(backfill: "Backfill") -> str:
 
 
 def _code(post: "Post") -> str:
-    from coreloop.learn.knowledge.insights import Insight
-
-    return post.content.stock_code if isinstance(post.content, Insight) else ""
+    return getattr(post.content, "stock_code", "")
 
 
 def _reason(post: "Post") -> str:
-    from coreloop.learn.knowledge.front_matter import Malformed
-    from coreloop.learn.knowledge.insights import Insight
+    from coreloop.learn.knowledge.blog import NoInsight
 
-    if isinstance(post.content, Malformed):
-        return f"{spelled_path(post.path)}:{post.content.line}: {post.content.reason}"
-    return "" if isinstance(post.content, Insight) else post.content.reason
+    if not isinstance(post.content, NoInsight):
+        return ""
+    line, reason = post.content.line, post.content.reason
+    return reason if line is None else f"{spelled_path(post.path)}:{line}: {reason}"

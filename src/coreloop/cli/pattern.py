@@ -31,9 +31,9 @@ from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
-    from coreloop.learn.pattern.run import PatternResult, Proposals
     from coreloop.learn.proposals.entry import Candidate, Statement
     from coreloop.learn.proposals.proposal_files import CandidatesFile
+    from coreloop.learn.propose import PatternResult
 
 
 @click.command(cls=Command)
@@ -72,7 +72,7 @@ def pattern(
     Example: pattern --since 7d --min-repeat 5
     """
     from coreloop.base.date_range import Days
-    from coreloop.learn.pattern.run import PatternRequest, run_pattern
+    from coreloop.learn.propose import PatternRequest, run_pattern
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -80,18 +80,17 @@ def pattern(
     request = PatternRequest(days=days, mining=mining, **options)
     result = run_pattern(workspace, request, now=now, watch=watched())
     _show_notes(result)
-    written = (result.proposals, result.document, result.paths, result.kept)
     notes = [
-        *skipped_lines(result.mined.judgments.skipped, "judgments"),
+        *skipped_lines(result.skipped_verdicts, "judgments"),
         *_removed(result, workspace, with_notes=options["with_notes"]),
     ]
-    return Output(proposals_facts(*written), partial(show_proposals, *written), notes)
+    return Output(proposals_facts(result), partial(show_proposals, result), notes)
 
 
 def _show_notes(result: "PatternResult") -> None:
-    if result.notes.missing is not None:
-        click.echo(f"no audit notes: {result.notes.missing} is missing", err=True)
-    for name, reason in result.notes.skipped.items():
+    if result.notes_missing is not None:
+        click.echo(f"no audit notes: {result.notes_missing} is missing", err=True)
+    for name, reason in result.notes_skipped.items():
         click.echo(f"skipped {printable(name)}: {reason}", err=True)
 
 
@@ -113,36 +112,34 @@ _GATES = {
 }
 
 
-def show_proposals(
-    proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
-) -> None:
+def show_proposals(result: "PatternResult") -> None:
     """Print a run's results to stdout and the paths of the written files to stderr."""
-    _show_head(proposals, document)
-    _show_table(document)
-    for gate, count in proposals.candidate_search.dropped.items():
+    _show_head(result)
+    _show_table(result.document)
+    for gate, count in result.dropped.items():
         if count:
             click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
-    _show_rest(proposals, document)
-    show_files(paths, kept)
+    _show_rest(result)
+    show_files(result.paths, result.kept)
 
 
-def _show_head(proposals: "Proposals", document: "CandidatesFile") -> None:
+def _show_head(result: "PatternResult") -> None:
     from coreloop.learn.proposals.proposal_files import entries_counted
 
-    days = proposals.recorded
+    days, document = result.recorded, result.document
     click.echo(
-        f"{number_of(proposals.n_records, 'record')} in {number_of(proposals.n_files, 'file')}"
+        f"{number_of(result.n_records, 'record')} in {number_of(result.n_files, 'file')}"
         f", {days.since} to {days.until}; "
-        f"{number_of(proposals.candidate_search.n_groups, 'sequence')}, "
+        f"{number_of(result.n_groups, 'sequence')}, "
         f"{entries_counted(document, len(document.candidates), 'proposal')}"
     )
-    if not proposals.n_records:
-        newest = f"the newest is from {proposals.newest}" if proposals.newest else "the log is empty"
+    if not result.n_records:
+        newest = f"the newest is from {result.newest}" if result.newest else "the log is empty"
         click.echo(f"  no records in these days; {newest}")
 
 
 def _show_table(document: "CandidatesFile") -> None:
-    from coreloop.learn.pattern.draft import is_weak
+    from coreloop.learn.proposals.draft import is_weak
     from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED
 
     weak = [candidate for candidate in document.candidates if is_weak(candidate)]
@@ -165,15 +162,16 @@ def _show_table(document: "CandidatesFile") -> None:
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests left out")
 
 
-def _show_rest(proposals: "Proposals", document: "CandidatesFile") -> None:
+def _show_rest(result: "PatternResult") -> None:
     """Print neutral records, unreadable lines, entries without a definition, and notes."""
-    if proposals.n_neutral:
+    document = result.document
+    if result.n_neutral:
         click.echo(
-            f"  {number_of(proposals.n_neutral, 'record')} counted as neither success nor "
+            f"  {number_of(result.n_neutral, 'record')} counted as neither success nor "
             "failure: handed to a human, an answer shorter than min_chunk_len, or a network or "
             "rate-limit error"
         )
-    show_oddities(proposals.oddities, proposals.unseen)
+    show_oddities(result.oddities, result.unseen)
     n_without_target = sum(map(_lacks_target, document.entries))
     if n_without_target:
         click.echo(
@@ -191,25 +189,23 @@ def _lacks_target(entry: "Statement | Candidate") -> bool:
     return entry.suggested_append is not None and entry.suggested_append.target_file is None
 
 
-def proposals_facts(
-    proposals: "Proposals", document: "CandidatesFile", paths: tuple[Path, ...], kept: Path | None = None
-) -> dict[str, object]:
+def proposals_facts(result: "PatternResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
     from coreloop.learn.proposals.vocabulary import labelled
 
-    search, words = proposals.candidate_search, proposals.words
+    document, words = result.document, result.words
     return {
         "window": document.window,
-        **fields_of(proposals, "n_records", "n_neutral", "n_files", "newest"),
-        "n_patterns": search.n_groups,
-        "fell": search.dropped,
-        **asdict(proposals.oddities),
-        "unseen": proposals.unseen,
+        **fields_of(result, "n_records", "n_neutral", "n_files", "newest"),
+        "n_patterns": result.n_groups,
+        "fell": result.dropped,
+        **asdict(result.oddities),
+        "unseen": result.unseen,
         "candidates": [labelled(one, one.shared(words)) for one in document.candidates],
         **untrusted({"notes": document.notes}),
         **fields_of(document, "n_folded"),
-        "files": paths,
-        "kept": kept,
+        "files": result.paths,
+        "kept": result.kept,
     }
 
 

@@ -2,16 +2,16 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.decorators import FC
 
 from coreloop.base.errors import UsageError
-from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from coreloop.promote.axis.run import AxisResult
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.proposal_entry import Proposal
-    from coreloop.promote.reach import Reach
+    from coreloop.promote.reach import Measured
     from coreloop.promote.replay import Replay
-    from coreloop.promote.revert import Revert, RevertDone
+    from coreloop.promote.revert import Revert
     from coreloop.promote.run import PromoteRequest, PromoteResult
 
 
@@ -110,9 +109,6 @@ def promote(
     if confirm:
         return _confirm(workspace, request)
     planned = plan_promotion(workspace, request)
-    if planned.n_replayed:
-        requests = number_of(planned.n_replayed, "replayed request")
-        click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
     show_left_out(planned.left_out, verbose=verbose)
     plan = planned.plan
     return Output(_facts(plan), partial(show_plan, plan, verbose=verbose), code=int(bool(plan.obstacles)))
@@ -132,7 +128,7 @@ def verify(candidate: Path | None, wanted: str | None, runs: int | None, confirm
     Example: verify --candidate 2026-04-25-candidates.json --id cand-2026-04-25-1
     """
     from coreloop.promote.replay import ReplayVerdict
-    from coreloop.promote.replay_proposal import verify as replay
+    from coreloop.promote.replay import verify as replay
 
     if candidate is None or wanted is None:
         raise UsageError("nothing to replay; give --candidate FILE with --id ID")
@@ -176,7 +172,7 @@ def _revert(wanted: str, *, confirm: bool) -> Output:
     return Output(fields_of(plan, "branch", "path", "message", "lines"), partial(show_revert, plan))
 
 
-def _url(done: "Done | RevertDone") -> str | None:
+def _url(done: "Done") -> str | None:
     return done.pull_request.url if done.pull_request is not None else None
 
 
@@ -195,7 +191,7 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
     click.echo(f"measured {measured}")
     click.echo(f"branch   {plan.branch}")
     for proposal in plan.proposals:
-        click.echo(f"evidence {_evidence(proposal)}")
+        click.echo(printable(f"evidence {proposal.id}: {proposal.evidence[0]}"))
     if verbose:
         _show_text("commit", plan.message)
         _show_text("pull request, a draft", f"{plan.title}\n\n{plan.body}")
@@ -207,13 +203,6 @@ def show_plan(plan: "Plan", *, verbose: bool = False) -> None:
         )
     if not verbose:
         click.echo("-v shows the texts of the commit and of the pull request.")
-
-
-def _evidence(proposal: "Proposal") -> str:
-    row = proposal.row
-    otherwise = "" if row.otherwise == "–" else f", otherwise {row.otherwise}"
-    wasted = "" if row.wasted == "–" else f"; at least {row.wasted} calls wasted per 1,000 requests"
-    return printable(f"{proposal.id}: {row.as_it_says}{otherwise}{wasted}")
 
 
 def show_left_out(reasons: Sequence[str], *, verbose: bool = False) -> None:
@@ -276,16 +265,13 @@ def _show_next(result: "PromoteResult", plan: "Plan") -> None:
     click.echo(f"  git switch {plan.base} && git merge {branch}")
 
 
-def _show_reach(reach: "Reach") -> None:
-    from coreloop.promote.pull_request_text import cap_line
-    from coreloop.promote.reach import Unmeasured
-
-    if isinstance(reach, Unmeasured):
+def _show_reach(reach: "Measured | None") -> None:
+    if reach is None:
         click.echo("reach    unmeasured")
         return
     click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}")
-    for cap in reach.caps:
-        click.echo(f"         {cap_line(cap)}")
+    for line in reach.cap_lines():
+        click.echo(f"         {line}")
 
 
 def _show_text(heading: str, text: str) -> None:
@@ -305,10 +291,8 @@ def _facts(plan: "Plan") -> dict[str, object]:
     }
 
 
-def _reach_facts(reach: "Reach") -> dict[str, object]:
-    from coreloop.promote.reach import Unmeasured
-
-    if isinstance(reach, Unmeasured):
+def _reach_facts(reach: "Measured | None") -> dict[str, object]:
+    if reach is None:
         return {"measured": False}
     return {"measured": True, **fields_of(reach, "ok", "source", "missing", "caps", "elsewhere")}
 
@@ -323,37 +307,24 @@ def show_revert(plan: "Revert") -> None:
     click.echo("Nothing changed; --confirm pushes the branch and opens the draft.")
 
 
-def show_reverted(done: "RevertDone") -> None:
+def show_reverted(done: "Done") -> None:
     """Print the branch and the pull request of a revert."""
     state = "pushed" if done.fresh else "there already"
     click.echo(f"branch {done.branch} is {state}")
     click.echo(_url(done) or "no new pull request: open it by hand, or merge the one that is open")
 
 
+def _least(name: str, default: int, text: str) -> Callable[[FC], FC]:
+    """The option of a gate."""
+    return click.option(name, type=click.IntRange(0), default=default, show_default=True, help=text)
+
+
 @click.command(cls=Command)
 @click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
 @click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole tool]")
-@click.option(
-    "--min-phase-r-merges",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Fewest merged promotions of Guide text.",
-)
-@click.option(
-    "--min-phase-f-caveats",
-    type=click.IntRange(0),
-    default=2,
-    show_default=True,
-    help="Fewest merged caveats.",
-)
-@click.option(
-    "--min-age-days",
-    type=click.IntRange(0),
-    default=30,
-    show_default=True,
-    help="Fewest days since the first merged promotion.",
-)
+@_least("--min-phase-r-merges", 3, "Fewest merged promotions of Guide text.")
+@_least("--min-phase-f-caveats", 2, "Fewest merged caveats.")
+@_least("--min-age-days", 30, "Fewest days since the first merged promotion.")
 def propose_axis(
     engine: str,
     axis: str | None,
@@ -384,15 +355,15 @@ def propose_axis(
     if result.path is not None:
         did = "wrote" if result.written else "has the section of today already:"
         notes = [f"{did} {result.path}"]
-    return Output(_axis_facts(result), _axis_lines(result.case, now), notes, 0 if result.case.passed else 1)
+    return Output(_axis_facts(result), _axis_lines(result.case), notes, 0 if result.case.passed else 1)
 
 
-def _axis_lines(case: "AxisCase", now: datetime) -> Iterator[str]:
+def _axis_lines(case: "AxisCase") -> Iterator[str]:
     axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
     yield f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}"
     for gate in case.gates:
         yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}"
-    for note in _axis_notes(case, now):
+    for note in _axis_notes(case):
         yield f"  {note}"
     if failed := sum(not gate.passed for gate in case.gates):
         yield f"No proposal: {failed} of {len(case.gates)} gates fail."
@@ -402,13 +373,10 @@ def _verdict(gate: "AxisGate") -> str:
     return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
 
 
-def _axis_notes(case: "AxisCase", now: datetime) -> list[str]:
+def _axis_notes(case: "AxisCase") -> list[str]:
     notes = []
     if case.first_merge is not None:
-        future = (
-            " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
-        )
-        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{future}")
+        notes.append(f"first merge {case.first_merge:%Y-%m-%d}")
     reverted = len(case.evidence) - len(case.counted)
     if reverted:
         notes.append(f"{reverted} reverted, which do not count")

@@ -32,12 +32,11 @@ from coreloop.cli.output import Command, Output
 
 if TYPE_CHECKING:
     from coreloop.learn.mine.run import MiningOptions
+    from coreloop.learn.proposals.draft import Unproposed
     from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
     from coreloop.learn.proposals.proposal_files import CounterexamplesFile
-    from coreloop.learn.proposals.statement_draft import Unproposed
     from coreloop.learn.proposals.task import ErrorRow
-    from coreloop.learn.refine.gaps import ToolGaps
-    from coreloop.learn.refine.run import Refined
+    from coreloop.learn.propose import RefineResult, ToolGaps
 
 
 @click.command(cls=Command)
@@ -74,18 +73,15 @@ def refine(
     Example: refine --since 30d --exclude-types timeout,rate_limit
     """
     from coreloop.base.date_range import Days
-    from coreloop.learn.refine.run import RefineRequest, run_refine
+    from coreloop.learn.propose import RefineRequest, run_refine
 
     now = datetime.now(UTC)
     days = Days(*days_between(now.date(), since, until))
     excluded = tuple(exclude_types.split(","))
     request = RefineRequest(days=days, mining=mining, excluded=excluded, environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    refined, document, paths = result.refined, result.document, result.paths
-    facts = refined_facts(refined, document, paths, result.gaps, result.kept)
-    shown = partial(show_refined, refined, document, paths, kept=result.kept, gaps=result.gaps)
-    notes = skipped_lines(result.mined.judgments.skipped, "judgments")
-    return Output(facts, partial(shown, is_verbose=verbose), notes)
+    notes = skipped_lines(result.skipped_verdicts, "judgments")
+    return Output(refined_facts(result), partial(show_refined, result, is_verbose=verbose), notes)
 
 
 _MAX_ERRORS = 5
@@ -93,23 +89,15 @@ _MAX_STATEMENTS = 4
 """With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
 
 
-def show_refined(
-    refined: "Refined",
-    document: "CounterexamplesFile",
-    paths: tuple[Path, ...],
-    *,
-    kept: Path | None = None,
-    gaps: "Sequence[ToolGaps]" = (),
-    is_verbose: bool = False,
-) -> None:
+def show_refined(refined: "RefineResult", *, is_verbose: bool = False) -> None:
     """Print a run's results, by default one screen, and on stderr the paths of the written files."""
     from coreloop.learn.proposals.proposal_files import entries_counted
 
-    counterexamples = document.counterexamples
+    document = refined.document
     click.echo(
         f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
         f"{refined.recorded.since} to {refined.recorded.until}; "
-        f"{entries_counted(document, len(counterexamples), 'failing group')}"
+        f"{entries_counted(document, len(document.counterexamples), 'failing group')}"
     )
     columns = shutil.get_terminal_size().columns
     show_errors(document.errors, columns=columns, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
@@ -120,10 +108,10 @@ def show_refined(
     show_unproposed(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
     if is_verbose or not document.statements:
         show_nearest(refined.nearest)
-    _show_gaps(gaps)
+    _show_gaps(refined.gaps)
     show_oddities(refined.oddities, refined.unseen)
     _show_left_out(document, len(refined.unproposed.withheld), is_verbose=is_verbose)
-    show_files(paths, kept)
+    show_files(refined.paths, refined.kept)
 
 
 def _show_left_out(document: "CounterexamplesFile", n_withheld: int, *, is_verbose: bool) -> None:
@@ -167,25 +155,19 @@ def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -
         show_more(len(errors), "error")
 
 
-def refined_facts(
-    refined: "Refined",
-    document: "CounterexamplesFile",
-    paths: tuple[Path, ...],
-    gaps: "Sequence[ToolGaps]",
-    kept: Path | None = None,
-) -> dict[str, object]:
+def refined_facts(refined: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
     from coreloop.learn.proposals.vocabulary import labelled
 
     def entries(listed: "Iterable[Statement | Counterexample]") -> list[dict[str, object]]:
         return [labelled(entry, entry.shared(refined.words)) for entry in listed]
 
-    unproposed = refined.unproposed
+    document, unproposed = refined.document, refined.unproposed
     return {
         "window": document.window,
         **fields_of(refined, "n_days", "n_records", "n_files"),
-        "n_groups": refined.counterexample_search.n_groups,
-        "fell": refined.counterexample_search.dropped,
+        "n_groups": refined.n_groups,
+        "fell": refined.dropped,
         **asdict(refined.oddities),
         "unseen": refined.unseen,
         "n_tests": refined.n_tests,
@@ -199,9 +181,9 @@ def refined_facts(
         "statements": entries(document.statements),
         "counterexamples": entries(document.counterexamples),
         **fields_of(document, "n_folded"),
-        "knowledge_gaps": gaps,
-        "files": paths,
-        "kept": kept,
+        "knowledge_gaps": refined.gaps,
+        "files": refined.paths,
+        "kept": refined.kept,
     }
 
 

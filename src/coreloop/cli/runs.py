@@ -59,7 +59,7 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
 
     Example: runs start --max-iterations 3 --until "test -f report.md" -- ./agent.sh
     """
-    from coreloop.answer.agent.read import opening_events
+    from coreloop.answer.agent.open import opening_events
     from coreloop.cli.runs_output import drive_here
     from coreloop.runs.driver.new_run import begin_driven
 

@@ -72,7 +72,7 @@ def open_(
 
     Example: runs open "How long is the Han river?" --max-iterations 20
     """
-    from coreloop.answer.agent.open import LikeRuns, like_runs, open_run
+    from coreloop.answer.agent.open import like_runs, open_run
     from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
     from coreloop.runs.agent.agent_runs import attach, show_views
     from coreloop.runs.limits import limits_of
@@ -80,8 +80,8 @@ def open_(
 
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = LikeRuns("none", ()) if is_new or continued else like_runs(store, text)
-        if likes.runs:
+        likes = () if is_new or continued else like_runs(store, text)
+        if likes:
             return Output(choice_json(likes, text))
         if continued:
             run_id = read_run(store, continued).run_id
@@ -156,7 +156,7 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
 
     Example: runs read notes/rivers.md --query "length of the Han"
     """
-    from coreloop.answer.agent.read import Excerpt, read_source
+    from coreloop.answer.agent.read import read_source
     from coreloop.answer.search.page.reader import PageReader
 
     text = None if text_file is None else _given(text_file)
@@ -168,7 +168,8 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
             root=workspace.root,
             pages=PageReader(workspace.pages_dir),
             text=None if text is None else text.decode("utf-8", "replace"),
-            wanted=Excerpt(query=query, start=start),
+            query=query,
+            start=start,
         )
         _used_up(workspace.root, text_file)
     return Output(source_facts(shown))
@@ -215,7 +216,7 @@ def record(run_id: str | None, file: Path | None) -> Output:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["markdown", "html", "json", "events"]),
+    type=click.Choice(["markdown", "events"]),
     default="markdown",
     show_default=True,
     help="Of the report; events are the run's, as JSON lines for sanitize.",
@@ -227,9 +228,9 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 
     It contains questions: sanitize the events before you share them.
 
-    Example: runs report --format html --out report.html
+    Example: runs report --out report.md
     """
-    from coreloop.answer.research.report import REPORTS, write_report
+    from coreloop.answer.research.report import markdown_report, write_report
     from coreloop.runs.manage import export_run, read_run, write_export
 
     with project_store() as (workspace, store):
@@ -241,8 +242,8 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
             return _wrote(out)
         state = read_run(store, meant)
     if out is None:
-        return Output(REPORTS[form](state).rstrip("\n"))
-    write_report(state, form, out)
+        return Output(markdown_report(state).rstrip("\n"))
+    write_report(state, out)
     return _wrote(out)
 
 

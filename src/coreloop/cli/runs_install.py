@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coreloop.base.claude_settings import InstallChange
-    from coreloop.runs.claude_code.installer import Agent
-    from coreloop.runs.claude_code.skills import Language
+    from coreloop.runs.claude_code.installer import Agent, Language
 
 
 _NOT_ON_PATH: Final = (

@@ -73,13 +73,12 @@ def status_lines(status: "Status") -> Iterator[str]:
 
 def status_facts(status: "Status") -> dict[str, object]:
     """Return the status as JSON has it; proposals are only counted, since their files list their keys."""
-    from coreloop.learn.effect.effect_json import effect_facts
     from coreloop.learn.verdicts.proposal_state import count_states
 
     standings = {name: asdict(getattr(status, name)) for name in ("candidates", "counterexamples")}
     names = (field.name for field in fields(status) if field.name not in {"promoted_keys", "states"})
     facts = fields_of(status, *names) | standings
-    facts["effects"] = [effect_facts(effect) for effect in status.effects]
+    facts["effects"] = [effect.facts for effect in status.effects]
     facts["states"] = count_states(status.states)
     return facts
 

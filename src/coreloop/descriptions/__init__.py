@@ -1,5 +1,5 @@
 """Descriptions that models read: found, read, edited and proven.
 
-A kind of text needs four functions. For Python's docstrings: `source.find_definition` finds, `locate` of
-`located_docstring` reads, `put_lines` and `remove_bullets` of `edit` edit, and each edit proves itself.
+A kind of text needs four functions. For Python's docstrings: `find_definition` of `source` finds,
+`locate` reads, `put_lines` and `remove_bullets` of `edit` edit, and each edit proves itself.
 """

@@ -11,16 +11,25 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from coreloop.descriptions.bullets import DocstringBullet, read_bullets, read_first_block
-from coreloop.descriptions.located_docstring import DocstringPlace, Located, docstring_node, locate
-from coreloop.descriptions.place import Placement, Wanted, never, place
+from coreloop.descriptions.place import (
+    DocstringBullet,
+    Wanted,
+    never,
+    place,
+    read_bullets,
+    read_first_block,
+)
 from coreloop.descriptions.sections import DocstringSection, Layout, Style, scan
 from coreloop.descriptions.source import (
+    DocstringPlace,
+    Located,
     SourceText,
     UnprovenError,
+    docstring_node,
     encode,
     equal_except,
     find_definition,
+    locate,
     read_source,
 )
 
@@ -50,8 +59,6 @@ class Edited:
         The requested lines that were absent.
     before, after : str
         The docstring's value.
-    tail : str
-        Text added after the last new line: a blank line, or the line break before closing quotes.
     removed : tuple of str
         Lines that were replaced.
     """
@@ -64,7 +71,6 @@ class Edited:
     appended: tuple[str, ...]
     before: str
     after: str
-    tail: str = ""
     removed: tuple[str, ...] = ()
 
 
@@ -83,45 +89,6 @@ class Refused:
     reason: str
 
 
-def append_to_section(
-    source: bytes,
-    qualname: str,
-    section: str,
-    lines: Sequence[str],
-    *,
-    line: int | None = None,
-) -> Edited | Unchanged | Refused:
-    """Append lines to a section of a docstring.
-
-    Lines that are already in the section are not added again. A missing section is created at the end, in
-    the style of the docstring's other sections (numpydoc if it has none). Nothing else in the file changes,
-    and that is proven: the new file parses to the same tree except for this docstring; the change is one
-    insertion between its quotes; every old line is unchanged; the new lines are in the section, and no other
-    section gained or lost a line; the same call on the new file returns `Unchanged`.
-
-    A docstring in single quotes gets its line breaks as escapes; a raw one in single quotes is refused.
-
-    Parameters
-    ----------
-    source : bytes
-        A Python file in the encoding that it declares.
-    qualname : str
-        Dotted name (``Class.method``, ``outer.inner``); ``""`` or ``"<module>"`` is the module.
-    section : str
-        Heading; other spellings of known names (``Args``, ``SeeAlso``) match, too.
-    lines : sequence of str
-        Without line breaks; indented only to continue the line above.
-    line : int, optional
-        Line of the ``def`` or of one of its decorators, if a name is defined more than once.
-
-    Returns
-    -------
-    Edited or Unchanged or Refused
-    """
-    wanted = Wanted(tuple(text.rstrip() for text in lines), section)
-    return _outcome(source, DocstringPlace(qualname, line), wanted)
-
-
 def put_lines(
     source: bytes,
     qualname: str,
@@ -137,18 +104,25 @@ def put_lines(
     """Put bullets where every model reads them: at the end of the first block of text.
 
     That is before the first section or field, after a blank line; an existing list that has only lines of
-    coreloop's forms is continued. The proof is that of `append_to_section`.
+    coreloop's forms is continued. Lines that are there already are not added again. A missing section is
+    created at the end, in the style of the docstring's other sections.
+
+    Nothing else in the file changes, and that is proven: the new file parses to the same tree except for this
+    docstring; the change is one insertion between its quotes; every old line is unchanged; the new lines are
+    where they belong, and no other section gained or lost a line; the same call on the new file returns
+    `Unchanged`. A docstring in single quotes gets its line breaks as escapes; a raw one in single quotes is
+    refused.
 
     Parameters
     ----------
     source : bytes
         A Python file in the encoding that it declares.
     qualname : str
-        Dotted name (``Class.method``).
+        Dotted name (``Class.method``, ``outer.inner``); ``""`` or ``"<module>"`` is the module.
     lines : sequence of str
         Bullets, each on one line from its dash on.
     section : str, optional
-        Put them at the end of this section instead.
+        Put them at the end of this section instead; other spellings of known names (``Args``) match, too.
     style : {"numpydoc", "google", "markdown"}
         Style of a new section in a docstring without sections.
     width : int, optional
@@ -160,33 +134,51 @@ def put_lines(
         new lines, the file before and after is the same, byte for byte.
     line : int, optional
         Line of the ``def`` or of one of its decorators, if a name is defined more than once.
-
-    Returns
-    -------
-    Edited or Unchanged or Refused
     """
-    wanted = Wanted(tuple(lines), section, style, width, is_ours)
-    return _outcome(source, DocstringPlace(qualname, line), wanted, tuple(replaced))
-
-
-def _outcome(
-    source: bytes, at: DocstringPlace, wanted: Wanted, replaced: Sequence[str] = ()
-) -> Edited | Unchanged | Refused:
+    wanted, at = Wanted(tuple(lines), section, style, width, is_ours), DocstringPlace(qualname, line)
     try:
         _check(wanted)
         old = read_source(source)
-        return _replace(old, at, wanted, replaced) if replaced else _insert(old, at, wanted)
+        if not replaced:
+            return _insert(old, at, wanted)
+        before = _located(old, at, wanted.asked).literal.value
+        outcome = _insert(remove_bullets(old, at, replaced, section=section), at, wanted)
     except UnprovenError as reason:
         return Refused(str(reason))
-
-
-def _replace(source: SourceText, at: DocstringPlace, wanted: Wanted, replaced: Sequence[str]) -> Edited:
-    before = _located(source, at, wanted.asked).literal.value
-    core = remove_bullets(source, at, replaced, section=wanted.section)
-    outcome = _insert(core, at, wanted)
     if isinstance(outcome, Unchanged):
-        raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
-    return replace(outcome, old=source.raw, before=before, removed=tuple(replaced))
+        return Refused("lines would be removed but none added; take a promotion back with git revert")
+    return replace(outcome, old=source, before=before, removed=tuple(replaced))
+
+
+def remove_bullets(
+    source: SourceText, at: DocstringPlace, bullets: Collection[str], *, section: str | None
+) -> SourceText:
+    """Remove some bullets of one docstring.
+
+    Parameters
+    ----------
+    source : SourceText
+        The file.
+    at : DocstringPlace
+        Which docstring.
+    bullets : collection of str
+        Bullets, each on one line from its dash on.
+    section : str or None
+        Their section; None for the first block.
+
+    Raises
+    ------
+    UnprovenError
+        A bullet is not present exactly once, or the rest would be read differently.
+    """
+    target = _located(source, at, () if section is None else (section,))
+    removed = _find(target.layout, bullets, section)
+    value, span, spelled = _without(target, list(_runs(target.layout, removed)))
+    new, after = _spliced(target, *span, spelled, value)
+    gone = {number for bullet in removed for number in range(bullet.first, bullet.end)}
+    if _outline(target.layout, gone) != _outline(after):
+        raise UnprovenError("removing the lines would change how another section is read")
+    return new
 
 
 def _check(wanted: Wanted) -> None:
@@ -212,68 +204,65 @@ def _located(source: SourceText, at: DocstringPlace, asked: Collection[str]) -> 
 
 def _insert(source: SourceText, at: DocstringPlace, wanted: Wanted) -> Edited | Unchanged:
     target = _located(source, at, wanted.asked)
-    literal = target.literal
-    placement = place(target.layout, wanted, indent=target.indent)
+    before, literal, definition = target.layout, target.literal, target.definition
+    placement = place(before, wanted, indent=target.indent)
     if placement is None:
-        return Unchanged(target.definition.line, literal.value)
-    position = target.layout.lines[placement.after].end
+        return Unchanged(definition.line, literal.value)
+    position = before.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
-    tail = "" if placement.lines[-1] else "\n"
     if literal.triple and position == len(literal.value):
-        tail = "\n" + placement.lead  # closing quotes on their own line, since the text could end in a quote
-        added += tail
+        added += (
+            "\n" + placement.lead
+        )  # closing quotes on their own line, since the text could end in a quote
     value = literal.value[:position] + added + literal.value[position:]
     offset = literal.offset(position)
-    if not literal.start <= offset <= literal.end:
-        raise UnprovenError("the insertion would be outside the docstring")
     spelled = literal.spell(added, source.newline_near(offset, literal.start, literal.end))
-    new, start, inserted = _splice(source, offset, offset, spelled)
-    _prove_tree(target, new, value)
-    _prove_insertion(target.layout, scan(value, asked=wanted.asked), placement, wanted)
-    line = target.definition.line
-    return Edited(
-        source.raw, new.raw, start, inserted, line, placement.appended, literal.value, value, tail=tail
-    )
+    new, after = _spliced(target, offset, offset, spelled, value)
+    if after.open_fence or (
+        before.least is not None and (after.least, after.margin) != (before.least, before.margin)
+    ):
+        raise UnprovenError("the lines would change how the rest of the docstring is read")
+    own = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
+    created = [section for section in after.sections if section.heading in own]
+    rest = replace(after, sections=tuple(section for section in after.sections if section not in created))
+    if (
+        len(created) != placement.created
+        or any(_texts(after, section, own) for section in created)
+        or _outline(rest, own) != _outline(before)
+        or place(after, wanted, indent="") is not None
+    ):
+        where = "the first block" if wanted.section is None else f"section {wanted.section}"
+        raise UnprovenError(
+            f"the lines would not be read as text of {where}, or would change another section"
+        )
+    start, inserted = source.byte_offset(offset), encode(spelled, source.encoding)
+    appended = placement.appended
+    return Edited(source.raw, new.raw, start, inserted, definition.line, appended, literal.value, value)
 
 
-def remove_bullets(
-    source: SourceText,
-    at: DocstringPlace,
-    bullets: Collection[str],
-    *,
-    section: str | None,
-    tail: str = "",
-) -> SourceText:
-    """Remove some bullets of one docstring.
+def _spliced(target: Located, start: int, end: int, spelled: str, value: str) -> tuple[SourceText, Layout]:
+    """Replace ``text[start:end]`` of the file; prove that its tree changes by the docstring's value alone.
 
-    Parameters
-    ----------
-    source : SourceText
-        The file.
-    at : DocstringPlace
-        Which docstring.
-    bullets : collection of str
-        Bullets, each on one line from its dash on.
-    section : str or None
-        Their section; None for the first block.
-    tail : str
-        Text added after the last bullet: the line break and white space before closing quotes.
-
-    Raises
-    ------
-    UnprovenError
-        A bullet is not present exactly once, or the rest would be read differently.
+    Returns the new file, and the layout of its docstring.
     """
-    asked = () if section is None else (section,)
-    target = _located(source, at, asked)
-    removed = _find(target.layout, bullets, section)
-    value, span, spelled = _without(target, list(_runs(target.layout, removed)), tail)
-    new, _, _ = _splice(source, *span, spelled)
-    _prove_tree(target, new, value)
-    gone = {number for bullet in removed for number in range(bullet.first, bullet.end)}
-    if _outline(target.layout, gone) != _outline(scan(value, asked=asked)):
-        raise UnprovenError("removing the lines would change how another section is read")
-    return new
+    old = target.source
+    if not target.literal.start <= start <= end <= target.literal.end:
+        raise UnprovenError("the edit would be outside the docstring")
+    inserted = encode(spelled, old.encoding)
+    new = read_source(old.raw[: old.byte_offset(start)] + inserted + old.raw[old.byte_offset(end) :])
+    if new.text != old.text[:start] + spelled + old.text[end:]:
+        raise UnprovenError(f"text inserted in {old.encoding} would not read back as it was written")
+    edited = find_definition(new.tree, target.place.qualname, target.place.line)
+    node = docstring_node(edited)
+    if node is None or node.value != value:
+        raise UnprovenError("the docstring would not read back as it was written")
+    first, last = old.span(target.node)
+    grown = len(new.text) - len(old.text)
+    if new.span(node) != (first, last + grown) or edited.line != target.definition.line:
+        raise UnprovenError("the edit would not stay inside the docstring")
+    if not equal_except(old.tree, new.tree, pair=(target.node, node)):
+        raise UnprovenError("code outside the docstring would change")
+    return new, scan(value, asked=target.asked)
 
 
 def bullets_at(layout: Layout, section: str | None) -> list[DocstringBullet]:
@@ -309,70 +298,18 @@ def _runs(layout: Layout, bullets: Sequence[DocstringBullet]) -> Iterator[tuple[
             first, end = bullet.first, bullet.end
 
 
-def _without(target: Located, runs: Sequence[tuple[int, int]], tail: str) -> tuple[str, tuple[int, int], str]:
+def _without(target: Located, runs: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int], str]:
     """The docstring's new value, the span of the source to replace, and its new text."""
-    literal, source = target.literal, target.source.text
-    positions = [(_end_of(target, first - 1), _end_of(target, end - 1)) for first, end in runs]
-    start, last = positions[-1]
-    behind = literal.value[last:]
-    if tail and (behind == tail or (tail == "\n" and behind.startswith("\n\n"))):
-        positions[-1] = (start, last + len(tail))
+    literal, source, lines = target.literal, target.source.text, target.layout.lines
+    positions = [(lines[first - 1].end, lines[end - 1].end) for first, end in runs]
+    first, last = positions[0][0], positions[-1][1]
     gaps = [(end, start) for (_, end), (start, _) in pairwise(positions)]
-    span = literal.offset(positions[0][0]), literal.offset(positions[-1][1])
+    span = literal.offset(first), literal.offset(last)
     if not literal.raw and _ESCAPED_BREAK.search(source, *span):
         raise UnprovenError("an escaped line break is next to a line to remove")
-    value = literal.value[: positions[0][0]]
-    value += "".join(literal.value[start:end] for start, end in gaps) + literal.value[positions[-1][1] :]
-    return value, span, "".join(source[literal.offset(start) : literal.offset(end)] for start, end in gaps)
-
-
-def _end_of(target: Located, number: int) -> int:
-    return target.layout.lines[number].end
-
-
-def _splice(source: SourceText, start: int, end: int, spelled: str) -> tuple[SourceText, int, bytes]:
-    """Replace ``text[start:end]``; return the new file read back, the byte offset and the new bytes."""
-    at, end_at = source.byte_offset(start), source.byte_offset(end)
-    inserted = encode(spelled, source.encoding)
-    new = read_source(source.raw[:at] + inserted + source.raw[end_at:])
-    if new.text != source.text[:start] + spelled + source.text[end:]:
-        raise UnprovenError(f"text inserted in {source.encoding} would not read back as it was written")
-    return new, at, inserted
-
-
-def _prove_tree(target: Located, new: SourceText, value: str) -> None:
-    """Prove that the definition has the new docstring in the same place and the trees are equal otherwise."""
-    edited = find_definition(new.tree, target.place.qualname, target.place.line)
-    node = docstring_node(edited)
-    if node is None or node.value != value:
-        raise UnprovenError("the docstring would not read back as it was written")
-    start, end = target.source.span(target.node)
-    grown = len(new.text) - len(target.source.text)
-    if new.span(node) != (start, end + grown) or edited.line != target.definition.line:
-        raise UnprovenError("the insertion would not stay inside the docstring")
-    if not equal_except(target.source.tree, new.tree, pair=(target.node, node)):
-        raise UnprovenError("code outside the docstring would change")
-
-
-def _prove_insertion(before: Layout, after: Layout, placement: Placement, wanted: Wanted) -> None:
-    """Prove that the new lines are read where they belong, all others as before, and that this is settled."""
-    if after.open_fence or (
-        before.least is not None and (after.least, after.margin) != (before.least, before.margin)
-    ):
-        raise UnprovenError("the lines would change how the rest of the docstring is read")
-    where = "the first block" if wanted.section is None else f"section {wanted.section}"
-    new = set(range(placement.after + 1, placement.after + 1 + len(placement.lines)))
-    created = [section for section in after.sections if section.heading in new]
-    kept = replace(after, sections=tuple(section for section in after.sections if section not in created))
-    if (
-        len(created) != placement.created
-        or any(_texts(after, section, new) for section in created)
-        or _outline(kept, new) != _outline(before)
-        or place(after, wanted, indent="") is not None
-    ):
-        raise UnprovenError(
-            f"the lines would not be read as text of {where}, or would change another section"
-        )
+    rest = "".join(literal.value[start:end] for start, end in gaps)
+    spelled = "".join(source[literal.offset(start) : literal.offset(end)] for start, end in gaps)
+    return literal.value[:first] + rest + literal.value[last:], span, spelled
 
 
 def _outline(layout: Layout, left_out: Collection[int] = ()) -> list[tuple[str, str, list[str]]]:
@@ -401,15 +338,11 @@ def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
         old, new = (_located(read_source(raw), at, ()) for raw in (before, after))
         if not equal_except(old.source.tree, new.source.tree, pair=(old.node, new.node)):
             return f"it changed more than the docstring of {qualname}"
-        return None if _is_insertion(old, new) else "it is not a single insertion"
+        pairs = enumerate(zip(before, after, strict=False))
+        first = next((number for number, (left, right) in pairs if left != right), len(before))
+        first = min(first, old.source.byte_offset(old.literal.end))
     except UnprovenError as reason:
         return str(reason)
-
-
-def _is_insertion(old: Located, new: Located) -> bool:
-    pairs = enumerate(zip(old.source.text, new.source.text, strict=False))
-    first = next((number for number, (left, right) in pairs if left != right), old.literal.end)
-    at = old.source.byte_offset(min(first, old.literal.end))
-    before, after = old.source.raw, new.source.raw
     more = len(after) - len(before)
-    return more > 0 and before[:at] == after[:at] and before[at:] == after[at + more :]
+    is_insertion = more > 0 and before[:first] == after[:first] and before[first:] == after[first + more :]
+    return None if is_insertion else "it is not a single insertion"

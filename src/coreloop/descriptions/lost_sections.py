@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from coreloop.base.errors import GitError, UsageError
+from coreloop.base.errors import GitError
 from coreloop.base.files import read_file
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.descriptions.edit import Refused
-from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.sections import Layout, name_key, scan
 from coreloop.descriptions.source import (
     Definition,
     UnprovenError,
     definitions,
+    docstring_node,
     is_shadowed,
     read_source,
 )
@@ -119,7 +119,11 @@ def lost_sections(
     if isinstance(after, Refused):
         return after
     had = dict(_numbered(before))
-    losses = (_loss(had[key], shape) for key, shape in _numbered(after) if key in had)
+    losses = [
+        Loss(shape.qualname, shape.line, tuple(x for x in had[key].present if x not in shape.present))
+        for key, shape in _numbered(after)
+        if key in had
+    ]
     return tuple(loss for loss in losses if loss.sections)
 
 
@@ -174,15 +178,12 @@ def _value(definition: Definition) -> str | None:
 
 def _implicit(layout: Layout) -> Iterator[str]:
     """Summary and description: the first paragraph, and any other before the first heading."""
-    paragraphs = [part for part in _paragraphs(layout.preface()) if not part[0].startswith(".. ")]
-    if paragraphs and _has_content(paragraphs[0], "summary"):
+    parts = [list(part) for has_text, part in groupby(layout.preface(), key=bool) if has_text]
+    first, *others = [part for part in parts if not part[0].startswith(".. ")] or [[]]
+    if _has_content(first, "summary"):
         yield "summary"
-    if any(_has_content(part, "description") for part in paragraphs[1:]):
+    if any(_has_content(part, "description") for part in others):
         yield "description"
-
-
-def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
-    return [list(part) for has_text, part in groupby(lines, key=bool) if has_text]
 
 
 def _has_content(lines: Sequence[str], key: str) -> bool:
@@ -207,11 +208,6 @@ def _numbered(listed: Sequence[Shape]) -> Iterator[tuple[tuple[str, int], Shape]
         seen[shape.qualname] += 1
 
 
-def _loss(old: Shape, new: Shape) -> Loss:
-    gone = tuple(name for name in old.present if name not in new.present)
-    return Loss(new.qualname, new.line, gone)
-
-
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """The docstrings of one file: their sections, lost sections, or why the file is unreadable."""
@@ -220,17 +216,6 @@ class FileReport:
     shapes: tuple[Shape, ...] = ()
     lost: tuple[Loss, ...] = ()
     unreadable: str | None = None
-
-
-def split_target(target: str) -> tuple[Path, str, int | None]:
-    """Parse ``path.py::qualname`` or ``path.py::qualname:LINE``."""
-    file, marker, name = target.rpartition("::")
-    qualname, _, line = name.partition(":")
-    if not (marker and file and qualname) or (line and not line.isdecimal()):
-        raise UsageError(
-            f"{target!r} is not a docstring target; write path.py::qualname or path.py::qualname:LINE"
-        )
-    return Path(file), qualname, int(line) if line else None
 
 
 def check_files(
@@ -254,22 +239,20 @@ def check_files(
     GitError
         The revision or the repository does not exist.
     """
+    files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else (path,))]
     if base is None:
-        return [_report(path, None, sections) for path in _python_files(paths)]
+        return [_report(path, None, sections) for path in files]
     with Repository(root) as repository:
-        sha = repository.resolve(base)
+        sha, top = repository.resolve(base), repository.root.resolve()
         if sha is None:
             raise GitError(f"revision {base} does not exist; fetch it, or name another")
-        return [_compared(path, repository, sha, sections) for path in _python_files(paths)]
-
-
-def _compared(path: Path, repository: Repository, sha: str, sections: Sequence[str]) -> FileReport:
-    root = repository.root.resolve()
-    if not path.resolve().is_relative_to(root):
-        return FileReport(
-            path, unreadable="it is outside the repository, so it cannot be compared with a revision"
-        )
-    return _report(path, repository.read(sha, path.resolve().relative_to(root).as_posix()), sections)
+        outside = "it is outside the repository, so it cannot be compared with a revision"
+        return [
+            _report(path, repository.read(sha, path.resolve().relative_to(top).as_posix()), sections)
+            if path.resolve().is_relative_to(top)
+            else FileReport(path, unreadable=outside)
+            for path in files
+        ]
 
 
 def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
@@ -282,8 +265,3 @@ def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileRepor
     if isinstance(lost, Refused):
         return FileReport(path, present, unreadable=f"at the other revision: {lost.reason}")
     return FileReport(path, present, lost)
-
-
-def _python_files(paths: Sequence[Path]) -> Iterator[Path]:
-    for path in paths:
-        yield from sorted(path.rglob("*.py")) if path.is_dir() else (path,)

@@ -30,12 +30,6 @@ def describes(call: ast.Call, definition: Scope) -> bool:
     )
 
 
-def described_parameters(definition: Scope) -> Iterator[ast.expr]:
-    """The descriptions in a function's signature, as in ``Annotated[int, Field(description="…")]``."""
-    if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield from (keyword.value for _, keyword in described_calls(definition.args))
-
-
 class Arguments:
     """The descriptions of a file's definitions that are not docstrings."""
 
@@ -51,11 +45,12 @@ class Arguments:
         places: list[ast.AST] = [call for call, _ in calls]
         if isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
             places += [definition.args, *definition.decorator_list]
+            # as in Annotated[int, Field(description="…")]
+            values += [keyword.value for _, keyword in described_calls(definition.args)]
         elif isinstance(definition, ast.ClassDef):  # class Refund(BaseTool): description = "…"
             own = dict(filter(None, map(_constant, definition.body)))
             values += [own[name] for name in _KEYWORDS if name in own]
             places += [own["args_schema"]] if "args_schema" in own else []
-        values += described_parameters(definition)
         for name in dict.fromkeys(name for place in places for name in _names(place)):
             if name in self._classes and self._classes[name] is not definition:
                 values += [keyword.value for _, keyword in described_calls(self._classes[name])]

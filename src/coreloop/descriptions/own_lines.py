@@ -8,10 +8,9 @@ from collections.abc import Callable
 
 from coreloop.base.git.promotions import promotions
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.bullets import read_bullets
 from coreloop.descriptions.edit import bullets_at
-from coreloop.descriptions.located_docstring import DocstringPlace, Located, locate
-from coreloop.descriptions.source import UnprovenError, read_source
+from coreloop.descriptions.place import read_bullets
+from coreloop.descriptions.source import DocstringPlace, Located, UnprovenError, locate, read_source
 
 
 def promoted_lines(

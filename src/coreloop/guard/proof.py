@@ -15,11 +15,9 @@ from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
 from coreloop.descriptions.sections import Style
 from coreloop.descriptions.source import UnprovenError, find_definition, read_source
+from coreloop.learn.line import AdvisedCalls, Line, When, keys_of, parse_line, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form, refuse_line
 from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
-from coreloop.learn.proposals.equal_wordings import keys_of
-from coreloop.learn.proposals.sequence_lines import AdvisedCalls, Line, When, parse_line
-from coreloop.learn.proposals.statement_lines import statement_key
 
 _STYLES: Final[tuple[Style, ...]] = ("numpydoc", "google", "markdown")
 

@@ -1,8 +1,6 @@
 """What traces that exist already say: imported into a folder that is removed again, and mined."""
 
 import json
-import lzma
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -22,15 +20,15 @@ from coreloop.base.project.settings import Settings, ToolSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.learn.mine.run import MiningOptions, open_mining
-from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, merge
+from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, count_sources, merge
 from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.task import ErrorRow
-from coreloop.learn.refine.run import RefineRequest, run_refine
+from coreloop.learn.propose import refine
 from coreloop.observe.importers import importers, openai_chat, otlp
-from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import TraceFile, find_trace_files
+from coreloop.observe.importers.append_requests import ImportReport, Watching, land
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, find_trace_files
 from coreloop.observe.importers.recognise import recognise
-from coreloop.observe.importers.run import Watching
+from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
 
 MIN_COMPARED: Final = 3
@@ -51,7 +49,7 @@ class ArgumentOrigin:
     places: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
     """What traces say.
 
@@ -62,7 +60,7 @@ class Looked:
     n_unknown : int
         Files of no known format.
     report : ImportReport
-        What was read.
+        What was read; its calls count each request once, unlike the traces.
     n_requests, n_failed : int
         Requests, and those of them that failed.
     unseen : Unseen
@@ -83,7 +81,7 @@ class Looked:
     statements: tuple[Statement, ...]
     arguments: tuple[ArgumentOrigin, ...]
     missing: tuple[str, ...]
-    few_failures: tuple[str, ...] = ()
+    few_failures: tuple[str, ...]
 
 
 def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullcontext) -> Looked:
@@ -115,51 +113,26 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
         hint = "; coreloop's own records are read by refine, in their project" * _has_records(files)
         n_files = number_of(len(files), "file")
         raise UsageError(f"no request in {n_files}; known formats: {', '.join(readers)}{hint}")
-    with temporary_folder("coreloop-look-") as root:
-        workspace = Workspace(root, Settings())
-        report = ImportReport(n_files=len(files))
+
+    def read() -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
         for name, known in by_format.items():
             with watching(known) as watched:
-                landed = land(readers[name](watched), workspace.records_dir, workspace.settings, root)
-            report = _added(report, landed)
-        looked = _mine(_with_tools(workspace, report), report, now, undated=newest, formats=by_format)
+                yield from readers[name](watched)
+
+    with temporary_folder("coreloop-look-") as root:
+        workspace = Workspace(root, Settings())
+        report = replace(land(read(), workspace.records_dir, workspace.settings, root), n_files=len(files))
+        looked = _mine(workspace, report, now, undated=newest, formats=by_format)
     formats = {name: len(known) for name, known in by_format.items()}
     return replace(looked, formats=formats, n_unknown=len(others))
 
 
 def _has_records(files: Sequence[TraceFile]) -> bool:
     for file in files:
-        with suppress(OSError, EOFError, zlib.error, lzma.LZMAError), file.open() as opened:
+        with suppress(*UNREADABLE), file.open() as opened:
             if b'"tool_sequence_hash"' in opened.read(_HEAD_BYTES):
                 return True
     return False
-
-
-def _added(total: ImportReport, more: ImportReport) -> ImportReport:
-    days = [day for day in (total.first_day, total.last_day, more.first_day, more.last_day) if day]
-    return replace(
-        total,
-        records=total.records + more.records,
-        added=total.added + more.added,
-        already_there=total.already_there + more.already_there,
-        skipped=total.skipped + more.skipped,
-        dropped=total.dropped + more.dropped,
-        tools=total.tools + more.tools,
-        first_day=min(days, default=None),
-        last_day=max(days, default=None),
-    )
-
-
-def _with_tools(workspace: Workspace, report: ImportReport) -> Workspace:
-    """The scratch project with a definition of every tool, so that statements are about known tools."""
-    source = "".join(
-        f"def tool_{number}(**arguments):\n    pass\n\n\n" for number in range(len(report.tools))
-    )
-    (workspace.root / "tools.py").write_text(source, encoding="utf-8")
-    tools = {
-        name: ToolSettings(target=f"tools.py::tool_{number}") for number, name in enumerate(report.tools)
-    }
-    return replace(workspace, settings=replace(workspace.settings, tools=tools))
 
 
 def _mine(
@@ -170,21 +143,21 @@ def _mine(
     undated: datetime,
     formats: Collection[str],
 ) -> Looked:
-    first, last = report.first_day, report.last_day
-    if first is None or last is None:
+    if report.first_day is None or report.last_day is None:
         raise UsageError("the traces hold no request with a time")
-    days = Days(date.fromisoformat(first), date.fromisoformat(last))
-    options = MiningOptions()
-    refined = run_refine(workspace, RefineRequest(days=days, mining=options), now=now)
-    with open_mining(workspace, options) as mined:
+    days = Days(date.fromisoformat(report.first_day), date.fromisoformat(report.last_day))
+    named = {name: ToolSettings() for name in report.tools}  # statements are about known tools only
+    settings = replace(workspace.settings, tools=named)
+    with open_mining(replace(workspace, settings=settings), MiningOptions(no_cache=True)) as mined:
+        found = refine(mined, days, now=now, min_failures=settings.gates.min_failures).document
         window = merge(mined.files, days)
         requests = window.all_requests().collect()
         calls = window.all_calls().join(requests.lazy().select(*_KEY, "outcome"), on=_KEY).collect()
-        arguments = argument_rows(window)
-        unseen, unknown = window.unseen(), window.unknown_calls
-    tools = Counter(calls["tool"].sort())  # each request once, unlike the traces
+        arguments, unseen, unknown = argument_rows(window), window.unseen(), window.unknown_calls
+    tools = Counter(calls["tool"].sort())
     for tool, _, n in unknown.iter_rows():
         tools[tool] += n
+    few = _tools_with_few_failures(calls)
     return Looked(
         formats={},
         n_unknown=0,
@@ -192,46 +165,36 @@ def _mine(
         n_requests=len(requests),
         n_failed=requests.filter(IS_FAILURE).height,
         unseen=unseen,
-        errors=tuple(replace(row, task="") for row in refined.document.errors),  # no code is at hand
-        statements=refined.document.statements,
+        errors=tuple(replace(row, task="") for row in found.errors),  # no code is at hand
+        statements=found.statements,
         arguments=arguments,
         missing=(
-            *_missing_results(calls, unseen, arguments),
-            *_missing_answers(requests, formats),
-            *_missing(report, requests, calls, undated),
+            *_missing_of_calls(calls, unseen, arguments),
+            *_missing_of_requests(requests, formats, undated, is_one_day=days.since == days.until),
+            *_missing_of_tools(few),
         ),
-        few_failures=_tools_with_few_failures(calls),
+        few_failures=few,
     )
 
 
 def argument_rows(window: Window) -> tuple[ArgumentOrigin, ...]:
     """Where the arguments of all tools came from, the most used first."""
-    key = [*_KEY, "call"]
-    rows = (
-        window.all_arguments()
-        .filter(pl.col("sources").is_not_null())
-        .join(window.all_calls().select(*key, "tool"), on=key)
-        .group_by("tool", "name", "sources")
-        .agg(n=pl.len())
-        .sort("tool", "name", "sources")
-        .collect()
-    )
+    rows = count_sources(window)
     texts = window.texts_of("sources", rows["sources"])
     places: dict[tuple[str, str], Counter[str]] = {}
     for tool, name, sources, n in rows.iter_rows():
         listed = json.loads(texts.get(sources, "[]"))
         places.setdefault((tool, name), Counter())[str(listed[0]) if listed else NOWHERE] += n
-    counted_rows = sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
     return tuple(
         ArgumentOrigin(
             tool, name, count.total(), tuple((place, n / count.total()) for place, n in count.most_common(3))
         )
-        for (tool, name), count in counted_rows
+        for (tool, name), count in sorted(places.items(), key=lambda item: (-item[1].total(), item[0]))
         if count.total() >= MIN_COMPARED
     )
 
 
-def _missing_results(
+def _missing_of_calls(
     calls: pl.DataFrame, unseen: Unseen, arguments: Sequence[ArgumentOrigin]
 ) -> Iterator[str]:
     if calls.is_empty() and not unseen.calls:
@@ -243,33 +206,22 @@ def _missing_results(
             f"more calls: where an argument comes from is shown for arguments with {MIN_COMPARED} "
             "values or more"
         )
-
-
-def _missing_answers(requests: pl.DataFrame, formats: Collection[str]) -> Iterator[str]:
-    """What to switch on where most answers are unknown: OpenTelemetry leaves texts out unless asked."""
-    is_unknown = pl.col("outcome") == int(RequestOutcome.UNKNOWN)
-    if 2 * requests.filter(is_unknown).height <= len(requests):
-        return
-    switch = (
-        "; OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true lets OpenTelemetry capture them"
-        if otlp.NAME in formats
-        else ""
-    )
-    yield f"answers: without them, nobody knows which requests failed{switch}"
-
-
-def _missing(
-    report: ImportReport, requests: pl.DataFrame, calls: pl.DataFrame, undated: datetime
-) -> Iterator[str]:
-    """What else would let these traces say more."""
-    is_one_model = requests["model"].n_unique() == 1 and not requests["model"][0]
-    is_alone = not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests)
-    n_undated = requests.filter(pl.col("ts_us") == round(undated.timestamp() * 1e6)).height
     if not calls.is_empty() and not calls.filter(pl.col("error_class") != "").height:
         yield (
             "failed calls: no result reads as one; one begins with Error: or ValueError:, or is "
             '{"error": "…"}'
         )
+
+
+def _missing_of_requests(
+    requests: pl.DataFrame, formats: Collection[str], undated: datetime, *, is_one_day: bool
+) -> Iterator[str]:
+    n_unknown = requests.filter(pl.col("outcome") == int(RequestOutcome.UNKNOWN)).height
+    n_undated = requests.filter(pl.col("ts_us") == round(undated.timestamp() * 1e6)).height
+    if 2 * n_unknown > len(requests):  # OpenTelemetry leaves texts out unless asked
+        captures = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true lets OpenTelemetry capture them"
+        switch = f"; {captures}" if otlp.NAME in formats else ""
+        yield f"answers: without them, nobody knows which requests failed{switch}"
     if not requests.filter(IS_FAILURE).height and requests.filter(IS_COUNTED).height:
         yield "failed requests: no trace says that one failed; import scores, or judge some by hand"
     if n_undated:
@@ -278,13 +230,15 @@ def _missing(
             'day; "ts": "2026-04-25T09:30:00Z" beside the messages gives one, and a second day '
             "shows whether a cause lasts"
         )
-    elif report.first_day == report.last_day:
+    elif is_one_day:
         yield "a second day: with one, nobody knows whether a cause lasts"
-    if is_alone:
+    if not (requests["session"] != 0).any() and requests["case"].null_count() == len(requests):
         yield "sessions or identifiers: without them, a question asked again in other words counts twice"
-    if is_one_model:
+    if requests["model"].n_unique() == 1 and not requests["model"][0]:
         yield "names of models: a change of model looks like a change of the tools"
-    few = _tools_with_few_failures(calls)
+
+
+def _missing_of_tools(few: Collection[str]) -> Iterator[str]:
     if few:
         yield (
             f"more failures of {number_of(len(few), 'tool')}: a cause needs {_MIN_CASES} failing "

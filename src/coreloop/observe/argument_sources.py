@@ -5,17 +5,21 @@ Only paths leave this module: ``get_user_details.orders[]``. No code of a result
 lists, tuples, strings, numbers and the fields of dataclasses are inspected.
 """
 
-from collections.abc import Iterable
+import os
+from _thread import RLock  # faster, see collector
+from collections.abc import Callable, Iterable
 from itertools import islice, repeat
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, MAX_VALUES
-from coreloop.base.records import ToolCall
 from coreloop.observe.comparable_texts import MIN_CHARS, composed, has_word, is_compared, is_name, texts_in
 from coreloop.observe.shown_states import Compared, ShownObjects, State, dataclass_fields, numbers_of, saw
+
+if TYPE_CHECKING:
+    from coreloop.observe.record_parts import RecordedCall
 
 QUESTION: Final = "question"
 MAX_PATHS: Final = 4
@@ -26,6 +30,9 @@ MAX_PATH_CHARS: Final = 120
 SESSION_LEAVES: Final = 20_000  # ten results of the largest size that is read
 FORGET_S: Final = 3600.0
 """Chosen: after an hour a session is another conversation; `learn` takes the same pause."""
+SESSIONS: Final = 256  # chosen: `PROCESS_LEAVES` bounds the memory, this the questions in it
+PROCESS_LEAVES: Final = 400_000
+"""Some 50 MB: a leaf takes about 130 bytes."""
 
 _MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
 _MAX_TEXTS: Final = 16
@@ -63,12 +70,16 @@ class Lookup(NamedTuple):
     identifiers: list[int]
     saw: dict[str, dict[str, State]]
 
-    def add_to(self, call: ToolCall) -> None:
-        """Add what was found to a call."""
-        if self.args_from is not None:
-            call["args_from"] = self.args_from
-        if self.saw:
-            call["saw"] = self.saw
+
+class _Walk:
+    """What remains of a result to be read."""
+
+    __slots__ = ("chars_left", "containers", "echoes")
+
+    def __init__(self, echoes: set[int]) -> None:
+        self.echoes = echoes
+        self.chars_left = MAX_CHARS
+        self.containers: list[tuple[str, Any]] = []
 
 
 class Sources:
@@ -147,6 +158,25 @@ class Sources:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         states = saw(args, self._shown, compared) if compared else {}
         return Lookup(paths_by_name or None, echoes, numbers_of(args.values()), states)
+
+    def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None]) -> Lookup:
+        """Add the sources of its arguments to a call.
+
+        Parameters
+        ----------
+        recorded : RecordedCall
+            Its call gets ``args_from`` if any argument was compared, and ``saw`` if one names an object that
+            was shown.
+        compared : callable
+            Returns what a tool's source compares with.
+        """
+        call, args = recorded.call, recorded.args
+        lookup = self.look_up(args, compared(call["name"]) if self.has_results else None)
+        if lookup.args_from is not None:
+            call["args_from"] = lookup.args_from
+        if lookup.saw:
+            call["saw"] = lookup.saw
+        return lookup
 
     def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool | None) -> None:
         """Remember the values of a call's result and their places.
@@ -244,69 +274,72 @@ class Sources:
         except ValueError:
             return value
 
-    def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:  # noqa: PLR0912, PLR0915
-        """Remember the leaves of some values, breadth first.
-
-        A single function, since a call per leaf would double the time (benchmarks/sources.py).
-        """
-        places = self._places
-        known_place = places.get
-        leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
+    def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:
+        """Remember the leaves of some values, breadth first."""
+        walk = _Walk(echoes)
         names = {"": (self._n_questions, self._bounded(tool))}
-        prefix, pairs = "", cast("Iterable[tuple[Any, Any]]", zip(repeat(""), roots, strict=False))
-        containers: list[tuple[str, Any]] = []
-        for n_walked in range(_MAX_CONTAINERS + 1):
-            for key, value in pairs:
-                kind = type(value)
-                if kind is str:
-                    chars_left -= len(value)
-                    if chars_left < 0:
-                        self._is_complete = False
-                        return
-                    text = value.strip()
-                    if len(text) < MIN_CHARS:
-                        continue
-                    if not text.isascii():
-                        text = normalize("NFC", text)
-                elif kind is int or kind is float:
-                    if -_SMALL < value < _SMALL or not -_LARGE < value < _LARGE:
-                        continue
-                    text = str(value if kind is int or value % 1 else int(value))
-                elif kind is bool or value is None:
+        self._note(zip(repeat(""), roots, strict=False), names, "", walk)
+        room = MAX_LEAVES - len(roots) + len(walk.containers)
+        for path, node in islice(walk.containers, _MAX_CONTAINERS):  # grows
+            pairs, names = self._opened(path, node)
+            n_containers, room = len(walk.containers), room - len(node)
+            if room < 0:
+                pairs, room = islice(pairs, len(node) + room), 0
+                self._is_complete = False
+            self._note(pairs, names, path, walk)
+            room += len(walk.containers) - n_containers  # they are not leaves
+            if walk.chars_left < 0:
+                break
+        self._is_complete &= walk.chars_left >= 0 and len(walk.containers) <= _MAX_CONTAINERS
+
+    def _opened(self, path: str, node: Any) -> tuple[Iterable[tuple[Any, Any]], dict[str, Place]]:
+        """A container's items by key, and the known places of its keys."""
+        if type(node) is dict:
+            return node.items(), self._names.setdefault(path, {})
+        items = f"{path}[]"
+        names = self._names.setdefault(items, {})
+        if "[]" not in names:
+            names["[]"] = (self._n_questions, self._bounded(items))
+        return zip(repeat("[]"), node, strict=False), names
+
+    def _note(  # noqa: PLR0912 - one function, since a call per leaf would double the time
+        self, pairs: Iterable[tuple[Any, Any]], names: dict[str, Place], prefix: str, walk: "_Walk"
+    ) -> None:
+        """Remember the leaves among a container's items, and what contains others."""
+        places, echoes = self._places, walk.echoes
+        for key, value in pairs:
+            kind = type(value)
+            text: str | None = None
+            if kind is str:
+                walk.chars_left -= len(value)
+                if walk.chars_left < 0:
+                    return
+                text = value.strip()
+                if len(text) < MIN_CHARS:
                     continue
+                if not text.isascii():
+                    text = normalize("NFC", text)
+            elif kind is int or kind is float:
+                if -_SMALL < value < _SMALL or not -_LARGE < value < _LARGE:
+                    continue
+                text = str(value if kind is int or value % 1 else int(value))
+            elif kind is bool or value is None:
+                continue
+            place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
+            if text is None:
+                inside = value if kind in _CONTAINERS else dataclass_fields(value)
+                if inside is None:
+                    self._is_complete = False
+                elif place[1]:
+                    walk.containers.append((place[1], inside))
+                continue
+            number = hash(text)
+            known = places.get(number)
+            if known is not place and number not in echoes:
+                if known is None:
+                    places[number] = place
                 else:
-                    place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
-                    inside = value if kind in _CONTAINERS else dataclass_fields(value)
-                    if inside is None:
-                        self._is_complete = False
-                    elif place[1]:
-                        leaves_left += 1
-                        containers.append((place[1], inside))
-                    continue
-                place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
-                number = hash(text)
-                known = known_place(number)
-                if known is not place and number not in echoes:
-                    if known is None:
-                        places[number] = place
-                    else:
-                        _add_place(places, number, known, place)
-            if n_walked == len(containers):
-                return
-            prefix, node = containers[n_walked]
-            leaves_left -= len(node)
-            if type(node) is dict:
-                names = self._names.setdefault(prefix, {})
-                pairs = node.items()
-            else:
-                names = self._names.setdefault(f"{prefix}[]", {})
-                if "[]" not in names:
-                    names["[]"] = (self._n_questions, self._bounded(f"{prefix}[]"))
-                pairs = zip(repeat("[]"), node, strict=False)
-            if leaves_left < 0:
-                pairs = islice(pairs, len(node) + leaves_left)
-                self._is_complete, leaves_left = False, 0
-        self._is_complete = False
+                    _add_place(places, number, known, place)
 
     def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
         """The place of an object's field; a key that looks like data is replaced by ``*``."""
@@ -339,3 +372,50 @@ def _is_envelope(value: dict[Any, Any]) -> bool:
 
 def _is_text_part(part: Any) -> bool:
     return type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str
+
+
+class SessionSources:
+    """Memories of sessions; the least recently used are forgotten first."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._memories: dict[object, Sources] = {}
+
+    def open(self, session: object, now_s: float) -> Sources:
+        """Return the memory of a session, creating it if absent.
+
+        Parameters
+        ----------
+        session : hashable
+            Identifies the session in this process.
+        now_s : float
+            Seconds of a monotonic clock.
+        """
+        with self._lock:
+            memory = self._memories.pop(session, None)
+            if memory is None:
+                memory = Sources(now_s)
+                self._make_room(now_s)
+            memory.use(now_s)
+            self._memories[session] = memory
+            return memory
+
+    def _make_room(self, now_s: float) -> None:
+        """Forget sessions that were not used for an hour, and the oldest others beyond the limits."""
+        for session, memory in list(self._memories.items()):
+            if not memory.is_expired(now_s):
+                break
+            del self._memories[session]
+        n_leaves = sum(map(len, self._memories.values()))
+        while self._memories and (len(self._memories) >= SESSIONS or n_leaves > PROCESS_LEAVES):
+            oldest = next(iter(self._memories))
+            n_leaves -= len(self._memories.pop(oldest))
+
+    def renew_lock(self) -> None:
+        """Replace the lock after a fork: a parent's thread may hold it, and the child cannot release it."""
+        self._lock = RLock()
+
+
+SESSION_SOURCES: Final = SessionSources()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SESSION_SOURCES.renew_lock)

@@ -1,58 +1,15 @@
 """The calls that a model asked for, with their answers: of a framework under way, or of an imported trace."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.failed_results import FailedResults
-from coreloop.observe.record_parts import RecordedCall, tool_call
-from coreloop.observe.shown_states import Compared
+from coreloop.observe.record_parts import RecordedCall, TracedCall
 
-
-@dataclass(slots=True, kw_only=True)
-class TracedCall:
-    """One tool call.
-
-    Attributes
-    ----------
-    args : dict
-        By name; arguments without names are stored under ``value``.
-    error : str, exception or None
-        None if the call was ok.
-    result_size_bytes : int or None
-        Size of the result that the model received.
-    result : object
-        The result that the model received; ``...`` if it is not known.
-    asked, answered : float or None
-        When the model requested the call and received its result, in seconds or in answers so far.
-        Overlapping calls did not have each other's result. None: after all earlier calls.
-    user_texts : tuple of str
-        The user's messages since the previous call.
-    unknown : str or None
-        Without an error: why it is not known whether the call was ok.
-    began : datetime or None
-        With a zone.
-    """
-
-    name: str
-    args: Mapping[str, Any]
-    error: str | BaseException | None = None
-    duration_ms: float | None = None
-    result_size_bytes: int | None = None
-    result: Any = ...
-    asked: float | None = None
-    answered: float | None = None
-    user_texts: tuple[str, ...] = ()
-    unknown: str | None = None
-    began: datetime | None = None
-
-    def receive(self, content: Any, text: str) -> None:
-        """Add the result that the model received: its content, and that as text."""
-        self.result = ... if content is None else content
-        self.result_size_bytes = len(text.encode("utf-8", "replace"))
+if TYPE_CHECKING:
+    from coreloop.observe.log_settings import LogSettings
 
 
 class AskedCalls:
@@ -65,30 +22,33 @@ class AskedCalls:
         self.all: list[TracedCall] = []
         self.open: dict[Hashable, list[TracedCall]] = {}
         self._n_answers = 0
+        self._user_texts: list[str] = []
 
-    def ask(
-        self,
-        id: Hashable,
-        name: str,
-        args: Mapping[str, Any],
-        *,
-        began: datetime | None = None,
-        user_texts: tuple[str, ...] = (),
-    ) -> None:
+    def hear(self, text: str) -> None:
+        """Add a message of the user, in which arguments of later calls may be found."""
+        if text:
+            self._user_texts.append(text)
+
+    def ask(self, id: Hashable, name: str, args: Mapping[str, Any], *, at: datetime | None = None) -> None:
         """Add a call; until it is answered, it is unknown whether it worked."""
+        texts, self._user_texts = tuple(self._user_texts), []
         call = TracedCall(
-            name=name,
-            args=args,
-            asked=self._n_answers,
-            user_texts=user_texts,
-            unknown=NO_RESULT,
-            began=began,
+            name=name, args=args, unknown=NO_RESULT, asked=self._n_answers, began=at, user_texts=texts
         )
         self.all.append(call)
         self.open.setdefault(id, []).append(call)
 
-    def answer(self, id: Hashable, *, ended: datetime | None = None) -> TracedCall | None:
-        """Close a call, to which the caller adds its result or error; None if no call of the id is open."""
+    def answer(
+        self,
+        id: Hashable,
+        result: Any = ...,
+        *,
+        size_bytes: int | None = None,
+        error: str | BaseException | None = None,
+        unknown: str | None = None,
+        at: datetime | None = None,
+    ) -> TracedCall | None:
+        """Close the earliest open call of an id, and return it; None if there is none."""
         waiting = self.open.get(id)
         if not waiting:
             return None
@@ -96,9 +56,9 @@ class AskedCalls:
         if not waiting:
             del self.open[id]
         self._n_answers += 1
-        call.unknown, call.answered = None, self._n_answers
-        if ended is not None:
-            call.duration_ms = milliseconds(call.began, ended)
+        call.answered, call.result, call.result_size_bytes = self._n_answers, result, size_bytes
+        call.error, call.unknown = error, unknown
+        call.duration_ms = call.duration_ms if at is None else milliseconds(call.began, at)
         return call
 
 
@@ -109,48 +69,19 @@ def milliseconds(began: datetime | None, ended: datetime | None) -> float | None
     return round((ended - began).total_seconds() * 1000, 3)
 
 
-def recorded_call(
-    call: TracedCall,
-    *,
-    selectors: Mapping[str, Sequence[str]],
-    drop: Callable[[str], None],
-    failed_results: FailedResults,
-) -> RecordedCall:
-    """Build the call of a record, see `coreloop.observe.record_parts.tool_call`."""
-    return tool_call(
-        call.name,
-        call.args,
-        ok=None,
-        error=call.error,
-        duration_ms=call.duration_ms,
-        result_size_bytes=call.result_size_bytes,
-        selectors=selectors,
-        drop=drop,
-        result=call.result,
-        failed_results=failed_results,
-        unknown=call.unknown,
-    )
-
-
 _Recorded: TypeAlias = tuple[TracedCall, RecordedCall]
 
 
-def trace_calls(
-    calls: Sequence[_Recorded], sources: Sources, compared: Callable[[str], Compared | None]
-) -> None:
+def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSettings") -> None:
     """Add the sources of arguments to each call, from the results that had been received by then."""
     has_results = sources.has_results or any(call.result is not ... for call, _ in calls)
     running: list[tuple[_Recorded, Lookup | None]] = []
     for call, recorded in calls:
         for text in call.user_texts:
             sources.add_question(text)
-        done = [other for other in running if not _overlaps(other[0][0], call)]
-        _remember(sources, done)
+        _remember(sources, [other for other in running if not _overlaps(other[0][0], call)])
         running = [other for other in running if _overlaps(other[0][0], call)]
-        lookup = None
-        if has_results:
-            lookup = sources.look_up(recorded.args, compared(call.name) if sources.has_results else None)
-            lookup.add_to(recorded.call)
+        lookup = sources.trace(recorded, settings.compared) if has_results else None
         running.append(((call, recorded), lookup))
     _remember(sources, running)
 

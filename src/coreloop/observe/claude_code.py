@@ -22,8 +22,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import read_file, rewrite_file, write_public
 from coreloop.base.project.workspace import Workspace
 from coreloop.observe.importers import claude_code
-from coreloop.observe.importers.append_requests import ImportReport
-from coreloop.observe.importers.run import ImportRequest, run_import
+from coreloop.observe.importers.append_requests import ImportReport, ImportRequest, run_import
 
 MANIFEST: Final = ".claude/coreloop-record.json"
 COMMAND: Final = "dartlab-coreloop observe turn"
@@ -88,8 +87,9 @@ def uninstall(root: Path, *, confirm: bool) -> list[InstallChange]:
     changes = []
     rest: str | None = None
     if path.is_file() and COMMAND in (text := decode_settings(read_file(path), path)):
-        original = manifest.original or ""
-        rest = without_hook(text, original, ["Stop"], _ENTRY, path, script=COMMAND)
+        rest = manifest.original or ""
+        if text != with_hook(rest, ["Stop"], _ENTRY, path):
+            rest = without_hook(text, ["Stop"], path, script=COMMAND)
         is_ours = manifest.original is None and rest == ""
         changes.append(InstallChange(SETTINGS, "remove" if is_ours else "take the hook out of"))
     changes.append(InstallChange(MANIFEST, "remove"))

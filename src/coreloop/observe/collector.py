@@ -9,14 +9,14 @@ import os
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
-from coreloop.observe.argument_sources import Sources
-from coreloop.observe.blocks import enter_block, exit_block, innermost
+from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop, never_raises
@@ -24,16 +24,16 @@ from coreloop.observe.journal import day_stamp
 from coreloop.observe.log_settings import OWN_RECORDS, RECORDS, folder_of, is_disabled, log_settings
 from coreloop.observe.record_parts import (
     RecordedCall,
+    TracedCall,
     error_text,
     error_without_values,
     number,
     open_record,
+    recorded_call,
     short_text,
     stored_text,
     texts,
-    tool_call,
 )
-from coreloop.observe.session_sources import SESSION_SOURCES, trace_sources
 
 
 class AuditCollector:
@@ -106,20 +106,17 @@ class AuditCollector:
         data_dir: str | os.PathLike[str] | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._off = True  # until initialized: a partial collector records nothing
+        self._off, self._entered = True, False  # until opened: a partial collector records nothing
         self._pending: list[Record] = []
-        self._entered = False
+        self._sequence = self._last_step = ""
+        self._identifiers = RequestIdentifiers()
+        self._conversation: list[dict[str, Any]] = []
+        self._sources: Sources | None = None
+        self._lock = RLock()  # reentrant, because a signal handler may interrupt its own thread
+        self._clock_ns = clock_ns
+        if is_disabled():
+            return
         try:
-            if is_disabled():
-                return
-            self._sequence = ""
-            self._last_step = ""
-            self._identifiers = RequestIdentifiers()
-            self._conversation: list[dict[str, Any]] = []
-            # Reentrant, because a signal handler may interrupt its own thread. In the locked sections nothing
-            # that can be interrupted precedes changes that belong together.
-            self._lock = RLock()
-            self._clock_ns = clock_ns
             self._started_ns = time.monotonic_ns()
             folder = folder_of(data_dir)
             self._settings = log_settings(*folder, self._LOG)
@@ -132,21 +129,19 @@ class AuditCollector:
                 model=model,
                 session_id=session_id,
             )
-            version = short_text(tools_version) or self._settings.tools_version
-            if version:
-                record["tools_version"] = version
-            self._sources: Sources | None = None
-            if "session_hash" in record:
-                session = (folder, record["session_hash"])
-                self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
-                self._sources.add_question(record["question"])
-            self._pending.append(record)
-            self._off = False
+            self._open(record, folder, short_text(tools_version) or self._settings.tools_version)
         except Exception as error:
-            try:
-                drops.drop_error(error)
-            except RecursionError:  # no stack is left to count it
-                return
+            drops.drop_error(error)
+
+    def _open(self, record: Record, folder: tuple[str, bool], version: str | None) -> None:
+        if version:
+            record["tools_version"] = version
+        if "session_hash" in record:
+            session = (folder, record["session_hash"])
+            self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
+            self._sources.add_question(record["question"])
+        self._pending.append(record)
+        self._off = False
 
     def _record(self) -> Record | None:
         """Return the open record; after the flush, count the call as dropped and return None."""
@@ -203,27 +198,28 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        recorded = tool_call(
-            name,
-            args,
+        traced = TracedCall(
+            name=name,
+            args=args,
             ok=ok,
             error=error,
             duration_ms=duration_ms,
             result_size_bytes=result_size_bytes,
+            result=result,
             overrides_used=overrides_used,
             extreme_flags=extreme_flags,
-            selectors=self._settings.selectors,
-            drop=drop,
-            result=result,
-            failed_results=self._settings.failed_results,
         )
+        recorded = recorded_call(traced, self._settings, drop)
         self._add_call(record, recorded, result, error)
         if result is not ... or self._sources is not None:
             try:
                 with self._lock:
                     if self._sources is None:  # created on the first result
                         self._sources = self._new_sources(record, [recorded])
-                trace_sources(self._sources, recorded.call, recorded.args, result, self._settings.compared)
+                sources, call, lookup = self._sources, recorded.call, None
+                if result is not ... or sources.has_results:
+                    lookup = sources.trace(recorded, self._settings.compared)
+                sources.remember(call["name"], result, lookup, ok=call["ok"])
             except Exception as problem:  # the call itself is recorded
                 drops.drop_error(problem)
 
@@ -338,8 +334,7 @@ class AuditCollector:
             if self._settings.contexts is not None:
                 keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
-            drops.drop_error(problem)
-            self._settings.journal.count_dropped(drops.reason_of(problem))
+            self._settings.journal.count_dropped(drops.drop_error(problem))
 
     def _complete(
         self,
@@ -375,38 +370,35 @@ class AuditCollector:
             drop(drops.CASE_KEY)
 
     def __enter__(self) -> Self:
-        try:
-            outermost = False
-            if not self._off:
-                with self._lock:
-                    outermost, self._entered = not self._entered, True
-            enter_block(self, outermost=outermost)
-        except RecursionError:  # no stack is left: the request goes on without its record
-            return self
+        outermost = False
+        if not self._off:
+            with self._lock:
+                outermost, self._entered = not self._entered, True
+        _blocks.set((*_blocks.get(), (self, outermost)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if exit_block(self) and self._pending:
-                self.flush(error=error)
-        except RecursionError:
-            return
+        if self._leave() and self._pending:
+            self.flush(error=error)
+
+    def _leave(self) -> bool:
+        """Leave the innermost of this collector's blocks; whether that ends its request."""
+        blocks = _blocks.get()
+        for place in reversed(range(len(blocks))):
+            if blocks[place][0] is self:
+                _blocks.set(blocks[:place] + blocks[place + 1 :])
+                return blocks[place][1]
+        return True  # entered in another context, for example by a generator's first step
 
     async def __aenter__(self) -> Self:
-        try:
-            return self.__enter__()
-        except RecursionError:
-            return self
+        return self.__enter__()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            self.__exit__(kind, error, trace)
-        except RecursionError:
-            return
+        self.__exit__(kind, error, trace)
 
 
 class OwnCollector(AuditCollector):
@@ -426,11 +418,13 @@ def current() -> AuditCollector:
         is off. `asyncio.to_thread` copies the context. A plain thread pool does not: calls observed there
         are counted as ``outside_request``. Submit ``contextvars.copy_context().run``, with a copy per call.
     """
-    try:
-        collector: AuditCollector | None = innermost()
-    except RecursionError:
-        return _OUTSIDE
-    return collector or _OUTSIDE
+    blocks = _blocks.get()
+    return blocks[-1][0] if blocks else _OUTSIDE
+
+
+# The open blocks of this thread or task, the innermost last, and whether each is its collector's outermost.
+# Without tokens, which raise if used twice or in another context: blocks may be exited in any order.
+_blocks: ContextVar[tuple[tuple[AuditCollector, bool], ...]] = ContextVar("coreloop_collectors", default=())
 
 
 _OUTSIDE: Final = AuditCollector.__new__(AuditCollector)

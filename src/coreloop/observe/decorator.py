@@ -3,16 +3,12 @@
 As in the collector, errors of auditing never reach the tool's caller.
 """
 
-import linecache
-import re
 import time
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import wraps
-from inspect import unwrap
-from itertools import islice, takewhile
-from types import CodeType
-from typing import Any, Final, TypeVar, overload
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar, overload
 
 from coreloop.observe import drops
 from coreloop.observe.collector import AuditCollector, current
@@ -49,7 +45,7 @@ def observed_tool(
         The function, or the tool's ``name``; positional arguments are recorded under their parameters' names.
         ``self``, ``cls`` and parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded. A
         static or class method stays one. Must be the innermost decorator: a framework's decorator or a
-        property below it keeps a function that is not recorded (``decorator_order`` in `dropped`).
+        property below it keeps a function that is not recorded.
     name : str, optional
         The name that the model sees; by default the function's.
     ok : callable, optional
@@ -85,176 +81,113 @@ def _name_of(tool: Callable[..., Any]) -> str:
     return str(getattr(tool, "__name__", type(tool).__name__))
 
 
-class _Recorder:
-    """Records the calls of one tool."""
+class _Observed:
+    """A tool whose calls are recorded."""
 
-    __slots__ = ("_injected", "_name", "_ok", "_positional")
+    __slots__ = ("injected", "name", "ok", "positional")
 
     def __init__(self, tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> None:
         from coreloop.observe.injected import tool_parameters
 
-        self._name = name
-        self._ok = ok
-        self._positional, self._injected = tool_parameters(tool)
+        self.name = name
+        self.ok = ok
+        self.positional, self.injected = tool_parameters(tool)
 
-    @drops.never_raises
-    def record(
-        self,
-        started_ns: int,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        outcome: Any,
-        error: BaseException | None,
-        audit: AuditCollector | None = None,
-    ) -> None:
-        """Record a finished call; ``outcome`` is `_UNKNOWN` if the result is not known."""
-        duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
-        failed = self._ok is not None and outcome is not _UNKNOWN and not _is_ok(self._ok, outcome)
-        text = outcome if isinstance(outcome, str) else None
-        (audit or current()).observe_tool_call(
-            self._name,
-            self._arguments(args, kwargs),
-            ok=None if self._ok is None or outcome is _UNKNOWN else not failed,
-            error=text if failed else error,
-            duration_ms=duration_ms,
-            result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
-            result=outcome if outcome is not _UNKNOWN else ... if error is None else None,
-        )
-
-    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The model's arguments by name, without injected parameters."""
-        injected = self._injected
-        named = {
-            key: value for key, value in zip(self._positional, args, strict=False) if key not in injected
-        }
+        injected = self.injected
+        named = {key: value for key, value in zip(self.positional, args, strict=False) if key not in injected}
         if injected.isdisjoint(kwargs):
             return named | kwargs
         return named | {key: value for key, value in kwargs.items() if key not in injected}
 
 
-def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
-    import inspect
+class _Call:
+    """A block around a call, which is recorded at its end; ``result`` is set in it if it is known."""
 
-    if isinstance(tool, staticmethod | classmethod):
-        return type(tool)(_observed(tool.__func__, name, ok))
-    if is_above_framework(tool):
-        drops.drop(drops.DECORATOR_ORDER)
-        if not callable(tool):
-            return tool
-    # a bound method: a callable object would take another stack frame, and there may be none left
-    record = _Recorder(tool, name, ok).record
-    if inspect.isgeneratorfunction(tool):
-        return _observed_generator(tool, record)
-    if inspect.isasyncgenfunction(tool):
-        return _observed_async_generator(tool, record)
+    __slots__ = ("args", "audit", "kwargs", "result", "started_ns", "tool")
 
-    @wraps(tool)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        started_ns = time.monotonic_ns()
-        try:
-            result = tool(*args, **kwargs)
-        except BaseException as error:
-            record(started_ns, args, kwargs, _UNKNOWN, error)
-            raise
-        record(started_ns, args, kwargs, result, None)
-        return result
+    def __init__(
+        self,
+        tool: _Observed,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        audit: AuditCollector | None = None,
+    ) -> None:
+        self.tool, self.args, self.kwargs, self.audit = tool, args, kwargs, audit
+        self.result: Any = _UNKNOWN
 
-    @wraps(tool)
-    async def call_async(*args: Any, **kwargs: Any) -> Any:
-        started_ns = time.monotonic_ns()
-        try:
-            result = await tool(*args, **kwargs)
-        except BaseException as error:
-            record(started_ns, args, kwargs, _UNKNOWN, error)
-            raise
-        record(started_ns, args, kwargs, result, None)
-        return result
+    def __enter__(self) -> Self:
+        self.started_ns = time.monotonic_ns()
+        return self
 
-    return call_async if inspect.iscoroutinefunction(tool) else call
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # the caller of a generator may stop iterating: the tool did not fail
+        self._record(None if isinstance(error, GeneratorExit) else error)
+
+    @drops.never_raises
+    def _record(self, error: BaseException | None) -> None:
+        duration_ms = round((time.monotonic_ns() - self.started_ns) / 1e6, 3)
+        tool, result = self.tool, self.result
+        is_judged = tool.ok is not None and result is not _UNKNOWN
+        failed = is_judged and not _is_ok(tool.ok, result)
+        text = result if isinstance(result, str) else None
+        (self.audit or current()).observe_tool_call(
+            tool.name,
+            tool.arguments(self.args, self.kwargs),
+            ok=not failed if is_judged else None,
+            error=text if failed else error,
+            duration_ms=duration_ms,
+            result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
+            result=result if result is not _UNKNOWN else ... if error is None else None,
+        )
 
 
-def _is_ok(ok: Callable[[Any], object], outcome: Any) -> bool:
+def _is_ok(ok: Any, result: Any) -> bool:
     try:
-        return bool(ok(outcome))
+        return bool(ok(result))
     except Exception:  # a user's own function must not break the request
         drops.drop(drops.OK_PREDICATE)
         return True
 
 
-def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
-    @wraps(tool)
-    def call_generator(*args: Any, **kwargs: Any) -> Any:
-        audit, started_ns = current(), time.monotonic_ns()  # the last step may run in another context
-        try:
-            result = yield from tool(*args, **kwargs)
-        except GeneratorExit:  # the caller stopped iterating: the tool did not fail
-            record(started_ns, args, kwargs, _UNKNOWN, None, audit)
-            raise
-        except BaseException as error:
-            record(started_ns, args, kwargs, _UNKNOWN, error, audit)
-            raise
-        record(started_ns, args, kwargs, _UNKNOWN, None, audit)
-        return result
-
-    return call_generator
+def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
+    if isinstance(tool, staticmethod | classmethod):
+        return type(tool)(_observed(tool.__func__, name, ok))
+    if not callable(tool):  # what a framework's decorator made of the function, which it keeps
+        drops.drop(drops.DECORATOR_ORDER)
+        return tool
+    return wraps(tool)(_recording(tool, _Observed(tool, name, ok)))
 
 
-def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
-    @wraps(tool)
-    async def call_async_generator(*args: Any, **kwargs: Any) -> Any:
-        audit, started_ns = current(), time.monotonic_ns()
-        try:
-            async with aclosing(tool(*args, **kwargs)) as generator:
-                step_on = generator.asend(None)
-                while True:  # like `yield from`, which async generators lack
-                    try:
-                        item = await step_on
-                    except StopAsyncIteration:
-                        break
-                    try:
-                        step_on = generator.asend((yield item))
-                    except GeneratorExit:
-                        raise
-                    except BaseException as thrown:
-                        step_on = generator.athrow(thrown)
-        except GeneratorExit:
-            record(started_ns, args, kwargs, _UNKNOWN, None, audit)
-            raise
-        except BaseException as error:
-            record(started_ns, args, kwargs, _UNKNOWN, error, audit)
-            raise
-        record(started_ns, args, kwargs, _UNKNOWN, None, audit)
+def _recording(tool: Callable[..., Any], about: _Observed) -> Callable[..., Any]:
+    """A function of the tool's own kind."""
+    import inspect
 
-    return call_async_generator
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with _Call(about, args, kwargs, None) as block:
+            block.result = tool(*args, **kwargs)
+        return block.result
 
+    async def call_async(*args: Any, **kwargs: Any) -> Any:
+        with _Call(about, args, kwargs, None) as block:
+            block.result = await tool(*args, **kwargs)
+        return block.result
 
-# @mcp.tool() · @agent.tool_plain · @function_tool(name="x"); not @toolbox.register, @observed_tool
-_FRAMEWORK: Final = re.compile(r"@(?:\w+\.)*(?:tool|tool_plain|function_tool|beta_(?:async_)?tool)\b")
-_OWN: Final = re.compile(r"@(?:\w+\.)*observed_tool\b")
-_DEFINITION: Final = re.compile(r"(?:async\s+)?def\b")
-_MAX_LINES: Final = 60
-"""Lines of decorators that are read; a tool's descriptions in them are rarely longer."""
+    def iterate(*args: Any, **kwargs: Any) -> Any:
+        with _Call(about, args, kwargs, current()):  # the last step may run in another context
+            return (yield from tool(*args, **kwargs))
 
+    async def iterate_async(*args: Any, **kwargs: Any) -> Any:
+        with _Call(about, args, kwargs, current()):
+            async with aclosing(tool(*args, **kwargs)) as items:
+                async for item in items:
+                    yield item
 
-def is_above_framework(tool: Callable[..., Any]) -> bool:
-    """Whether the source shows a framework's decorator below ours; False where there is no source to read.
-
-    A framework that returns an object instead of a function is recognised without source: the object
-    cannot be called.
-    """
-    if not callable(tool):
-        return True
-    code = getattr(unwrap(tool), "__code__", None)
-    return isinstance(code, CodeType) and _is_wrong(_decorators(code))
-
-
-def _decorators(code: CodeType) -> list[str]:
-    lines = linecache.getlines(code.co_filename)
-    below = (line.strip() for line in islice(lines, code.co_firstlineno - 1, None))
-    above_def = takewhile(lambda line: not _DEFINITION.match(line), islice(below, _MAX_LINES))
-    return [line for line in above_def if line.startswith("@")]
-
-
-def _is_wrong(decorators: list[str]) -> bool:
-    own = next((place for place, line in enumerate(decorators) if _OWN.match(line)), None)
-    return own is not None and any(map(_FRAMEWORK.match, decorators[own + 1 :]))
+    if inspect.isasyncgenfunction(tool):
+        return iterate_async
+    if inspect.isgeneratorfunction(tool):
+        return iterate
+    return call_async if inspect.iscoroutinefunction(tool) else call

@@ -46,14 +46,14 @@ def dropped() -> dict[str, int]:
     -------
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
-        `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which keeps the
-        function that is not recorded), ``ok_predicate`` (it raised), ``unserialisable``, ``large_arguments``
-        (of over 2,000 values or 64 KB, the first are recorded), ``category``,
-        ``settings`` (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only
-        ``data_dir`` is read until PyYAML is installed), ``never_ended`` (a framework reported no end of a
-        request), ``descriptions_full`` (over 1,000 sets of descriptions), ``case_key`` (the key of cases
-        cannot be read or made; the record was written without ``case``), ``torn_write``, ``write_`` and
-        the system's error name (``write_ENOSPC``), or ``bug_`` and an exception's type.
+        `current`), ``decorator_order`` (`observed_tool` stands above a framework's decorator, which made an
+        object of the function), ``ok_predicate`` (it raised), ``unserialisable``, ``large_arguments`` (of
+        over 2,000 values or 64 KB, the first are recorded), ``category``, ``settings`` (coreloop.yaml cannot
+        be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read until PyYAML is
+        installed), ``never_ended`` (a framework reported no end of a request), ``descriptions_full`` (over
+        1,000 sets of descriptions), ``case_key`` (the key of cases cannot be read or made; the record was
+        written without ``case``), ``torn_write``, ``write_`` and the system's error name
+        (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     with _lock:
         return dict(_counts)
@@ -67,9 +67,15 @@ def drop(reason: str) -> None:
         _log(reason)
 
 
-def drop_error(error: Exception) -> None:
-    """Count a loss caused by an exception."""
-    drop(reason_of(error))
+def drop_error(error: Exception) -> str:
+    """Count a loss caused by an exception; return the reason under which it is counted."""
+    reason = f"bug_{type(error).__name__}"
+    if isinstance(error, TornWriteError):
+        reason = "torn_write"
+    elif isinstance(error, OSError):
+        reason = f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
+    drop(reason)
+    return reason
 
 
 def never_raises(method: _Method) -> _Method:
@@ -80,21 +86,9 @@ def never_raises(method: _Method) -> _Method:
         try:
             method(self, *args, **kwargs)
         except Exception as error:
-            try:
-                drop_error(error)
-            except RecursionError:  # no stack is left to count it
-                return
+            drop_error(error)
 
     return cast("_Method", guarded)
-
-
-def reason_of(error: Exception) -> str:
-    """Return the reason under which an exception is counted."""
-    if isinstance(error, TornWriteError):
-        return "torn_write"
-    if isinstance(error, OSError):
-        return f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
-    return f"bug_{type(error).__name__}"
 
 
 def _log(reason: str) -> None:

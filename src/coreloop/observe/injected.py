@@ -7,7 +7,7 @@ annotations that are text are read as such.
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
 PARAMETER_NAMES: Final = frozenset({"self", "cls"})
 TYPE_NAMES: Final = frozenset(
@@ -28,9 +28,7 @@ TYPE_NAMES: Final = frozenset(
     }
 )
 _NAME: Final = re.compile(r"[^\W\d]\w*")
-_PROSE: Final = re.compile(r"""(["'])(?!\w+\1).*?\1""")  # a text with more than a name
-# reads list[int], not Annotated[int, …], Optional[int] and Union[int, str]
-_PARAMETERS: Final = re.compile(r"\b((?!(?:Annotated|Optional|Union)\b)\w+)\[[^\[\]]*\]")
+_PROSE: Final = re.compile(r"""Literal\[.*?\]|(["'])(?!\w+\1).*?\1""")  # values, a text with more than a name
 
 
 class ToolParameters(NamedTuple):
@@ -74,36 +72,17 @@ def _is_injected(parameter: inspect.Parameter) -> bool:
 
 
 def _type_names(annotation: Any) -> Iterator[str]:
-    """Names of the types that a value may have, and of ``Annotated`` metadata; not of type parameters."""
+    """The names of the types in an annotation and of their bases, and those of ``Annotated`` metadata."""
     if isinstance(annotation, str):
-        yield from _names_in(annotation)
-    elif isinstance(forward := getattr(annotation, "__forward_arg__", None), str):
-        yield from _names_in(forward)
-    elif get_origin(annotation) is Annotated:
-        for part in (annotation.__origin__, *annotation.__metadata__):
-            yield from () if isinstance(part, str) else _type_names(part)
-    elif type(annotation).__name__ == "TypeAliasType":  # Python 3.12
-        yield from _type_names(annotation.__value__)
-    elif _is_union(annotation):
-        for part in get_args(annotation):
-            yield from _type_names(part)
-    else:
-        yield from _class_names(get_origin(annotation) or annotation)
-
-
-def _is_union(annotation: Any) -> bool:
-    return get_origin(annotation) is Union or type(annotation).__name__ == "UnionType"
-
-
-def _class_names(value: Any) -> Iterator[str]:
-    """Names of a class and its bases; for an object, as in ``Annotated``, those of its class."""
-    for base in (value if isinstance(value, type) else type(value)).__mro__:
-        yield base.__name__
-
-
-def _names_in(annotation: str) -> list[str]:
-    """As `_type_names`, for source code: without what stands in the brackets of another type."""
-    before, annotation = "", _PROSE.sub("", annotation)
-    while annotation != before:
-        before, annotation = annotation, _PARAMETERS.sub(r"\1", annotation)
-    return _NAME.findall(annotation)
+        yield from _NAME.findall(_PROSE.sub("", annotation))
+        return
+    parts = [annotation]
+    for part in parts:  # grows
+        kind = getattr(part, "__value__", part)  # of an alias, in Python 3.12
+        forward = getattr(kind, "__forward_arg__", None)
+        if isinstance(forward, str):
+            yield from _type_names(forward)
+        elif get_origin(kind) is not Literal and not isinstance(kind, str):
+            parts += get_args(kind)
+            kind = get_origin(kind) or kind
+            yield from (base.__name__ for base in (kind if isinstance(kind, type) else type(kind)).__mro__)

@@ -76,22 +76,25 @@ class Journal:
             if self._busy:  # a signal handler has interrupted this thread in the middle of another line
                 Journal(self.folder).append(line, day, second)
                 return
+            self._busy = True
             try:
-                self._busy = True
-                if day != self._day or second != self._checked:
-                    self._open(day)
-                    self._checked = second
-                if self._torn and _lacks_only_newline(self._fd):
-                    line = b"\n" + line
-                self._write(line, day)
-                self._torn = False
-                self._end += len(line)
-                if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
-                    self._rewrite_after_half_line(line)
-                if self._unreported:
-                    self._report()
+                self._append(line, day, second)
             finally:
                 self._busy = False
+
+    def _append(self, line: bytes, day: str, second: int) -> None:
+        if day != self._day or second != self._checked:
+            self._open(day)
+            self._checked = second
+        if self._torn and _lacks_only_newline(self._fd):
+            line = b"\n" + line
+        self._write(line, day)
+        self._torn = False
+        self._end += len(line)
+        if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
+            self._rewrite_after_half_line(line)
+        if self._unreported:
+            self._report()
 
     def _write(self, line: bytes, day: str) -> None:
         """Write a line, and again if the file was removed before: the line is gone with it."""
@@ -268,8 +271,7 @@ def _reset_after_fork() -> None:
     # becomes a daemon closes every descriptor: another file may then get the number of the day file.
     for journal in _JOURNALS:
         journal._lock, journal._busy = threading.RLock(), False
-        # the parent reports its own counts
-        journal._unreported = {}
+        journal._unreported = {}  # the parent reports its own
         journal.close()
 
 

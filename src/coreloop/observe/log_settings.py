@@ -19,6 +19,7 @@ from coreloop.observe.tools_version import tools_version_of
 
 if TYPE_CHECKING:
     from coreloop.base.project.score_rule import OutcomeRule
+    from coreloop.base.project.settings import Settings
 
 RECORDS: Final = "ai-ask"
 OWN_RECORDS: Final = "own"
@@ -29,17 +30,21 @@ _DATA_DIR: Final = re.compile(
 )
 
 
+def no_source(tool: str) -> None:
+    """Without coreloop.yaml it is not known which files are the project's."""
+
+
 class LogSettings(NamedTuple):
     """What all requests of a log share. Not a dataclass: importing that module takes 10 ms."""
 
     journal: Journal
-    categories: Categories
-    selectors: Mapping[str, Sequence[str]]
-    failed_results: FailedResults
     tools_version: str | None
-    compared: Callable[[str], Compared | None]
     case_keys: list[bytes]
     """The key of cases, once it was needed."""
+    categories: Categories = Categories()
+    selectors: Mapping[str, Sequence[str]] = {}
+    failed_results: FailedResults = DEFAULT
+    compared: Callable[[str], Compared | None] = no_source
     outcome: "OutcomeRule | None" = None
     contexts: Journal | None = None
 
@@ -78,36 +83,38 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     if root is None or not _can_read_yaml():
         base = root or start
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
-        return LogSettings(
-            Journal(data_dir / "audit" / log), Categories(), {}, DEFAULT, version, _no_source, []
-        )
+        return LogSettings(Journal(data_dir / "audit" / log), version, [])
 
     from coreloop.base.errors import CoreloopError
     from coreloop.base.project.settings import Settings
     from coreloop.base.project.settings_file import load_settings
-    from coreloop.observe.source_comparisons import reader_for
 
     try:
         settings = load_settings(root, check_paths=False)
     except (CoreloopError, OSError):
         drop(drops.SETTINGS)
         settings = Settings()
-    data_dir = start if named else root / settings.data_dir
+    folder_of_log = (start if named else root / settings.data_dir) / "audit" / log
+    return project_settings(settings, folder_of_log, root, version, keeps_contexts=log == RECORDS)
+
+
+def project_settings(
+    settings: "Settings", folder: Path, root: Path | None, version: str | None = None, *, keeps_contexts: bool
+) -> LogSettings:
+    """The settings of a log in a folder, for the tools of a project's folder if there is one."""
+    from coreloop.observe.source_comparisons import reader_for
+
     return LogSettings(
-        Journal(data_dir / "audit" / log),
+        Journal(folder),
+        version,
+        [],
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
         settings.failed_results(),
-        version,
-        reader_for(root, settings),
-        [],
+        no_source if root is None else reader_for(root, settings),
         settings.outcome_rule(),
-        Journal(data_dir / "audit" / CONTEXTS) if settings.measure.contexts and log == RECORDS else None,
+        Journal(folder.parent / CONTEXTS) if settings.measure.contexts and keeps_contexts else None,
     )
-
-
-def _no_source(tool: str) -> None:
-    """Without coreloop.yaml it is not known which files are the project's."""
 
 
 def _can_read_yaml() -> bool:

@@ -3,9 +3,10 @@
 `drop` is called with the reason for every value that cannot be stored; only that value is lost.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeAlias
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -21,6 +22,7 @@ from coreloop.base.record_lines import (
 from coreloop.base.records import (
     DEFAULT_SELECTORS,
     SCHEMA_VERSION,
+    UNSPECIFIED,
     Record,
     RecordedJudgment,
     ToolCall,
@@ -30,7 +32,12 @@ from coreloop.base.records import (
     hash_session,
     step,
 )
-from coreloop.observe.failed_results import DEFAULT, FailedResults, failure_of
+from coreloop.observe.failed_results import failure_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from coreloop.observe.log_settings import LogSettings
 
 Drop: TypeAlias = Callable[[str], None]
 _NO_JUDGMENT: Final[RecordedJudgment] = {
@@ -61,7 +68,7 @@ def open_record(
         "request_id": request_id,
         "question": text,
         "question_hash": hash_question(text),
-        "category_hash": categories.label(text),
+        "category_hash": categories.label(text) if categories.rules else UNSPECIFIED,
         "stockCode_hint": short_text(stock_code_hint),
         "provider": short_text(provider),
         "model": short_text(model),
@@ -81,6 +88,52 @@ def open_record(
     return record
 
 
+class TracedCall(SimpleNamespace):  # no dataclass: importing that module takes 10 ms
+    """One tool call.
+
+    Attributes
+    ----------
+    args : dict
+        By name; arguments without names are stored under ``value``.
+    error : str, exception or None
+        None if the call was ok.
+    result_size_bytes : int or None
+        Size of the result that the model received.
+    result : object
+        The result that the model received; ``...`` if it is not known.
+    asked, answered : float or None
+        When the model requested the call and received its result, in seconds or in answers so far.
+        Overlapping calls did not have each other's result. None: after all earlier calls.
+    ok : bool or None
+        By default, whether there is no error and the result does not say that it failed.
+    overrides_used : iterable of str, optional
+        Keys of the tool's assumptions that the caller replaced.
+    extreme_flags : iterable of str
+        Names of implausible values that the tool reported.
+    user_texts : tuple of str
+        The user's messages since the previous call.
+    unknown : str or None
+        Without an error: why it is not known whether the call was ok.
+    began : datetime or None
+        With a zone.
+    """
+
+    name: str
+    args: Mapping[str, Any]
+    error: str | BaseException | None = None
+    duration_ms: float | None = None
+    result_size_bytes: int | None = None
+    result: Any = ...
+    asked: float | None = None
+    answered: float | None = None
+    user_texts: tuple[str, ...] = ()
+    unknown: str | None = None
+    began: "datetime | None" = None
+    ok: bool | None = None
+    overrides_used: Iterable[str] | None = None
+    extreme_flags: Iterable[str] = ()
+
+
 class RecordedCall(NamedTuple):
     """A call, its step if it was ok, and its complete arguments as plain JSON values."""
 
@@ -89,53 +142,39 @@ class RecordedCall(NamedTuple):
     args: dict[str, Any]
 
 
-def tool_call(
-    name: str,
-    args: Mapping[str, object] | None,
-    *,
-    ok: bool | None,
-    error: str | BaseException | None,
-    duration_ms: float | None,
-    result_size_bytes: int | None,
-    selectors: Mapping[str, Sequence[str]],
-    drop: Drop,
-    result: object = ...,
-    failed_results: FailedResults = DEFAULT,
-    unknown: str | None = None,
-    overrides_used: Iterable[str] | None = None,
-    extreme_flags: Iterable[str] = (),
-) -> RecordedCall:
-    """Build a call; ``selectors`` has only the tools that differ from the default.
+def recorded_call(traced: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
+    """Build a call of a record.
 
     Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
     ``unknown`` is why nobody knows whether the call worked.
     """
-    name = stored_text(name, 200)
-    canonical = _canonical(args, drop)
+    name, ok, error = stored_text(traced.name, 200), traced.ok, traced.error
+    canonical = _canonical(traced.args, drop)
     plain = orjson.loads(canonical)
     recorded = shorten(plain)
     if ok is None and error is None:
-        error = failure_of(result, failed_results)
+        error = failure_of(traced.result, settings.failed_results)
     error_message = error_text(error)
     if error_message and recorded != plain:
         error_message = error_without_values(error_message, plain)
     succeeded = error_message is None if ok is None else bool(ok)
-    is_unknown = unknown is not None and ok is None and error_message is None
-    has_step = succeeded and not is_unknown
-    new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if has_step else None
+    is_unknown = traced.unknown is not None and ok is None and error_message is None
+    new_step = None
+    if succeeded and not is_unknown:
+        new_step = step(name, recorded, settings.selectors.get(name, DEFAULT_SELECTORS))
     call: ToolCall = {
         "name": name,
         "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
         "args_hash": hash_args(canonical),
         "ok": None if is_unknown else succeeded,
         "error": error_message,
-        "duration_ms": number(duration_ms, drop=drop),
-        "result_size_bytes": number(result_size_bytes, drop=drop),
-        "overrides_used": None if overrides_used is None else texts(overrides_used, drop=drop),
-        "extreme_flags": texts(extreme_flags, drop=drop),
+        "duration_ms": number(traced.duration_ms, drop=drop),
+        "result_size_bytes": number(traced.result_size_bytes, drop=drop),
+        "overrides_used": None if traced.overrides_used is None else texts(traced.overrides_used, drop=drop),
+        "extreme_flags": texts(traced.extreme_flags, drop=drop),
     }
-    if unknown is not None and is_unknown:
-        call["unknown"] = unknown
+    if traced.unknown is not None and is_unknown:
+        call["unknown"] = traced.unknown
     return RecordedCall(call, new_step, plain)
 
 

@@ -78,14 +78,6 @@ class WritableRepository(Repository):
         branch_only = ("--no-follow-tags", "--recurse-submodules=no")
         self._write("push", "--quiet", *branch_only, lease, "--", remote, f"{sha}:refs/heads/{branch}")
 
-    def withdraw(self, sha: str, branch: str, *, remote: str | None) -> None:
-        """Delete a branch that was just published; fails if it is at another commit."""
-        if remote is None:
-            self._write("update-ref", "-d", f"refs/heads/{branch}", sha)
-            return
-        lease = f"--force-with-lease=refs/heads/{branch}:{sha}"
-        self._write("push", "--quiet", lease, "--", remote, f":refs/heads/{branch}")
-
     def export(self, revision: str, folder: Path) -> None:
         """Write all files of a revision into an empty folder, as a checkout would.
 

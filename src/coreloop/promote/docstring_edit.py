@@ -1,101 +1,84 @@
-"""The edit of a promotion: its lines in their docstring, as the base branch has it, with proof."""
+"""The edit of a promotion: its lines in their docstring, as the base branch has it, with proof.
 
+A description has a budget: a line that no longer fits must beat the weakest that promotions added.
+"""
+
+import ast
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from coreloop.base.errors import GitError, RefusedError
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.line_length import line_length
+from coreloop.base.project.promotion_settings import DocstringSettings
 from coreloop.base.project.settings import Settings
-from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
-from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
-from coreloop.descriptions.sections import Style
-from coreloop.descriptions.source import read_source
+from coreloop.base.project.workspace import Workspace
+from coreloop.descriptions.edit import Edited, Refused, put_lines
+from coreloop.descriptions.other_places import described_calls, describes
+from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines, symbol_of
+from coreloop.descriptions.source import find_definition, read_source
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import read_kept
+from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.line import Named, keys_of, parse_advice
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.declared_words import BaseNames
-from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.promote.check_statement import refuse_undeclared
-from coreloop.promote.commits import WritableRepository
-from coreloop.promote.defined_elsewhere import described_by
-from coreloop.promote.description_budget import NOTHING_KNOWN, Worth, displaced, fits, weak_lines
-from coreloop.promote.proposal_entry import Proposal
+from coreloop.learn.proposals.declared_words import BaseNames, Words, refuse_words
+from coreloop.promote.proposal_entry import Proposal, nights_by_age
 
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The docstring of a proposal in a commit, and the section in which lines go."""
-
-    repository: WritableRepository
-    base_sha: str
-    path: str
-    source: bytes
-    lead: Proposal
-    section: str | None
-
-    @property
-    def symbol(self) -> tuple[str, int | None]:
-        """The definition's name, and its line where the file has the name more than once."""
-        name, _, line = self.lead.symbol.partition(":")
-        return name, int(line) if line.isdecimal() else None
-
-    def bullets(self) -> tuple[str, ...]:
-        return existing_bullets(self.source, self.lead.target, self.section)
-
-    def promoted(self) -> frozenset[str]:
-        """The lines that promotions added. Reads history, so only where a line may have to go."""
-        return promoted_lines(
-            self.repository, self.base_sha, path=self.path, target=self.lead.target, is_form=is_form
-        )
-
-    def put(
-        self, lines: Sequence[str], replaced: Sequence[str], style: Style
-    ) -> Edited | Unchanged | Refused:
-        name, line = self.symbol
-        folder = self.path.removesuffix(self.lead.file)
-        return put_lines(
-            self.source,
-            name,
-            lines,
-            section=self.section,
-            style=style,
-            width=line_length(lambda file: self.repository.read(self.base_sha, f"{folder}{file}")),
-            is_ours=is_form,
-            replaced=replaced,
-            line=line,
-        )
+_RANKS: Final = ("hurts", "to retire", "undecided", "helps")
+"""The weakest first; from the third on, a line gives way only to one that is worth more."""
 
 
 def edit_lines(
-    repository: WritableRepository,
-    base_sha: str,
-    path: str,
-    proposals: Sequence[Proposal],
-    settings: Settings,
-    worth: Worth = NOTHING_KNOWN,
+    workspace: Workspace, repository: Repository, base_sha: str, proposals: Sequence[Proposal]
 ) -> Edited:
     """Add the lines of proposals to their docstring in a commit; writes nothing.
 
     Raises
     ------
     RefusedError
-        The docstring has the lines already, cannot be edited with proof, or has no room for them.
+        The file is not in the repository or not a Python file; the docstring has the lines already, cannot be
+        edited with proof, or has no room for them; or the base does not declare a word of them.
     GitError
         The commit lacks the file.
     """
-    place = _place(repository, base_sha, path, proposals[0], settings)
-    _refuse_present(place, proposals)
+    settings, lead = workspace.settings, proposals[0]
+    path = repository_path(repository, workspace.root, lead.file)
+    source = repository.read(base_sha, path)
+    if source is None:
+        raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
+    where, section = f"{path}::{lead.symbol}", section_of(lead, settings)
     lines = [text for proposal in proposals for text in proposal.lines]
-    replaced = _on_same_subject(place, lines)
-    replaced += _weaker(place, lines, replaced, proposals, settings, worth)
-    outcome = place.put(lines, replaced, settings.docstring.style)
-    if not isinstance(outcome, Edited):
-        raise _refusal(place, outcome, lines)
-    names = BaseNames(repository, base_sha, settings)
-    where = f"{path}::{place.lead.symbol}"
-    refuse_undeclared(lines, place.source, where, tool=place.lead.engine, settings=settings, names=names)
-    return outcome
+    if any(len(own.lines) == 1 for own in proposals) and {*lines} & {*docstring_bullets(source, where)}:
+        raise RefusedError(f"{where}: the docstring has these lines already")
+
+    def promoted() -> frozenset[str]:  # reads history, so only where a line may have to go
+        return promoted_lines(repository, base_sha, path=path, target=lead.target, is_form=is_form)
+
+    bullets = existing_bullets(source, lead.target, section)
+    replaced = _on_same_subject(bullets, lines)
+    foreign = next((text for text in replaced if text not in promoted()), None)
+    if foreign is not None:
+        raise RefusedError(
+            f"{where}: a person wrote {foreign!r}, on the same subject as {lead.id}; "
+            "remove that line, or judge the proposal C"
+        )
+    standing = [text for text in bullets if text not in replaced]
+    if not _fits([*standing, *lines], settings.docstring):
+        ours = [text for text in standing if text in promoted()]
+        replaced += _displaced(ours, proposals, workspace)
+    folder = path.removesuffix(lead.file)
+    width = line_length(lambda file: repository.read(base_sha, f"{folder}{file}"))
+    edited = _put(source, lead, lines, replaced, settings, width)
+    names = BaseNames(repository, base_sha, settings).among(lines, [path])
+    if isinstance(edited, str):
+        raise RefusedError(f"{where}: {edited}")
+    reason = _refuse_undeclared(source, lead, lines, settings, names)
+    if reason is not None:
+        raise RefusedError(f"{where}: the guard would stop it: {reason}. Merge that first, or propose again")
+    return edited
 
 
 def section_of(proposal: Proposal, settings: Settings) -> str | None:
@@ -103,66 +86,129 @@ def section_of(proposal: Proposal, settings: Settings) -> str | None:
     return proposal.section if settings.docstring.placement == "section" else None
 
 
-def _place(
-    repository: WritableRepository, base_sha: str, path: str, lead: Proposal, settings: Settings
-) -> _Place:
-    source = repository.read(base_sha, path)
-    if source is None:
-        raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
-    return _Place(repository, base_sha, path, source, lead, section_of(lead, settings))
-
-
-def _refuse_present(place: _Place, proposals: Sequence[Proposal]) -> None:
-    """Refuse a line that stands in any section: the model would read it twice."""
-    existing = docstring_bullets(place.source, place.lead.target)
-    if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
-        raise RefusedError(f"{place.path}::{place.lead.symbol}: the docstring has these lines already")
-
-
-def _on_same_subject(place: _Place, lines: Sequence[str]) -> list[str]:
-    """Lines of earlier promotions on the same subject as a new line; a person's line is refused."""
-    subjects = {advice.subject() for text in lines if (advice := parse_advice(text)) is not None}
-    replaced = [
-        text
-        for text in place.bullets()
-        if text not in lines and (advice := parse_advice(text)) is not None and advice.subject() in subjects
-    ]
-    ours = place.promoted() if replaced else frozenset()
-    foreign = next((text for text in replaced if text not in ours), None)
-    if foreign is not None:
-        raise RefusedError(
-            f"{place.path}::{place.lead.symbol}: a person wrote {foreign!r}, on the same subject "
-            f"as {place.lead.id}; remove that line, or judge the proposal C"
-        )
-    return replaced
-
-
-def _weaker(
-    place: _Place,
+def _put(
+    source: bytes,
+    lead: Proposal,
     lines: Sequence[str],
     replaced: Sequence[str],
-    proposals: Sequence[Proposal],
     settings: Settings,
-    worth: Worth,
-) -> list[str]:
-    """The weaker lines of promotions that must go, where the docstring is full."""
-    bullets = [text for text in place.bullets() if text not in replaced]
-    if fits([*bullets, *lines], settings.docstring):
-        return []
-    ours = place.promoted()
-    standing = [text for text in bullets if text in ours]
-    wasted = worth.read_wasted()
-    weak = weak_lines(standing, worth, wasted, tool=place.lead.engine, target=place.lead.target)
+    width: int | None,
+) -> Edited | str:
+    """The edit, or why there is none."""
+    name, line = _symbol(lead.symbol)
+    outcome = put_lines(
+        source,
+        name,
+        lines,
+        section=section_of(lead, settings),
+        style=settings.docstring.style,
+        width=width,
+        is_ours=is_form,
+        replaced=replaced,
+        line=line,
+    )
+    if isinstance(outcome, Edited):
+        return outcome
+    if not isinstance(outcome, Refused):
+        return "the docstring has these lines already"
+    if outcome.reason.endswith("has no docstring"):
+        tree = read_source(source).tree
+        if text := description_elsewhere(tree, find_definition(tree, name, line).line):
+            return f"{outcome.reason}: its description is set by {text}; paste there: {' '.join(lines)}"
+    return outcome.reason
+
+
+def _symbol(symbol: str) -> tuple[str, int | None]:
+    """The definition's name, and its line where the file has the name more than once."""
+    name, _, line = symbol.partition(":")
+    return name, int(line) if line.isdecimal() else None
+
+
+def _on_same_subject(bullets: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """Bullets on the same subject as a new line."""
+    subjects = {advice.subject() for text in lines if (advice := parse_advice(text)) is not None}
+    pairs = ((text, parse_advice(text)) for text in bullets if text not in lines)
+    return [text for text, advice in pairs if advice is not None and advice.subject() in subjects]
+
+
+def _displaced(ours: Sequence[str], proposals: Sequence[Proposal], workspace: Workspace) -> list[str]:
+    """The lines of promotions in a description that must go so that new ones fit, the weakest first.
+
+    A line of unknown worth gives way to none. The budget counts lines of promotions; what people wrote is
+    theirs.
+
+    Raises
+    ------
+    RefusedError
+        Without the weaker lines, they do not fit.
+    """
+    nights, budget = nights_by_age(workspace), workspace.settings.docstring
+    wasted = {entry.key: entry.wasted for night in nights for entry in night.statements}
+    lines = [text for proposal in proposals for text in proposal.lines]
     least = min(wasted.get(proposal.key, 0.0) for proposal in proposals)
-    return displaced(standing, lines, weak, settings.docstring, worth=least)
+    stay, gone, effects = list(ours), list[str](), read_kept(workspace).newest
+    for rank, known, line in sorted(_ranked(ours, effects, wasted, proposals[0])):
+        if not _fits([*stay, *lines], budget) and (rank < _RANKS.index("undecided") or known < least):
+            stay.remove(line)
+            gone.append(line)
+    if not _fits([*stay, *lines], budget):
+        raise RefusedError(
+            f"the description has its {budget.max_lines} lines and {budget.max_chars:,} characters of "
+            "promoted lines, and none of them is known to be weaker; dartlab-coreloop effect lists them: "
+            "take one back with promote --revert, or raise docstring: max_lines or max_chars in coreloop.yaml"
+        )
+    return gone
 
 
-def _refusal(place: _Place, outcome: Unchanged | Refused, lines: Sequence[str]) -> RefusedError:
-    known = "the docstring has these lines already"
-    reason: str = outcome.reason if isinstance(outcome, Refused) else known
-    if reason.endswith("has no docstring") and (text := described_by(place.source, *place.symbol)):
-        reason = f"{reason}: its description is set by {text}; paste there: {' '.join(lines)}"
-    return RefusedError(f"{place.path}::{place.lead.symbol}: {reason}")
+def _ranked(
+    ours: Sequence[str], effects: Sequence[Effect], wasted: Mapping[str, float], lead: Proposal
+) -> list[tuple[int, float, str]]:
+    """Rank, calls wasted without it, and text of each line of known worth."""
+    mine = [effect for effect in effects if symbol_of(effect.change.target) == symbol_of(lead.target)]
+    newest = {line: effect for effect in mine if effect.change.is_in_force for line in effect.change.added}
+    ranked = []
+    for line in ours:
+        effect = newest.get(line)
+        verdict = effect.verdict if effect is not None else None
+        known = next((wasted[key] for key in keys_of(lead.engine, line) if key in wasted), None)
+        if effect is not None and effect.why_retire:
+            rank = "hurts" if verdict is EffectVerdict.HURTS else "to retire"
+            ranked.append((_RANKS.index(rank), 0.0, line))
+        elif known is not None:
+            rank = "helps" if verdict is EffectVerdict.HELPS else "undecided"
+            ranked.append((_RANKS.index(rank), known, line))
+    return ranked
+
+
+def _fits(lines: Sequence[str], budget: DocstringSettings) -> bool:
+    """Whether lines are within a budget."""
+    return len(lines) <= budget.max_lines and sum(map(len, lines)) <= budget.max_chars
+
+
+def _refuse_undeclared(
+    source: bytes, lead: Proposal, lines: Sequence[str], settings: Settings, names: frozenset[Named]
+) -> str | None:
+    """Name a tool, argument or value that the base does not have, as the guard does."""
+    file = read_source(source)
+    definition = find_definition(file.tree, *_symbol(lead.symbol))
+    words = Words(settings, file.text, lead.engine, definition, names)
+    return next((reason for line in lines for reason in refuse_words(line, words)), None)
+
+
+def description_elsewhere(tree: ast.Module, line: int) -> str | None:
+    """The call that sets the description of the definition at a line: a decorator, or one that takes it."""
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    nodes = (node for node in ast.walk(tree) if isinstance(node, definitions))
+    definition = next((node for node in nodes if node.lineno == line), None)
+    if definition is None:
+        return None
+    calls = [(call, keyword) for call, keyword in described_calls(tree) if describes(call, definition)]
+    calls.sort(key=lambda pair: pair[0] not in definition.decorator_list)
+    texts = (
+        f"{keyword.arg}= of {ast.unparse(call.func)}(…), line {keyword.value.lineno}"
+        for call, keyword in calls
+    )
+    return next(texts, None)
 
 
 def diff_of(edited: Edited, path: str) -> str:

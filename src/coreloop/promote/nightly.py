@@ -1,16 +1,32 @@
-"""The drafts of a nightly run: every candidate with text is promoted, and each outcome has its reason."""
+"""The drafts of a nightly run: every candidate with text is promoted, and each outcome has its reason.
 
+The job's token can only read: branches are pushed, pull requests written into a folder, and another job opens
+them.
+"""
+
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.errors import CoreloopError, HumanDecidesError, RefusedError
-from coreloop.base.github.connect import Connect
+from coreloop.base.errors import (
+    CoreloopError,
+    HumanDecidesError,
+    PullRequestExistsError,
+    RefusedError,
+    UsageError,
+)
+from coreloop.base.files import write_private
+from coreloop.base.git.repository import Repository
+from coreloop.base.github.connect import Connect, connect_forge
+from coreloop.base.github.protocol import Forge, PullRequest, ReviewRequired, ReviewRule
 from coreloop.base.messages import number_of
+from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
@@ -18,9 +34,8 @@ from coreloop.learn.proposals.entry import Candidate, Statement
 from coreloop.learn.proposals.proposal_files import read_candidates
 from coreloop.learn.verdicts.closed import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.prepared_drafts import connect_prepared
 from coreloop.promote.revert import branch_of, confirm_revert
-from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion
+from coreloop.promote.run import PromoteRequest, confirm_promotion
 
 _SHOWN: Final = 200
 
@@ -59,9 +74,9 @@ def prepare_drafts(
     path : Path
         A candidates file that is not sanitized.
     folder : Path
-        For the drafts, see `coreloop.promote.prepared_drafts.PreparedDrafts`.
+        For the drafts, see `PreparedDrafts`.
     environ : mapping
-        Holds the token, see `coreloop.base.github.github_forge.connect_forge`.
+        Holds the token, see `coreloop.base.github.connect.connect_forge`.
     warn : callable
         As for `coreloop.promote.run.confirm_promotion`.
 
@@ -71,21 +86,20 @@ def prepare_drafts(
         The file is absent or unreadable.
     """
     connect = partial(connect_prepared, folder)
+    confirm = partial(confirm_promotion, environ=environ, now=now, warn=warn, connect=connect)
     for entry in read_candidates(path).entries:
         if not entry.suggested_append or not entry.suggested_append.target_file:
             yield DraftOutcome(entry.id, DraftState.NO_TEXT, _why_no_text(entry))
             continue
-        request = PromoteRequest(path=path, wanted=entry.id)
         try:
-            result = confirm_promotion(
-                workspace, request, environ=environ, now=now, warn=warn, connect=connect
-            )
+            done = confirm(workspace, PromoteRequest(path=path, wanted=entry.id)).done
         except CoreloopError as error:
-            state = DraftState.IN_REVIEW if isinstance(error, HumanDecidesError) else DraftState.REFUSED
             reason = "; ".join([str(error), *getattr(error, "__notes__", [])])
+            state = DraftState.IN_REVIEW if isinstance(error, HumanDecidesError) else DraftState.REFUSED
             yield DraftOutcome(entry.id, state, reason)
-            continue
-        yield _outcome(entry.id, result)
+        else:
+            pull = done.pull_request
+            yield DraftOutcome(entry.id, _state(done.fresh), pull.url if pull is not None else done.branch)
 
 
 def prepare_retirements(
@@ -101,25 +115,23 @@ def prepare_retirements(
     connect = partial(connect_prepared, folder)
     due = [effect for effect in read_effects(workspace, now=now).effects if effect.why_retire]
     closed = _closed_branches(workspace, connect, environ, now) if due else frozenset[str]()
-    closed_by_hand = "a person closed the draft that retires it"
     for effect in due:
-        id = " ".join(effect.change.ids)
+        id, why = " ".join(effect.change.ids), effect.why_retire
         if branch_of(effect.change) in closed:
-            yield DraftOutcome(id, DraftState.IN_REVIEW, closed_by_hand)
+            yield DraftOutcome(id, DraftState.IN_REVIEW, "a person closed the draft that retires it")
             continue
         try:
             done = confirm_revert(workspace, effect, environ=environ, connect=connect)
-        except RefusedError as error:  # only by hand
-            reason = f"should go, since {effect.why_retire}; {error}"
-            yield DraftOutcome(id, DraftState.IN_REVIEW, reason)
-            continue
         except CoreloopError as error:
-            yield DraftOutcome(id, DraftState.REFUSED, str(error))
-            continue
-        state = DraftState.PREPARED if done.pull_request is not None else DraftState.IN_REVIEW
-        why = effect.why_retire
-        reason = f"retires it, since {why}: branch {done.branch}"
-        yield DraftOutcome(id, state, reason)
+            state = DraftState.IN_REVIEW if isinstance(error, RefusedError) else DraftState.REFUSED
+            yield DraftOutcome(id, state, f"should go, since {why}; {error}")
+        else:
+            is_new = done.pull_request is not None
+            yield DraftOutcome(id, _state(is_new), f"retires it, since {why}: branch {done.branch}")
+
+
+def _state(is_new: bool) -> DraftState:
+    return DraftState.PREPARED if is_new else DraftState.IN_REVIEW
 
 
 def _closed_branches(
@@ -154,12 +166,6 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _outcome(id: str, result: PromoteResult) -> DraftOutcome:
-    done = result.done
-    url = done.pull_request.url if done.pull_request is not None else done.branch
-    return DraftOutcome(id, DraftState.PREPARED if done.fresh else DraftState.IN_REVIEW, url)
-
-
 def _why_no_text(entry: Statement | Candidate) -> str:
     """The reason if it names no recorded value, since the summary leaves the runner."""
     refused = entry.refused or ""
@@ -168,3 +174,99 @@ def _why_no_text(entry: Statement | Candidate) -> str:
     if entry.suggested_append is not None:
         return "its tool has no target; name it under tools: in coreloop.yaml"
     return "withheld here, since it may name recorded values; the local candidates file has it (refused)"
+
+
+class PreparedDrafts:
+    """A `Forge` that reads from another, and writes pull requests into a folder instead.
+
+    The files are ``1.json``, ``2.json``, …, each the head, base, title and body of a pull request. One that
+    is not opened yet has its file's number, negated, and its branch as address.
+
+    Parameters
+    ----------
+    forge : Forge
+        Which pull requests there are.
+    folder : Path
+        May hold drafts already; created with the first.
+    """
+
+    __slots__ = ("_folder", "_forge", "closed_pull_requests")
+
+    def __init__(self, forge: Forge, folder: Path) -> None:
+        self._forge, self._folder = forge, folder
+        self.closed_pull_requests = forge.closed_pull_requests
+
+    def open_pull_requests(self) -> tuple[PullRequest, ...]:
+        """All open pull requests of coreloop, oldest first, and those that will be opened."""
+        pulls = self._forge.open_pull_requests()
+        branches = {pull.branch for pull in pulls}
+        return (*pulls, *(pull for pull in self._prepared() if pull.branch not in branches))
+
+    def find_pull_request(self, key: str, *, since: datetime | None = None) -> PullRequest | None:
+        """As the other forge, or one that will be opened."""
+        prepared = (pull for pull in self._prepared() if pull.has_key(key))
+        return self._forge.find_pull_request(key, since=since) or next(prepared, None)
+
+    def open_draft(self, *, branch: str, base: str, title: str, body: str) -> PullRequest:
+        """Write the draft's file."""
+        if any(pull.branch == branch for pull in self.open_pull_requests()):
+            raise PullRequestExistsError(f"{branch} has a pull request already")
+        return self._write(branch, base, title, body)
+
+    def rewrite(self, number: int, *, title: str, body: str) -> None:
+        """Write the file of a pull request that has other words or another commit."""
+        pull = next(pull for pull in self.open_pull_requests() if pull.number == number)
+        self._write(pull.branch, pull.base, title, body)
+
+    def add_label(self, number: int) -> None:
+        """Nothing: what opens a draft labels it."""
+
+    def review_rule(self, base: str) -> ReviewRule:
+        """A review is required: what opens the draft checks it, since only its token may read that."""
+        return ReviewRequired(approvals=1, source="branch protection")
+
+    def _prepared(self) -> Iterator[PullRequest]:
+        for path in sorted(self._folder.glob("*.json")):
+            yield _draft(-int(path.stem), **json.loads(path.read_bytes()))
+
+    def _write(self, branch: str, base: str, title: str, body: str) -> PullRequest:
+        prepared = {pull.branch: -pull.number for pull in self._prepared()}
+        number = prepared.get(branch, len(prepared) + 1)
+        fields = {"head": branch, "base": base, "title": title, "body": body}
+        write_private(self._folder / f"{number}.json", json.dumps(fields).encode())
+        return _draft(-number, **fields)
+
+
+def _draft(number: int, *, head: str, base: str, title: str, body: str) -> PullRequest:
+    """A pull request that is not opened yet."""
+    return PullRequest(
+        number=number,
+        url=head,
+        title=title,
+        state="open",
+        draft=True,
+        branch=head,
+        base=base,
+        head_sha="",
+        same_repo=True,
+        merged=False,
+        created_at=datetime.max.replace(tzinfo=UTC),
+        body=body,
+    )
+
+
+@contextmanager
+def connect_prepared(
+    folder: Path, repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
+) -> Iterator[Forge]:
+    """The forge of a repository, with drafts as files in a folder.
+
+    Raises
+    ------
+    UsageError
+        There is no forge to read from.
+    """
+    with connect_forge(repository, settings, environ) as forge:
+        if forge is None:
+            raise UsageError("there is no token or no GitHub repository")
+        yield PreparedDrafts(forge, folder)

@@ -1,23 +1,20 @@
-"""The plan of a promotion, with a proven edit; reads only."""
+"""The plan of a promotion: a proven edit, and what its checks say of it; reads only."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from coreloop.base.errors import GitError, HumanDecidesError
 from coreloop.base.git.promotions import promotions
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.workspace import Workspace
 from coreloop.descriptions.edit import Edited
-from coreloop.promote.branch import PublishedBranch, refuse_other_evidence, refuse_other_text, restore
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.description_budget import NOTHING_KNOWN, Worth
 from coreloop.promote.docstring_edit import diff_of, edit_lines, repository_path, section_of
-from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.measurement import Measurement, newest_measurement
 from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.proposal_entry import Proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import Reach, Unmeasured, measure_reach
+from coreloop.promote.reach import UNMEASURED, Measured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.tool_schemas import schema_command
 
@@ -34,14 +31,76 @@ class Overrides:
     harm: bool = False
 
 
+def _ignore(_: Measured | None) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promoting:
+    """The inputs of a promotion.
+
+    Attributes
+    ----------
+    workspace, repository
+        The project, and its repository.
+    proposals : tuple of Proposal
+        The lines to add, all to the same docstring; several proposals are statements.
+    ask : callable
+        Replays a proposal.
+    overrides : Overrides
+        Failed checks that are allowed.
+    extend : bool
+        Whether to add to an open promotion of the same docstring.
+    reopened : frozenset of str
+        Keys whose pull request was closed without a merge, and which a person accepted afterwards.
+    returned : frozenset of str
+        Keys that were merged and helped, until their failure came back.
+    on_reach : callable, optional
+        Called with the result of the reach check, in any case.
+    """
+
+    workspace: Workspace
+    repository: WritableRepository
+    proposals: tuple[Proposal, ...]
+    ask: Callable[[Proposal], Replay]
+    overrides: Overrides = Overrides()
+    extend: bool = False
+    reopened: frozenset[str] = frozenset()
+    returned: frozenset[str] = frozenset()
+    on_reach: Callable[[Measured | None], None] = _ignore
+
+    @property
+    def lead(self) -> Proposal:
+        """The first proposal."""
+        return self.proposals[0]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The proposals' keys."""
+        return frozenset(proposal.key for proposal in self.proposals)
+
+    @property
+    def path(self) -> str:
+        """The file below the repository's root.
+
+        Raises
+        ------
+        RefusedError
+            It is not in the repository, or not a Python file.
+        """
+        return repository_path(self.repository, self.workspace.root, self.lead.file)
+
+    def edit(self, base_sha: str) -> Edited:
+        """Add the lines to a commit's docstring; raises as `edit_lines` does."""
+        return edit_lines(self.workspace, self.repository, base_sha, self.proposals)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A planned promotion.
 
     Attributes
     ----------
-    proposals : tuple of Proposal
-        All are for the same docstring; several proposals are statements.
     path : str
         The file below the repository's root.
     base, base_sha : str
@@ -52,12 +111,10 @@ class Plan:
         Why it cannot be carried out; empty if it can.
     notes : tuple of str
         Failed checks that were allowed.
-    published : PublishedBranch, optional
-        The branch, if an earlier run published it.
+    reach : Measured or None
+        What the model receives; None if coreloop.yaml does not say how to read it.
     measured : Measurement, optional
         What a model does with the lines, if they were measured.
-    returned : frozenset of str
-        As in `Promoting`.
     """
 
     proposals: tuple[Proposal, ...]
@@ -66,20 +123,22 @@ class Plan:
     base_sha: str
     section: str | None
     edited: Edited
-    diff: str
-    reach: Reach
+    reach: Measured | None
     replay: Replay
     branch: str
     obstacles: tuple[str, ...]
     notes: tuple[str, ...]
-    published: PublishedBranch | None = None
     measured: Measurement | None = None
-    returned: frozenset[str] = frozenset()
 
     @property
     def proposal(self) -> Proposal:
         """The first proposal."""
         return self.proposals[0]
+
+    @property
+    def diff(self) -> str:
+        """The change of the file."""
+        return diff_of(self.edited, self.path)
 
     @property
     def title(self) -> str:
@@ -95,94 +154,18 @@ class Plan:
     @property
     def body(self) -> str:
         """The pull request's text."""
-        return self.body_with(self.notes)
-
-    def body_with(self, notes: Sequence[str]) -> str:
-        """The pull request's text with other notes."""
         return body(
             self.proposals,
             self.reach,
             self.replay,
             section=self.section,
             removed=self.edited.removed,
-            notes=notes,
+            notes=self.notes,
             measured=self.measured,
         )
 
 
-def _ignore(_: Reach) -> None:
-    pass
-
-
-def _unmeasured(_keys: Collection[str], _lines: Collection[str]) -> None:
-    pass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promoting:
-    """The inputs of a promotion.
-
-    Attributes
-    ----------
-    proposals : tuple of Proposal
-        The lines to add, all to the same docstring.
-    repository : WritableRepository
-        The project's repository.
-    project : Path
-        Root of the proposals' paths.
-    settings : Settings
-        Base branch, reach, slugs.
-    ask : callable
-        Replays a proposal.
-    overrides : Overrides
-        Failed checks that are allowed.
-    extend : bool
-        Whether to add to an open promotion of the same docstring.
-    reopened : frozenset of str
-        Keys whose pull request was closed without a merge, and which a person accepted afterwards.
-    returned : frozenset of str
-        Keys that were merged and helped, until their failure came back.
-    on_reach : callable, optional
-        Called with the result of the reach check, in any case.
-    measured : callable, optional
-        The newest measurement of proposals, by their keys and lines.
-    worth : Worth
-        Which lines are weak.
-    """
-
-    proposals: tuple[Proposal, ...]
-    repository: WritableRepository
-    project: Path
-    settings: Settings
-    ask: Callable[[Proposal], Replay]
-    overrides: Overrides = Overrides()
-    extend: bool = False
-    reopened: frozenset[str] = frozenset()
-    returned: frozenset[str] = frozenset()
-    worth: Worth = NOTHING_KNOWN
-    on_reach: Callable[[Reach], None] = _ignore
-    measured: Callable[[Collection[str], Collection[str]], Measurement | None] = _unmeasured
-
-    @property
-    def proposal(self) -> Proposal:
-        """The first proposal."""
-        return self.proposals[0]
-
-    @property
-    def path(self) -> str:
-        """The file below the repository's root.
-
-        Raises
-        ------
-        RefusedError
-            It is not in the repository, or not a Python file.
-        """
-        return repository_path(self.repository, self.project, self.proposal.file)
-
-
-def make_plan(
-    promoting: Promoting, base_sha: str, *, published: PublishedBranch | None = None, rebuild: bool = False
-) -> Plan:
+def make_plan(promoting: Promoting, base_sha: str, *, branch: str = "", replay: Replay | None = None) -> Plan:
     """Plan a promotion; reads only.
 
     Parameters
@@ -191,62 +174,41 @@ def make_plan(
         The lines to add, and the allowed checks.
     base_sha : str
         Parent of the new commit.
-    published : PublishedBranch, optional
-        The branch that an earlier run published. Its replay verdict stays valid, and so do its allowed checks
-        unless it is rebuilt.
-    rebuild : bool
-        Whether to rebuild the published branch on top of ``base_sha``.
+    branch : str, optional
+        The branch that an earlier run published.
+    replay : Replay, optional
+        The verdict of the run that published it: questions are asked once.
 
     Raises
     ------
     RefusedError
-        The docstring has the lines already or cannot be edited with proof, a key is on the base branch, or
-        the published branch does not match this edit.
+        The docstring has the lines already or cannot be edited with proof, or a key is on the base branch.
     GitError, ReachError
         The base branch or the file is missing, or the description cannot be read.
     """
-    repository, settings, overrides = promoting.repository, promoting.settings, promoting.overrides
-    path = promoting.path
+    settings, lead = promoting.workspace.settings, promoting.lead
     _refuse_known(promoting, base_sha)
-    if published is not None:
-        # a rebuilt branch is measured again, so the earlier permission does not apply
-        overrides = replace(overrides, unreached=overrides.unreached or not rebuild, unverified=True)
-        refuse_other(promoting, published)
-        base_sha = base_sha if rebuild else published.base_sha
-    edited = edit_lines(repository, base_sha, path, promoting.proposals, settings, promoting.worth)
-    reach = _reach(promoting, base_sha, path, edited)
+    edited = promoting.edit(base_sha)
+    reach = _reach(promoting, base_sha, edited)
     promoting.on_reach(reach)
-    replay = published.replay if published is not None else promoting.ask(promoting.proposal)
-    measured = _measured(promoting, published if not rebuild else None)
-    obstacles, notes = _weigh(reach, replay, measured, overrides)
+    replay = replay or promoting.ask(lead)
+    lines = [line for proposal in promoting.proposals for line in proposal.lines]
+    measured = newest_measurement(promoting.workspace.measured_file, promoting.keys, lines)
+    obstacles, notes = _weigh(reach, replay, measured, promoting.overrides)
     return Plan(
         proposals=promoting.proposals,
-        path=path,
+        path=promoting.path,
         base=settings.forge.base,
         base_sha=base_sha,
-        section=section_of(promoting.proposal, settings),
+        section=section_of(lead, settings),
         edited=edited,
-        diff=diff_of(edited, path),
         reach=reach,
         replay=replay,
-        branch=published.branch if published else branch_name(promoting.proposal, settings.axis_slugs),
-        obstacles=obstacles,
-        notes=notes,
-        published=published,
+        branch=branch or branch_name(lead, settings.axis_slugs),
+        obstacles=tuple(obstacles),
+        notes=tuple(notes),
         measured=measured,
-        returned=promoting.returned,
     )
-
-
-def _measured(promoting: Promoting, published: PublishedBranch | None) -> Measurement | None:
-    """The newest measurement; for a published branch the one that its commit names."""
-    keys = [proposal.key for proposal in promoting.proposals]
-    newest = promoting.measured(keys, [line for proposal in promoting.proposals for line in proposal.lines])
-    if published is None:
-        return newest
-    if newest is not None and newest.verdict == published.measured:
-        return newest
-    return Measurement.named(published.measured, promoting.proposal.engine) if published.measured else None
 
 
 def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:
@@ -288,59 +250,35 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
-def refuse_other(promoting: Promoting, published: PublishedBranch) -> None:
-    """Refuse a branch that differs from what would be promoted for its candidates now.
-
-    Raises
-    ------
-    RefusedError
-        Its text or figures differ.
-    """
-    repository, path = promoting.repository, promoting.path
-    own = promoting.proposals
-    if published.keys != {proposal.key for proposal in own}:
-        own = restore(published, repository, promoting.proposal, path=path)
-    refuse_other_evidence(published, own)
-    edited = edit_lines(repository, published.base_sha, path, own, promoting.settings, promoting.worth)
-    refuse_other_text(published, own[0], repository, path=path, edited=edited)
-
-
-def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Reach:
-    proposal, settings = promoting.proposal, promoting.settings.reach
-    command = schema_command(settings, promoting.project)
+def _reach(promoting: Promoting, base_sha: str, edited: Edited) -> Measured | None:
+    lead, settings = promoting.lead, promoting.workspace.settings.reach
+    command = schema_command(settings, promoting.workspace.root)
     if command is None:
-        return Unmeasured()
+        return None
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
-        path.removesuffix(proposal.file),  # the project's folder, which may be below the repository's root
-        proposal.file,
+        promoting.path.removesuffix(lead.file),  # the project may be below the repository's root
+        lead.file,
         edited,
-        tool=proposal.engine,
+        tool=lead.engine,
         caps=settings.caps,
     )
 
 
 def _weigh(
-    reach: Reach, replay: Replay, measured: Measurement | None, overrides: Overrides
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    reach: Measured | None, replay: Replay, measured: Measurement | None, overrides: Overrides
+) -> tuple[list[str], list[str]]:
     """The obstacles, and the notes about allowed checks."""
-    obstacles = list(reach.forbidden)
-    notes: list[str] = []
-    for doubt in reach.doubts:
-        (notes if overrides.unreached else obstacles).append(
-            doubt if overrides.unreached else f"{doubt}; --allow-unreached goes on"
-        )
+    forbidden, doubted = (reach.forbidden, reach.doubts) if reach is not None else ((), (UNMEASURED,))
+    obstacles, doubts = list(forbidden), [(doubt, "unreached", overrides.unreached) for doubt in doubted]
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
     elif replay.verdict not in _GOES_ON:
-        doubt = f"replay: {replay.summary}"
-        (notes if overrides.unverified else obstacles).append(
-            doubt if overrides.unverified else f"{doubt}; --allow-unverified goes on"
-        )
+        doubts.append((f"replay: {replay.summary}", "unverified", overrides.unverified))
     if measured is not None and measured.verdict is MeasureVerdict.HURTS:
-        doubt = f"measured: {measured.summary}"
-        (notes if overrides.harm else obstacles).append(
-            doubt if overrides.harm else f"{doubt}; --allow-harm goes on"
-        )
-    return tuple(obstacles), tuple(notes)
+        doubts.append((f"measured: {measured.summary}", "harm", overrides.harm))
+    obstacles += [
+        f"{doubt}; --allow-{option} goes on" for doubt, option, is_allowed in doubts if not is_allowed
+    ]
+    return obstacles, [doubt for doubt, _, is_allowed in doubts if is_allowed]

@@ -1,34 +1,44 @@
 """An entry of a proposals file, treated as untrusted input: the starting point of a promotion."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Final, Literal
 
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.git.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import is_tool_name
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import is_category, step
 from coreloop.base.text import printable
-from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.entry import Candidate, Statement
-from coreloop.learn.proposals.figures import trailer_figures
-from coreloop.learn.proposals.proposal_files import CandidatesFile, read_proposals
-from coreloop.learn.proposals.sequence_lines import (
+from coreloop.learn.line import (
+    GUIDE_FORMS,
     AdvisedCalls,
-    Line,
     When,
     calls_fit,
+    parse_advice,
     parse_line,
+    statement_key,
 )
-from coreloop.promote.check_statement import (
-    EvidenceRow,
-    is_ours,
-    refuse_weak,
-    statement_evidence,
-    statement_row,
+from coreloop.learn.proposals.allowed_lines import refuse_line
+from coreloop.learn.proposals.entry import (
+    MAX_Q,
+    MIN_CASES,
+    Candidate,
+    Counterexample,
+    Statement,
+    SuggestedAppend,
+    difference_text,
+    not_sure,
+    too_few,
+)
+from coreloop.learn.proposals.proposal_files import (
+    CandidatesFile,
+    ProposalsFile,
+    read_every_night,
+    read_proposals,
 )
 
 Phase = Literal["R", "F"]
@@ -44,41 +54,49 @@ class Proposal:
         ``R``: what keeps working, ``F``: what keeps failing.
     file, symbol : str
         The docstring: a path below the project's folder, and a qualname (``name:LINE`` if defined twice).
-    section, lines : str and tuple of str
-        The lines to append, and their section.
     day : date
         Day of the proposals file; part of the branch name.
     steps, questions : tuple of str
         The expected steps and the questions of a replay; empty for a statement.
     metrics : mapping of str to str
         Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
-    row : EvidenceRow
-        The evidence.
+    evidence : tuple of str
+        The evidence, as every screen shows it.
     """
 
     phase: Phase
     id: str
     key: str
     engine: str
-    axis: str | None
+    axis: str | None = None
     file: str
     symbol: str
-    section: str
     lines: tuple[str, ...]
     day: date
     steps: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     metrics: Mapping[str, str]
-    row: EvidenceRow
+    evidence: tuple[str, ...]
+
+    @property
+    def section(self) -> str:
+        """The section of the docstring for its lines."""
+        return SECTIONS[self.phase]
 
     @property
     def target(self) -> str:
         """The docstring, as the trailers have it."""
         return f"{self.file}::{self.symbol}"
 
+    @property
+    def subject(self) -> tuple[str, ...] | None:
+        """What a statement is about; None for a sequence."""
+        advice = parse_advice(self.lines[0])
+        return advice.subject() if advice is not None else None
 
-def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured: bool = True) -> Proposal:
-    """Read a statement, candidate or counterexample, and check every text that will be published.
+
+def read_proposal(path: Path, wanted: str, settings: Settings) -> Proposal:
+    """Read a statement or candidate, and check every text that will be published.
 
     Parameters
     ----------
@@ -87,9 +105,7 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     wanted : str
         An id in it.
     settings : Settings
-        The categories' keywords; a text may not contain others.
-    is_configured : bool
-        Whether there is a coreloop.yaml; its absence explains missing keywords.
+        The targets of the tools.
 
     Raises
     ------
@@ -105,155 +121,158 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     if entry is None:
         ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "no entries"
         raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
-    day = document.generated_at.date()
+    return checked_proposal(entry, document, settings)
+
+
+def checked_proposal(
+    entry: Statement | Candidate | Counterexample, document: ProposalsFile, settings: Settings
+) -> Proposal:
+    """Check an entry of a proposals file; raises as `read_proposal` does."""
+    if not CANDIDATE_ID.fullmatch(entry.id):
+        raise RefusedError(_NOT_OURS)
+    append, reason = entry.suggested_append, entry.refused or "no text was drafted"
+    if append is None or isinstance(entry, Counterexample):
+        raise RefusedError(f"{entry.id} has no text: {printable(reason)}")
+    if not CANDIDATE_KEY.fullmatch(entry.key):
+        raise RefusedError(_NOT_OURS)
+    phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
+    refused = _refuse_text(entry, append, SECTIONS[phase]) or _refuse_target(entry.tool, append, settings)
+    refused = refused or (
+        _refuse_sequence(entry, append) if isinstance(entry, Candidate) else _refuse_statement(entry, phase)
+    )
+    if refused is not None:
+        raise RefusedError(f"{entry.id} is refused: {refused}")
+    proposal = Proposal(
+        phase=phase,
+        id=entry.id,
+        key=entry.key,
+        engine=entry.tool,
+        file=PurePosixPath(append.target_file or "").as_posix(),
+        symbol=append.target_symbol or "",
+        lines=tuple(append.body.splitlines()),
+        day=document.generated_at.date(),
+        metrics=_metrics(entry),
+        evidence=entry.evidence,
+    )
     if isinstance(entry, Statement):
-        phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
-        return _statement(entry, day, phase, settings)
-    if isinstance(entry, Candidate):
-        return _guide(entry, day, settings)
-    # versions before statements drafted texts for failing calls, too
-    raise _no_text(entry.id, entry.refused or "an earlier version drafted its text; run refine again")
-
-
-def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
-    _check_names(candidate.id, candidate.key, candidate.engine)
-    if not is_category(candidate.cat_hash):
-        raise RefusedError(f"{candidate.id} is refused: its category is not a label")
-    text = _checked_text(candidate, candidate.engine, SECTIONS["R"], settings)
-    if not _is_guide(text.values(), candidate):
-        raise RefusedError(_not_ours(candidate.id))
-    return Proposal(
-        phase="R",
-        id=candidate.id,
-        key=candidate.key,
-        engine=candidate.engine,
-        axis=candidate.axis,
-        file=text.file,
-        symbol=text.symbol,
-        section=SECTIONS["R"],
-        lines=text.lines,
-        day=day,
-        steps=tuple(step(call.name, call.selectors, call.selectors) for call in candidate.tool_pattern),
-        questions=candidate.example_questions,
-        metrics={
-            **trailer_figures(
-                f"{candidate.n_succeeded} of {candidate.n_observed} requests, "
-                f"lower bound {candidate.success_low:.2f}",
-                candidate.n_observed,
-                candidate.n_unique_questions,
-            ),
-            "Success-Rate": f"{candidate.success_rate:.3f}",
-        },
-        row=_guide_row(candidate),
+        return proposal
+    steps = tuple(step(call.name, call.selectors, call.selectors) for call in entry.tool_pattern)
+    relaxed = ("the gate was relaxed by the playbook",) if entry.evidence_rank > 1 else ()
+    return replace(
+        proposal,
+        axis=entry.axis,
+        steps=steps,
+        questions=entry.example_questions,
+        evidence=(*entry.evidence, *relaxed),
     )
 
 
-def _is_guide(values: tuple[Line | None, ...], candidate: Candidate) -> bool:
-    """Whether the lines are the candidate's; files of older versions include the evidence.
+def read_by_keys(workspace: Workspace, keys: Collection[str]) -> dict[str, Proposal]:
+    """The proposals with some keys, as they were last proposed; those whose files are gone are left out.
 
-    The keywords are checked separately.
+    Raises
+    ------
+    RefusedError
+        As `read_proposal` does.
     """
-    match values:
+    if not keys:
+        return {}
+    nights = nights_by_age(workspace)
+    entries = {entry.key: (entry, night) for night in nights for entry in night.entries}
+    return {key: checked_proposal(*entries[key], workspace.settings) for key in keys if key in entries}
+
+
+def nights_by_age(workspace: Workspace) -> list[ProposalsFile]:
+    """The proposals files of all days, the newest last; unreadable ones are left out."""
+    nights = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files.values()
+    return sorted(nights, key=lambda document: document.generated_at)
+
+
+_NOT_OURS: Final = "the proposal is refused: its id or key is not coreloop's"
+_OTHER_TEXT: Final = "its text is not what coreloop writes for its figures; propose again"
+
+
+def _refuse_text(entry: Statement | Candidate, append: SuggestedAppend, section: str) -> str | None:
+    """Why its names or lines are not of the closed vocabulary."""
+    if not is_tool_name(entry.tool):
+        return "its engine is not a plain name"
+    if isinstance(entry, Candidate) and not is_category(entry.cat_hash):
+        return "its category is not a label"
+    lines = append.body.splitlines()
+    if append.section != section or not lines:
+        return f"it has no lines for {section}"
+    return next(filter(None, map(refuse_line, lines)), None)
+
+
+def _refuse_target(tool: str, append: SuggestedAppend, settings: Settings) -> str | None:
+    """Why its target is not the docstring of its tool."""
+    if append.target_file is None or append.target_symbol is None:
+        return f"it has no target: add {tool} under tools: and propose again"
+    file = PurePosixPath(append.target_file)
+    if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(append.target_symbol):
+        return "its target is not a path.py::name below the project"
+    declared = settings.tools[tool].target if tool in settings.tools else None
+    named = append.target_symbol.partition(":")[0].rpartition(".")[2]
+    is_own = f"{file}::{append.target_symbol}" == declared if declared else named == tool
+    return None if is_own else f"its target is not the docstring of {tool}; propose again"
+
+
+def _refuse_sequence(candidate: Candidate, append: SuggestedAppend) -> str | None:
+    match [parse_line(line) for line in append.body.splitlines()]:
         case [When() as when, AdvisedCalls(calls)]:
             pattern = candidate.tool_pattern
             is_named = candidate.engine in {call.name for call in pattern}
-            return is_named and when.category in {"", candidate.cat_hash} and calls_fit(calls, pattern)
-    return False
+            if is_named and when.category in {"", candidate.cat_hash} and calls_fit(calls, pattern):
+                return None
+    return _OTHER_TEXT
 
 
-def _statement(statement: Statement, day: date, phase: Phase, settings: Settings) -> Proposal:
-    _check_names(statement.id, statement.key, statement.tool)
-    text = _checked_text(statement, statement.tool, SECTIONS[phase], settings)
-    if not is_ours(statement, text.lines, phase):
-        raise RefusedError(_not_ours(statement.id))
-    if weak := refuse_weak(statement):
-        raise RefusedError(f"{statement.id} is refused: {weak}; propose again")
-    sides = statement.sides
-    return Proposal(
-        phase=phase,
-        id=statement.id,
-        key=statement.key,
-        engine=statement.tool,
-        axis=None,
-        file=text.file,
-        symbol=text.symbol,
-        section=SECTIONS[phase],
-        lines=text.lines,
-        day=day,
-        metrics={
-            **trailer_figures(
-                str(statement_evidence(statement)), sides.n + sides.other_n, statement.n_questions
-            ),
-            "Success-Rate": f"{sides.n_ok / sides.n:.3f}",
-        },
-        row=statement_row(statement),
-    )
+def _refuse_statement(statement: Statement, phase: Phase) -> str | None:
+    """Why it is not what coreloop writes for it in the file of a phase, or did not pass the gates.
+
+    Arguments and values are checked against the base branch, later.
+    """
+    advice, sides = parse_advice(statement.line), statement.sides
+    append = statement.suggested_append
+    if (
+        advice is None
+        or append is None
+        or append.body != statement.line
+        or statement.tool in advice.items("tool")
+    ):
+        return _OTHER_TEXT
+    is_guide = statement.kind == "source" and all(item.form in GUIDE_FORMS for item in advice.clauses())
+    fits = (phase == "F" or is_guide) and statement.tool not in advice.items("tool")
+    counts_fit = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
+    key = statement_key(statement.tool, statement.line, SECTIONS[phase])
+    if not (fits and counts_fit and statement.key == key):
+        return _OTHER_TEXT
+    return _refuse_weak(statement)
 
 
-def _guide_row(candidate: Candidate) -> EvidenceRow:
-    rest = _share(candidate.rest_ok, candidate.rest_n) if candidate.rest_n else "–"
-    relaxed = ", gate relaxed by the playbook" if candidate.evidence_rank > 1 else ""
-    return EvidenceRow(
-        as_it_says=f"{candidate.n_succeeded} of {candidate.n_observed} requests{relaxed}",
-        otherwise=f"{rest} of category {candidate.cat_hash}",
-        difference=f"rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}",
-        questions=str(candidate.n_unique_questions),
-        seen=_seen(candidate),
-    )
+def _refuse_weak(statement: Statement) -> str | None:
+    """Why it did not pass the gates: the file's figures are untrusted, too."""
+    if statement.q_value > MAX_Q:
+        return not_sure(statement.q_value)
+    for what, sides in (("", statement.sides), (" in the last days", statement.held)):
+        if sides.n and sides.other_n and sides.n_ok * sides.other_n <= sides.other_ok * sides.n:
+            return f"what follows the line does no better than the rest{what}: {sides}"
+    n_cases = min(statement.sides.cases, statement.sides.other_cases)
+    if n_cases < MIN_CASES:
+        return too_few(n_cases, statement.case)
+    if min(statement.difference, statement.low) <= 0:
+        return f"it may make no difference: {difference_text(statement)}"
+    return None
 
 
-def _no_text(id: str, refused: str) -> RefusedError:
-    return RefusedError(f"{id} has no text: {printable(refused)}")
-
-
-def _not_ours(id: str) -> str:
-    return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
-
-
-def _share(some: int, n: int) -> str:
-    return f"{some} of {n}"
-
-
-def _seen(entry: Candidate) -> str:
-    return f"{entry.first_seen:%Y-%m-%d} to {entry.last_seen:%Y-%m-%d}"
-
-
-def _check_names(id: str, key: str, engine: str) -> None:
-    if not (CANDIDATE_ID.fullmatch(id) and CANDIDATE_KEY.fullmatch(key)):
-        raise RefusedError("the proposal is refused: its id or key is not coreloop's")
-    if not is_tool_name(engine):
-        raise RefusedError(f"{id} is refused: its engine is not a plain name")
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    file: str
-    symbol: str
-    lines: tuple[str, ...]
-
-    def values(self) -> tuple[Line | None, ...]:
-        return tuple(map(parse_line, self.lines))
-
-
-def _checked_text(entry: Statement | Candidate, engine: str, section: str, settings: Settings) -> _Text:
-    """File, symbol and lines, after all checks."""
-    id, suggested = entry.id, entry.suggested_append
-    if suggested is None:
-        raise _no_text(id, entry.refused or "no text was drafted")
-    if suggested.target_file is None or suggested.target_symbol is None:
-        raise RefusedError(f"{id} has no target: add {engine} under tools: and propose again")
-    lines = tuple(suggested.body.splitlines())
-    reason = next(filter(None, map(refuse_line, lines)), None)
-    if reason is not None:
-        raise RefusedError(f"{id} is refused: {reason}")
-    if suggested.section != section or not lines:
-        raise RefusedError(f"{id} is refused: it has no lines for {section}")
-    file = PurePosixPath(suggested.target_file)
-    if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
-        raise RefusedError(f"{id} is refused: its target is not a path.py::name below the project")
-    declared = settings.tools[engine].target if engine in settings.tools else None
-    named = suggested.target_symbol.partition(":")[0].rpartition(".")[2]
-    target = f"{suggested.target_file}::{suggested.target_symbol}"
-    if target != declared if declared else named != engine:
-        raise RefusedError(f"{id} is refused: its target is not the docstring of {engine}; propose again")
-    return _Text(file.as_posix(), suggested.target_symbol, lines)
+def _metrics(entry: Statement | Candidate) -> dict[str, str]:
+    if isinstance(entry, Statement):
+        sides, n_questions = entry.sides, entry.n_questions
+        n, rate = sides.n + sides.other_n, sides.n_ok / sides.n
+        others = f", otherwise {sides.other_ok} of {sides.other_n}" if sides.other_n else ""
+        evidence = f"{sides.n_ok} of {sides.n} calls{others}"
+    else:
+        n, n_questions, rate = entry.n_observed, entry.n_unique_questions, entry.success_rate
+        evidence = f"{entry.n_succeeded} of {n} requests, lower bound {entry.success_low:.2f}"
+    figures = {"Observed": str(n), "Unique-Questions": str(n_questions), "Success-Rate": f"{rate:.3f}"}
+    return {"Evidence": evidence, **figures}

@@ -1,35 +1,29 @@
 """The texts of a promotion: branch, title, commit message, body; pure, and from closed vocabularies."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from coreloop.base.git.slug import to_slug
 from coreloop.base.git.trailers import MEASURED, branch_start, write_groups, write_message, write_title
 from coreloop.base.messages import number_of
 from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.proposal_entry import Proposal
-from coreloop.promote.reach import Cap, Reach, Unmeasured
+from coreloop.promote.reach import Measured
 from coreloop.promote.replay import Replay
 
-_UNDECLARED = "undeclared"
 _LEGEND = (
-    "*follows the line*: how many of the calls, or requests, that follow the line succeeded; for a source, "
-    "how many values came from that field. *otherwise*: the same for all others. The records show "
-    "correlation, not causation."
+    "*follows*: how many of the calls that follow the line succeeded; for a source, how many values came "
+    "from that field. The records show correlation, not causation."
 )
 
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; the caller appends a number if the name is taken."""
-    start = branch_start(proposal.phase, proposal.engine)
-    return f"{start}{_axis_slug(proposal, axis_slugs)}-{proposal.day:%Y%m%d}"
-
-
-def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
-    """The axis's slug if the text names the axis; otherwise the value is undeclared."""
-    axis = proposal.axis
-    declared = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
-    return to_slug(axis, axis_slugs) if axis is None or declared else _UNDECLARED
+    axis, start = proposal.axis, branch_start(proposal.phase, proposal.engine)
+    is_named = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
+    slug = to_slug(axis, axis_slugs) if is_named else "undeclared"  # a recorded value, which stays private
+    return f"{start}{slug}-{proposal.day:%Y%m%d}"
 
 
 def pull_request_title(proposals: Sequence[Proposal]) -> str:
@@ -66,7 +60,7 @@ def commit_message(
 
 def body(
     proposals: Sequence[Proposal],
-    reach: Reach,
+    reach: Measured | None,
     replay: Replay,
     *,
     section: str | None,
@@ -102,37 +96,16 @@ def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
 
 
 def _evidence(proposals: Sequence[Proposal]) -> str:
-    """A table with a row per entry, and details below."""
-    head = (
-        "line",
-        "follows the line",
-        "otherwise",
-        "95 % interval",
-        "last third of days",
-        "wasted per 1,000",
-    )
-    rows = [
-        ("<br>".join(f"`{line[2:]}`" for line in proposal.lines), *_cells(proposal)) for proposal in proposals
-    ]
-    table = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
-    return "\n".join((*table, "", _LEGEND, "", *_details(proposals)))
-
-
-def _cells(proposal: Proposal) -> tuple[str, ...]:
-    row = proposal.row
-    return row.as_it_says, row.otherwise, row.difference, row.last_days, row.wasted
-
-
-def _details(proposals: Sequence[Proposal]) -> Iterator[str]:
+    lines = []
     for proposal in proposals:
-        yield (
-            f"- `{proposal.lines[0][2:]}`: {proposal.id}, key `{proposal.key}`, "
-            f"{proposal.row.questions} different questions, seen {proposal.row.seen}"
-        )
+        texts = ", ".join(f"`{line[2:]}`" for line in proposal.lines)
+        lines.append(f"- {texts} ({proposal.id}, key `{proposal.key}`)")
+        lines += [f"    - {text}" for text in proposal.evidence]
+    return "\n".join((*lines, "", _LEGEND))
 
 
-def _received(reach: Reach) -> str:
-    if isinstance(reach, Unmeasured):
+def _received(reach: Measured | None) -> str:
+    if reach is None:
         return (
             "Unmeasured: coreloop.yaml has no `reach:`, so it is unknown whether the lines reach the model."
         )
@@ -140,21 +113,7 @@ def _received(reach: Reach) -> str:
         reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
     )
     diff = "\n".join(lines)
-    fence = "`" * (_longest_run(diff, "`") + 3)
+    fence = "`" * (max(map(len, re.findall("`+", diff)), default=0) + 3)
     sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."
-    caps = "\n".join(f"- {cap_line(cap)}" for cap in reach.caps)
+    caps = "\n".join(f"- {line}." for line in reach.cap_lines())
     return "\n\n".join(filter(None, (sizes, caps, f"{fence}diff\n{diff}\n{fence}")))
-
-
-def cap_line(cap: Cap) -> str:
-    """A limit, compared with the description."""
-    too_long = f"{number_of(cap.over, 'character')} too long: requests fail"
-    fit = too_long if cap.over else "within the limit"
-    return f"{cap.name} takes {cap.limit:,} characters; the description is {fit}."
-
-
-def _longest_run(text: str, character: str) -> int:
-    longest = 0
-    while character * (longest + 1) in text:
-        longest += 1
-    return longest

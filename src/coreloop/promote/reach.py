@@ -9,7 +9,8 @@ from typing import Final
 from coreloop.base.messages import number_of
 from coreloop.base.tempfiles import temporary_folder
 from coreloop.descriptions.edit import Edited
-from coreloop.promote.defined_elsewhere import Elsewhere, find_elsewhere
+from coreloop.descriptions.source import parse
+from coreloop.promote.docstring_edit import description_elsewhere
 from coreloop.promote.tool_schemas import SchemaCommand, check_origin, read_description
 
 REACH_EXAMPLES: Final = (
@@ -17,51 +18,11 @@ REACH_EXAMPLES: Final = (
     "{command: [python, -m, package.schema]}"
 )
 """Ways to say how the tools' descriptions are read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cap:
-    """A limit for descriptions; requests with a longer description fail.
-
-    Attributes
-    ----------
-    name : str
-        Model or provider.
-    limit : int
-        Characters.
-    over, over_before : int
-        Characters over the limit with and without the edit, or 0.
-    """
-
-    name: str
-    limit: int
-    over: int
-    over_before: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unmeasured:
-    """The result if coreloop.yaml does not say how to read the description."""
-
-    @property
-    def ok(self) -> bool:
-        """False: an unmeasured reach has not passed."""
-        return False
-
-    @property
-    def forbidden(self) -> tuple[str, ...]:
-        """Obstacles that cannot be allowed."""
-        return ()
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """Obstacles that a human can allow."""
-        return (
-            (
-                "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
-                f"{REACH_EXAMPLES} in coreloop.yaml"
-            ),
-        )
+UNMEASURED: Final = (
+    "reach: unmeasured, so it is unknown whether the new lines reach the model; set "
+    f"{REACH_EXAMPLES} in coreloop.yaml"
+)
+"""The doubt if coreloop.yaml does not say how to read the description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +38,18 @@ class Measured:
     missing : tuple of str
         New lines that are not in ``after``; all new lines if the edit changed nothing and it is unknown which
         files the command read.
-    caps : tuple of Cap
-        The limits of coreloop.yaml.
-    elsewhere : Elsewhere, optional
-        Where the description is defined, if it does not come from the docstring.
+    caps : mapping of str to int
+        Model or provider -> characters of the longest description; a longer one makes every request fail.
+    elsewhere : str, optional
+        Where the description is defined, and what to paste there, if it does not come from the docstring.
     """
 
     before: str
     after: str
     source: str
     missing: tuple[str, ...]
-    caps: tuple[Cap, ...]
-    elsewhere: Elsewhere | None = None
+    caps: Mapping[str, int]
+    elsewhere: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -98,9 +59,14 @@ class Measured:
     @property
     def forbidden(self) -> tuple[str, ...]:
         """Obstacles that cannot be allowed."""
-        elsewhere = (self.elsewhere.sentence,) if self.elsewhere is not None else ()
-        found = (*elsewhere, *(_exceeded(cap) for cap in self.caps if cap.over))
-        return tuple(f"reach: {reason}" for reason in found)
+        exceeded = (
+            f"every request to {name} would fail: the description is "
+            f"{number_of(len(self.after) - limit, 'character')} over its limit of {limit:,} (caps in "
+            "coreloop.yaml); shorten the docstring"
+            for name, limit in self.caps.items()
+            if len(self.after) > limit
+        )
+        return tuple(f"reach: {reason}" for reason in (self.elsewhere, *exceeded) if reason is not None)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -110,41 +76,30 @@ class Measured:
         lines = number_of(len(self.missing), "new line")
         return (f"reach: {lines} not in the description that the model receives",)
 
-
-Reach = Measured | Unmeasured
+    def cap_lines(self) -> list[str]:
+        """Each limit, compared with the description."""
+        size = len(self.after)
+        return [
+            f"{name} takes {limit:,} characters; the description is "
+            + (f"{number_of(size - limit, 'character')} too long" if size > limit else "within the limit")
+            for name, limit in self.caps.items()
+        ]
 
 
 def compare_descriptions(
-    before: str,
-    after: str,
-    lines: Sequence[str],
-    *,
-    caps: Mapping[str, int],
-    source: str,
+    before: str, after: str, lines: Sequence[str], *, caps: Mapping[str, int], source: str
 ) -> Measured:
-    """Compare a tool's two descriptions.
+    """Compare a tool's two descriptions, as the model receives them.
 
     Parameters
     ----------
-    before, after : str
-        As the model receives them.
     lines : sequence of str
         The new lines.
-    caps : mapping of str to int
-        Model or provider -> characters.
-    source : str
-        Origin of the descriptions.
+    caps, source
+        As in `Measured`.
     """
-    return Measured(
-        before=before,
-        after=after,
-        source=source,
-        missing=tuple(line for line in lines if not _arrives(line, after)),
-        caps=tuple(
-            Cap(name, limit, max(0, len(after) - limit), max(0, len(before) - limit))
-            for name, limit in caps.items()
-        ),
-    )
+    missing = tuple(line for line in lines if not _arrives(line, after))
+    return Measured(before, after, source, missing, caps)
 
 
 def measure_reach(
@@ -174,7 +129,7 @@ def measure_reach(
     tool : str
         Name of the tool in the schema.
     caps : mapping of str to int
-        Model or provider -> characters.
+        As in `Measured`.
 
     Raises
     ------
@@ -192,10 +147,37 @@ def measure_reach(
         after = read_description(command, folder, tool)
         verified = before != after or check_origin(command, folder, file)
     measured = compare_descriptions(before, after, edited.appended, caps=caps, source=command.source)
-    if before != after or not verified:
-        return measured if verified else replace(measured, missing=edited.appended)
-    elsewhere = find_elsewhere(edited, before, tool=tool, missing=measured.missing)
-    return replace(measured, elsewhere=elsewhere)
+    if not verified:
+        return replace(measured, missing=edited.appended)
+    if before != after:
+        return measured
+    return replace(measured, elsewhere=find_elsewhere(edited, before, tool=tool, missing=measured.missing))
+
+
+def find_elsewhere(edited: Edited, description: str, *, tool: str, missing: Sequence[str]) -> str | None:
+    """Say where an unchanged description comes from; None if it has the docstring's first line of text.
+
+    Parameters
+    ----------
+    edited : Edited
+        The edit, which does not show.
+    description : str
+        What the model receives.
+    tool : str
+        Name of the tool.
+    missing : sequence of str
+        New lines that are not in the description.
+    """
+    first = next((_flat(line) for line in edited.before.splitlines() if line.strip()), "")
+    if not first or first in _flat(description):
+        return None
+    place = description_elsewhere(parse(edited.old), edited.line)
+    why = f"but set by {place}" if place else "so no edit of it reaches the model"
+    finding = f"the description of {tool} does not come from its docstring, {why}"
+    if not missing:
+        return f"{finding}; it has the lines already"
+    where = "there" if place else "where it is defined"
+    return f"{finding}; paste {where}:" + "".join(f"\n    {line}" for line in missing)
 
 
 def _arrives(line: str, text: str) -> bool:
@@ -207,13 +189,3 @@ def _arrives(line: str, text: str) -> bool:
 def _flat(text: str) -> str:
     """A text with single spaces, since a schema may wrap lines differently."""
     return " ".join(text.split())
-
-
-def _exceeded(cap: Cap) -> str:
-    over_before = number_of(cap.over_before, "character")
-    before = f"; it is already {over_before} over without the edit"
-    return (
-        f"every request to {cap.name} would fail: the description is "
-        f"{number_of(cap.over, 'character')} over its limit of {cap.limit:,} (caps in "
-        f"coreloop.yaml){before if cap.over_before else ''}; shorten the docstring"
-    )

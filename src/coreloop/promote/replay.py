@@ -1,24 +1,27 @@
 """Asking the example questions again, and comparing the agent's steps with the pattern. Fails closed."""
 
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
 
+from coreloop.base.files import append_private
 from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
+from coreloop.base.project.promotion_settings import ReplaySettings
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
-from coreloop.observe.reading.decode import Skipped, call_step, decode_line
+from coreloop.observe.reading.decode import RecordLine, call_step, decode_line
 from coreloop.observe.reading.fields import CallFields
 from coreloop.observe.reading.outcome import worked
+from coreloop.promote.proposal_entry import Proposal, read_proposal
 
 _LEAST_AGREED: Final = 2  # a single run may agree by chance
 _POLL_S: Final = 0.2
@@ -27,7 +30,6 @@ _REASONS: Final = {
     "unreachable": "the endpoint cannot be reached",
     "too_long": "the answer is too long",
 }
-_NO_RECORD: Final = "the request's record did not appear in the audit log in time"
 _OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
 
@@ -68,12 +70,9 @@ class Replay:
         if not self.runs:
             return self.verdict.value
         agreed = sum(run.agrees is True for run in self.runs)
-        reasons = sorted({run.reason for run in self.runs if run.agrees is not True})
-        listed = "; ".join(reasons)
-        return (
-            f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree"
-            f"{f': {listed}' if reasons else ''})"
-        )
+        reasons = "; ".join(sorted({run.reason for run in self.runs if run.agrees is not True}))
+        why = f": {reasons}" if reasons else ""
+        return f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree{why})"
 
 
 class AnswerFields(msgspec.Struct):
@@ -89,156 +88,120 @@ class UnusableAnswerError(Exception):
     """An answer without information about the sequence; the text is the reason."""
 
 
-class Endpoint(Protocol):
-    """Asks a question; raises `UnusableAnswerError` without a usable answer."""
-
-    def ask(self, question: str) -> AnswerFields:
-        """The agent's answer."""
-
-
-class HttpEndpoint:
-    """The endpoint of coreloop.yaml.
-
-    Parameters
-    ----------
-    url : str
-        Takes ``{"question", "stream": false, "origin": "replay"}``. Redirects are not followed and proxies
-        not used, so questions go only to this address.
-    timeout_s : float
-        Limit per question, from name resolution to the last byte of the answer.
-    """
-
-    def __init__(self, url: str, *, timeout_s: float) -> None:
-        self._url = url
-        self._timeout_s = timeout_s
-        self._client = HttpClient()
-
-    def __enter__(self) -> "HttpEndpoint":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.__exit__()
-
-    def ask(self, question: str) -> AnswerFields:
-        """Ask once."""
-        body = {"question": question, "stream": False, "origin": "replay"}
-        mark = {"X-Coreloop-Replay": "1"}
-        request = HttpRequest(method="POST", url=self._url, json=body, headers=mark)
-        try:
-            answer = self._client.exchange(request, timeout_s=self._timeout_s, max_bytes=_MAX_ANSWER_BYTES)
-        except ExchangeError as error:
-            raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
-        if answer.status != 200:
-            raise UnusableAnswerError(f"the endpoint answered {answer.status}")
-        try:
-            return msgspec.json.decode(answer.content, type=AnswerFields)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UnusableAnswerError("the answer is not JSON of the expected form") from error
+def _ask(client: HttpClient, settings: ReplaySettings, question: str) -> AnswerFields:
+    """Ask the endpoint once; redirects are not followed and proxies not used."""
+    request = HttpRequest(
+        method="POST",
+        url=settings.url or "",
+        json={"question": question, "stream": False, "origin": "replay"},
+        headers={"X-Coreloop-Replay": "1"},
+    )
+    try:
+        answer = client.exchange(request, timeout_s=settings.timeout_s, max_bytes=_MAX_ANSWER_BYTES)
+    except ExchangeError as error:
+        raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
+    if answer.status != 200:
+        raise UnusableAnswerError(f"the endpoint answered {answer.status}")
+    try:
+        return msgspec.json.decode(answer.content, type=AnswerFields)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnusableAnswerError("the answer is not JSON of the expected form") from error
 
 
-class AuditLog:
-    """The log of the answered requests, for endpoints that return only a request's id.
+def _recorded(folder: Path, request_id: str, timeout_s: float) -> AnswerFields:
+    """Wait for the record of a request, for endpoints that return only its id; any file may be the newest."""
+    records, looked_at = list[AnswerFields](), dict[Path, int]()
 
-    Each file is read incrementally.
-    """
+    def look() -> bool:
+        for path in folder.glob("*.jsonl"):
+            with suppress(OSError):  # deleted meanwhile, or unreadable
+                changed_ns = path.stat().st_mtime_ns
+                if looked_at.get(path) != changed_ns:
+                    looked_at[path] = changed_ns
+                    records.extend(_records(path, request_id))
+        return bool(records)
 
-    def __init__(self, folder: Path, timeout_s: float) -> None:
-        self._folder = folder
-        self._timeout_s = timeout_s
-        self._read_to: dict[Path, int] = {}
-        self._seen: dict[str, AnswerFields] = {}
-
-    def steps(self, request_id: str) -> AnswerFields:
-        """Wait for the record of a request."""
-        deadline = time.monotonic() + self._timeout_s
-        if not wait_until(
-            lambda: self._is_seen(request_id, deadline), within_s=self._timeout_s, pause_s=_POLL_S
-        ):
-            raise UnusableAnswerError(_NO_RECORD)
-        return self._seen[request_id]
-
-    def _is_seen(self, request_id: str, deadline: float) -> bool:
-        for path in self._newest_first():
-            self._read_on(path, deadline)
-            if request_id in self._seen:
-                return True
-        return False
-
-    def _newest_first(self) -> list[Path]:
-        """Files by modification time: the server's current file may not be the last by name."""
-        files: list[tuple[float, Path]] = []
-        for path in self._folder.glob("*.jsonl"):
-            with suppress(OSError):  # deleted meanwhile
-                if path.is_file():
-                    files.append((path.stat().st_mtime, path))
-        return [path for _, path in sorted(files, reverse=True)]
-
-    def _read_on(self, path: Path, deadline: float) -> None:
-        try:
-            with path.open("rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                start = self._read_to.get(path, 0)
-                file.seek(start if start <= size else 0)  # shorter: the file was replaced
-                for line in iter(file.readline, b""):
-                    if time.monotonic() > deadline:
-                        raise UnusableAnswerError(_NO_RECORD)
-                    if not line.endswith(b"\n"):
-                        break  # still being written
-                    self._read_to[path] = file.tell()
-                    self._note(line)
-        except OSError:
-            return  # an unreadable file counts as a missing record
-
-    def _note(self, line: bytes) -> None:
-        decoded = decode_line(line, replays=True)
-        if not isinstance(decoded, Skipped) and (request_id := decoded.fields.request_id):
-            fields = decoded.fields
-            self._seen[request_id] = AnswerFields(
-                fields.tool_calls or [], fields.tool_sequence_hash, request_id, fields.tool_calls_omitted
-            )
+    if not wait_until(look, within_s=timeout_s, pause_s=_POLL_S):
+        raise UnusableAnswerError("the request's record did not appear in the audit log in time")
+    return records[-1]
 
 
-def replay(
-    endpoint: Endpoint,
-    steps: Sequence[str],
-    questions: Sequence[str],
-    *,
-    runs: int,
-    selectors: Mapping[str, Sequence[str]],
-    audit_log: AuditLog | None = None,
-    on_request: Callable[[str], None] = lambda _: None,
+def _records(path: Path, request_id: str) -> Iterator[AnswerFields]:
+    with path.open("rb") as file:
+        for line in file:
+            decoded = decode_line(line, replays=True) if request_id.encode() in line else None
+            if isinstance(decoded, RecordLine) and decoded.fields.request_id == request_id:
+                fields = decoded.fields
+                calls, omitted = fields.tool_calls or [], fields.tool_calls_omitted
+                yield AnswerFields(calls, fields.tool_sequence_hash, request_id, omitted)
+
+
+def verify(
+    workspace: Workspace, path: Path, candidate_id: str, *, runs: int | None, confirmed: bool
 ) -> Replay:
-    """Ask the questions again, in turn, and weigh the runs.
+    """Replay one entry of a proposals file; the parameters are those of `ask_again`.
+
+    Raises
+    ------
+    WorkspaceError, UsageError, RefusedError
+        As `coreloop.promote.proposal_entry.read_proposal` does.
+    """
+    proposal = read_proposal(path, candidate_id, workspace.settings)
+    return ask_again(proposal, workspace, runs=runs, confirmed=confirmed)
+
+
+def ask_nobody(proposal: Proposal) -> Replay:
+    """The replay of a dry run, which asks no questions, since the agent's tools would really run."""
+    return Replay(ReplayVerdict.NOT_ASKED if proposal.steps else ReplayVerdict.NOT_APPLICABLE, ())
+
+
+def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, confirmed: bool) -> Replay:
+    """Ask a proposal's questions again, in turn, and weigh the runs.
 
     Parameters
     ----------
-    endpoint : Endpoint
-        The agent.
-    steps : sequence of str
-        The pattern's steps, as `coreloop.base.records.step` writes them.
-    questions : sequence of str
-        Example questions.
-    runs : int
-        Number of questions to ask.
-    selectors : mapping of tool to argument names
-        Selectors of the tools that declare them.
-    audit_log : AuditLog, optional
-        Provides the calls of requests for which the endpoint returns only the id.
-    on_request : callable
-        Called with the id of every request as soon as it is known.
+    proposal : Proposal
+        Its questions and expected steps.
+    workspace : Workspace
+        Endpoint, selectors, audit log. The ids of the requests are appended to its replays file, in a dry run
+        too: the server records them, and they must never be mined.
+    runs : int, optional
+        Number of requests; by default coreloop.yaml's.
+    confirmed : bool
+        If false, only a loopback address is asked, since questions are private.
+
+    Returns
+    -------
+    Replay
+        ``not-applicable`` for a statement, ``unavailable`` if the endpoint may not or cannot be asked.
     """
+    settings = workspace.settings.replay
+    questions = [text for text in proposal.questions if not text.startswith("[REDACTED ")]
+    if not proposal.steps:
+        return Replay(ReplayVerdict.NOT_APPLICABLE, ())
+    if settings.url is None:
+        return _unasked("no replay: url is set in coreloop.yaml")
+    if not confirmed and not is_loopback(settings.url):
+        return _unasked("without --confirm only a loopback address is asked")
     if not questions:
-        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "the proposal has no example question"),))
-    results: list[ReplayRun] = []
-    for number in range(runs):
-        try:
-            answer = endpoint.ask(questions[number % len(questions)])
-            if answer.request_id is not None:
-                on_request(answer.request_id)
-            results.append(_compare(answer, steps, selectors, audit_log))
-        except UnusableAnswerError as reason:
-            results.append(ReplayRun(None, str(reason)))
+        return _unasked("the proposal has no example question")
+    results = list[ReplayRun]()
+    selectors = workspace.settings.selectors()
+    recorded = partial(_recorded, workspace.records_dir, timeout_s=settings.timeout_s)
+    with HttpClient() as client:
+        for number in range(runs or settings.runs):
+            try:
+                answer = _ask(client, settings, questions[number % len(questions)])
+                if answer.request_id is not None:
+                    append_private(workspace.replays_file, [" ".join(answer.request_id.split())])
+                results.append(_compare(answer, proposal.steps, selectors, recorded))
+            except UnusableAnswerError as reason:
+                results.append(ReplayRun(None, str(reason)))
     return Replay(weigh_runs(results), tuple(results))
+
+
+def _unasked(reason: str) -> Replay:
+    return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, reason),))
 
 
 def weigh_runs(runs: Sequence[ReplayRun]) -> ReplayVerdict:
@@ -272,17 +235,17 @@ def _compare(
     answer: AnswerFields,
     steps: Sequence[str],
     selectors: Mapping[str, Sequence[str]],
-    audit_log: AuditLog | None,
+    recorded: Callable[[str], AnswerFields],
 ) -> ReplayRun:
     expected = hash_sequence(">".join(steps))
     if answer.tool_calls is None and answer.tool_sequence_hash == expected:
         return ReplayRun(True, "")
     if answer.tool_calls is None:
-        if answer.request_id is None or audit_log is None:
+        if answer.request_id is None:
             # other steps between the pattern's are allowed, but a hash does not show them
             differs = answer.tool_sequence_hash is not None
             raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
-        answer = audit_log.steps(answer.request_id)
+        answer = recorded(answer.request_id)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
     agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if worked(call)])
     if not agrees and answer.tool_calls_omitted:
@@ -293,5 +256,5 @@ def _compare(
 
 
 def _occur_in_order(wanted: Sequence[str], taken: Sequence[str]) -> bool:
-    remaining: Any = iter(taken)
+    remaining = iter(taken)
     return all(step in remaining for step in wanted)

@@ -1,7 +1,7 @@
-"""The use cases of promotion: plan it, or open the draft pull request."""
+"""The use cases of promotion: choose proposals, plan, or open the draft pull request."""
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -14,11 +14,9 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.github.connect import Connect, connect_forge, pull_request_repo
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.kept_effects import read_kept
-from coreloop.learn.proposals.entry import Candidate, Statement
-from coreloop.learn.proposals.equal_wordings import wordings_of
+from coreloop.learn.line import parse_advice
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import read_proposals
-from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.verdicts.closed import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
@@ -30,157 +28,12 @@ from coreloop.learn.verdicts.proposal_state import (
 )
 from coreloop.observe.judgments import read_verdicts
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.description_budget import Worth, wasted_by_key
 from coreloop.promote.draft_pull_request import Done, preview, promote
-from coreloop.promote.measure.measurement import Measurement, newest_by_key, newest_measurement
-from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import Overrides, Plan, Promoting
-from coreloop.promote.proposal_entry import Proposal, read_proposal
-from coreloop.promote.reach import Reach
+from coreloop.promote.proposal_entry import Proposal, checked_proposal, nights_by_age, read_proposal
+from coreloop.promote.reach import Measured
 from coreloop.promote.reach_log import ReachOutcome, append_reach
-from coreloop.promote.replay_proposal import ask_again, ask_nobody
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The proposals to promote, and the omitted entries with reasons."""
-
-    proposals: tuple[Proposal, ...]
-    left_out: tuple[str, ...] = ()
-
-
-def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection:
-    """Read the statements about a tool that may be promoted: the best of each subject, best first.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Its newest candidates and counterexamples files are read.
-    tool : str
-        Name of the tool.
-    path : Path, optional
-        Read only this file.
-
-    Raises
-    ------
-    UsageError
-        There is no proposals file, or it has no entry about the tool.
-    RefusedError
-        A statement is not coreloop's, no statement may be promoted, or all were promoted or rejected before.
-    """
-    files = [path] if path is not None else list(_newest(workspace))
-    if not files:
-        raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
-    proposals, left_out = list[Proposal](), list[str]()
-    decided = _decided(workspace)
-    entries = [(file, entry) for file in files for entry in _entries(file, tool)]
-    for file, entry in entries:
-        reason = _unfit(entry, proposals, decided)
-        if reason is not None:
-            left_out.append(f"{entry.id}: {printable(reason)}")
-            continue
-        proposal = read_proposal(file, entry.id, workspace.settings, is_configured=workspace.is_configured)
-        reason = _conflict(proposal, proposals, workspace)
-        if reason is None:
-            proposals.append(proposal)
-        else:
-            left_out.append(f"{entry.id}: {reason}")
-    if not proposals:
-        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, decided), *left_out]))
-    if not proposals and not left_out:
-        raise UsageError(_no_entry(tool, files))
-    if not proposals:
-        raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
-    return Selection(tuple(proposals), tuple(left_out))
-
-
-def _no_entry(tool: str, files: list[Path]) -> str:
-    """Say that no entry is about a tool, and which tool may have been meant."""
-    entries = [entry for file in files for entry in read_proposals(file).entries]
-    tools = sorted({entry.engine if isinstance(entry, Candidate) else entry.tool for entry in entries})
-    names = ", ".join(file.name for file in files)
-    if tool in tools:
-        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
-    close = difflib.get_close_matches(tool, tools, n=1)
-    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
-    return f"{names}: no entry about {printable(tool)}; {hint}"
-
-
-def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
-    """What became of the statements about a tool, which newer files leave out."""
-    with Repository(workspace.root) as repository:
-        remotes = (None, *repository.remotes())
-        branches = {
-            key: name for remote in remotes for key, name in open_keys(repository, remote=remote).items()
-        }
-    waits = {key: f"waits on branch {printable(name)}" for key, name in branches.items()}
-    reasons = waits | decided
-    folders = (workspace.candidates_dir, workspace.counterexamples_dir)
-    files = sorted(path for folder in folders for path in folder.glob("????-??-??-*.json"))
-    entries = {entry.key: entry for file in files for entry in _entries(file, tool)}
-    known = ((entry.id, reasons[key]) for key, entry in entries.items() if key in reasons)
-    return [f"{id}: {reason}" for id, reason in known]
-
-
-def _newest(workspace: Workspace) -> Iterator[Path]:
-    for folder, name in (
-        (workspace.candidates_dir, "candidates"),
-        (workspace.counterexamples_dir, "counterexamples"),
-    ):
-        yield from sorted(folder.glob(f"????-??-??-{name}.json"))[-1:]
-
-
-def _entries(path: Path, tool: str) -> list[Statement | Candidate]:
-    """The statements about a tool, followed by its sequences with a text."""
-    entries = read_proposals(path).entries
-    statements = [entry for entry in entries if isinstance(entry, Statement) and entry.tool == tool]
-    sequences = [entry for entry in entries if isinstance(entry, Candidate) and entry.engine == tool]
-    return [*statements, *(sequence for sequence in sequences if sequence.suggested_append is not None)]
-
-
-def _decided(workspace: Workspace) -> dict[str, str]:
-    """Keys that are not promoted again, with the reason; an open one is finished or extended."""
-    standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
-    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
-    return {one.key: _reason(one) for one in settled}
-
-
-def _reason(standpoint: Standpoint) -> str:
-    judgment = standpoint.judgment
-    if standpoint.state is ProposalState.REJECTED and judgment is not None:
-        return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
-    if standpoint.state is ProposalState.REVERTED:
-        return "already reverted"
-    state = standpoint.state
-    if state is ProposalState.MERGED:
-        return "already promoted"
-    return f"already promoted ({state})"
-
-
-def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, str]) -> str | None:
-    if isinstance(entry, Candidate):
-        return "a sequence is replayed, so it is promoted alone, with --id"
-    if entry.suggested_append is None:
-        return entry.refused or "it has no text"
-    if entry.key in decided:
-        return decided[entry.key]
-    advice = parse_advice(entry.line)
-    parsed = (parse_advice(proposal.lines[0]) for proposal in proposals)
-    subjects = {other.subject() for other in parsed if other is not None}
-    is_said = advice is not None and advice.subject() in subjects
-    return "another line says the same or more" if is_said else None
-
-
-def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> str | None:
-    """Why a proposal cannot be in the same pull request as the others."""
-    if not proposals:
-        return None
-    if proposal.target != proposals[0].target:
-        return f"its docstring is {proposal.target}"
-    in_sections = workspace.settings.docstring.placement == "section"
-    if in_sections and proposal.section != proposals[0].section:
-        return f"it is for {proposal.section}: run again after this is merged"
-    return None
+from coreloop.promote.replay import ask_again, ask_nobody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,21 +65,179 @@ class PromoteRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
-    """A plan and the cost of making it.
+class Selection:
+    """The proposals to promote, and the omitted entries with reasons."""
 
-    Attributes
-    ----------
-    plan : Plan
-        The planned promotion.
-    n_replayed : int
-        Number of requests of its replay; these are never mined.
-    left_out : tuple of str
-        Entries about the tool that are not promoted, with the reason.
+    proposals: tuple[Proposal, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def select_proposals(workspace: Workspace, request: PromoteRequest) -> Selection:
+    """Read the proposals that a request chooses.
+
+    Raises
+    ------
+    UsageError
+        The request chooses nothing.
+    WorkspaceError, UsageError, RefusedError
+        As `select_tool` and `select_entry` do.
     """
+    if request.tool is not None:
+        return select_tool(workspace, request.tool, request.path)
+    if request.path is None or request.wanted is None:
+        raise UsageError("specify what to promote: --tool NAME, or --candidate FILE with --id ID")
+    return select_entry(workspace, request.path, request.wanted)
+
+
+def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection:
+    """Read the statements about a tool that may be promoted: the best of each subject, best first.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Its newest candidates and counterexamples files are read.
+    tool : str
+        Name of the tool.
+    path : Path, optional
+        Read only this file.
+
+    Raises
+    ------
+    UsageError
+        There is no proposals file, or it has no entry about the tool.
+    RefusedError
+        A statement is not coreloop's, no statement may be promoted, or all were promoted or rejected before.
+    """
+    files = [path] if path is not None else list(_newest(workspace))
+    if not files:
+        raise UsageError("there are no proposals yet; run pattern and refine first, or name --candidate FILE")
+    proposals, left_out = list[Proposal](), list[str]()
+    decided = _decided(workspace)
+    for document in map(read_proposals, files):
+        for entry in _about(tool, document.entries):
+            reason = _unfit(entry, proposals, decided)
+            if reason is None:
+                proposal = checked_proposal(entry, document, workspace.settings)
+                reason = _conflict(proposal, proposals, workspace)
+            if reason is None:
+                proposals.append(proposal)
+            else:
+                left_out.append(f"{entry.id}: {printable(reason)}")
+    if not proposals:
+        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, decided), *left_out]))
+        if not left_out:
+            raise UsageError(_no_entry(tool, files))
+        raise RefusedError(f"nothing about {printable(tool)} can be promoted: {'; '.join(left_out[:3])}")
+    return Selection(tuple(proposals), tuple(left_out))
+
+
+def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
+    """Read an entry, unless a person rejected it after its file was written, and since its failure returned.
+
+    Raises
+    ------
+    WorkspaceError, UsageError, RefusedError
+        As `read_proposal` does; or it was rejected.
+    """
+    proposal = read_proposal(path, wanted, workspace.settings)
+    judgments = read_verdicts(workspace.judgments_dir)
+    newest = judgments.newest().get(proposal.key)
+    if newest is not None and not newest.verdict.passes:
+        standpoint = states_by_key(kept_states(workspace, judgments)).get(proposal.key)
+        if standpoint is None or not standpoint.has_returned:
+            verdict = f"{newest.verdict.named} on {newest.judged_at:%Y-%m-%d}"
+            raise HumanDecidesError(
+                f"{proposal.id} was rejected: {printable(newest.judged_by)} judged it {verdict}; "
+                "judge it P (pass) or T (tolerable) first"
+            )
+    return Selection((proposal,))
+
+
+def _newest(workspace: Workspace) -> Iterator[Path]:
+    for folder in (workspace.candidates_dir, workspace.counterexamples_dir):
+        yield from sorted(folder.glob(f"????-??-??-{folder.name}.json"))[-1:]
+
+
+def _about(
+    tool: str, entries: Collection[Statement | Candidate] | Collection[Statement | Counterexample]
+) -> list[Statement | Candidate]:
+    """The statements about a tool, followed by its sequences with a text."""
+    own = [entry for entry in entries if entry.tool == tool]
+    sequences = (entry for entry in own if isinstance(entry, Candidate))
+    return [
+        *(entry for entry in own if isinstance(entry, Statement)),
+        *(sequence for sequence in sequences if sequence.suggested_append is not None),
+    ]
+
+
+def _no_entry(tool: str, files: list[Path]) -> str:
+    """Say that no entry is about a tool, and which tool may have been meant."""
+    tools = sorted({entry.tool for file in files for entry in read_proposals(file).entries})
+    names = ", ".join(file.name for file in files)
+    if tool in tools:
+        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
+    close = difflib.get_close_matches(tool, tools, n=1)
+    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
+    return f"{names}: no entry about {printable(tool)}; {hint}"
+
+
+def _decided_before(workspace: Workspace, tool: str, decided: dict[str, str]) -> list[str]:
+    """What became of the statements about a tool, which newer files leave out."""
+    with Repository(workspace.root) as repository:
+        remotes = (None, *repository.remotes())
+        branches = [open_keys(repository, remote=remote).items() for remote in remotes]
+    waits = {key: f"waits on branch {printable(name)}" for its in branches for key, name in its}
+    reasons = waits | decided
+    nights = nights_by_age(workspace)
+    entries = {entry.key: entry for night in nights for entry in _about(tool, night.entries)}
+    return [f"{entry.id}: {reasons[key]}" for key, entry in entries.items() if key in reasons]
+
+
+def _decided(workspace: Workspace) -> dict[str, str]:
+    """Keys that are not promoted again, with the reason; an open one is finished or extended."""
+    standpoints = kept_states(workspace, read_verdicts(workspace.judgments_dir))
+    settled = (one for one in standpoints if one.state not in UNDECIDED | {ProposalState.OPEN})
+    return {one.key: _reason(one) for one in settled}
+
+
+def _reason(standpoint: Standpoint) -> str:
+    judgment, state = standpoint.judgment, standpoint.state
+    if state is ProposalState.REJECTED and judgment is not None:
+        return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
+    if state is ProposalState.REVERTED:
+        return "already reverted"
+    return "already promoted" + ("" if state is ProposalState.MERGED else f" ({state})")
+
+
+def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dict[str, str]) -> str | None:
+    if isinstance(entry, Candidate):
+        return "a sequence is replayed, so it is promoted alone, with --id"
+    if entry.suggested_append is None:
+        return entry.refused or "it has no text"
+    if entry.key in decided:
+        return decided[entry.key]
+    advice = parse_advice(entry.line)
+    is_known = advice is not None and advice.subject() in {proposal.subject for proposal in proposals}
+    return "another line says the same or more" if is_known else None
+
+
+def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> str | None:
+    """Why a proposal cannot be in the same pull request as the others."""
+    if not proposals:
+        return None
+    if proposal.target != proposals[0].target:
+        return f"its docstring is {proposal.target}"
+    in_sections = workspace.settings.docstring.placement == "section"
+    if in_sections and proposal.section != proposals[0].section:
+        return f"it is for {proposal.section}: run again after this is merged"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """A plan, and the entries about the tool that are not promoted, with the reason."""
 
     plan: Plan
-    n_replayed: int
     left_out: tuple[str, ...] = ()
 
 
@@ -237,7 +248,7 @@ class PromoteResult:
     Attributes
     ----------
     plan : Plan or None
-        None if the pull request was already open.
+        None if there was nothing to do.
     done : Done
         The branch and the pull request.
     body : Path or None
@@ -264,18 +275,15 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     Raises
     ------
     WorkspaceError, UsageError, RefusedError
-        As `coreloop.promote.proposal_entry.read_proposal` does.
+        As `select_proposals` does.
     RefusedError, GitError, ReachError
-        As `coreloop.promote.draft_pull_request.make_plan` does.
+        As `coreloop.promote.plan.make_plan` does.
     """
     selection = select_proposals(workspace, request)
-    replayed = workspace.replayed()
     with WritableRepository(workspace.root) as repository:
-        promoting = _promoting(workspace, selection.proposals, repository, request, confirmed=False)
-        if not request.ask:
-            promoting = replace(promoting, ask=ask_nobody)
-        plan = preview(promoting)
-    return PlanResult(plan, len(workspace.replayed() - replayed), selection.left_out)
+        promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
+        plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
+    return PlanResult(plan, selection.left_out)
 
 
 def confirm_promotion(
@@ -294,7 +302,7 @@ def confirm_promotion(
     request : PromoteRequest
         What to promote.
     environ : mapping
-        May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
+        May hold a token, see `coreloop.base.github.connect.connect_forge`.
     warn : callable
         Called with problems that do not stop the promotion.
     connect : callable, optional
@@ -306,77 +314,28 @@ def confirm_promotion(
         As for `plan_promotion`; or git or GitHub failed.
     """
     selection = select_proposals(workspace, request)
+
+    def record(reach: Measured | None) -> None:  # for status, which detects a check that refuses everything
+        ok = reach is not None and reach.ok
+        try:
+            for proposal in selection.proposals:
+                append_reach(workspace.reach_file, ReachOutcome(now, proposal.key, ok))
+        except WorkspaceError as error:
+            warn(f"{error}; status will not count this reach check")
+
     # One run at a time: two runs of the same candidate would each create a branch.
     with (
         WritableRepository(workspace.root) as repository,
         locked(workspace.candidates_dir),
         connect(repository, workspace.settings.forge, environ) as forge,
     ):
-        promoting = _promoting(workspace, selection.proposals, repository, request, confirmed=True)
-        keys = [proposal.key for proposal in selection.proposals]
-        record = partial(_record_reach, workspace.reach_file, keys, now=now, warn=warn)
+        promoting = prepare_promotion(workspace, selection, repository, request, confirmed=True)
         plan, done = promote(replace(promoting, on_reach=record), forge)
         remote = repository.remote()
         on_github = pull_request_repo(repository, workspace.settings.forge) is not None
     folder = request.path.parent if request.path is not None else workspace.candidates_dir
     body = keep_body(plan, folder) if plan is not None and done.pull_request is None else None
     return PromoteResult(plan, done, body, selection.left_out, remote, on_github)
-
-
-def select_proposals(
-    workspace: Workspace, request: PromoteRequest, *, as_proposed: bool = False
-) -> Selection:
-    """Read the proposals that a request chooses.
-
-    Parameters
-    ----------
-    workspace, request
-        The project, and which proposals.
-    as_proposed : bool
-        Keep their own words, also where the newest measurement chose another wording, and it helps.
-
-    Raises
-    ------
-    WorkspaceError, UsageError, RefusedError
-        As for `plan_promotion`.
-    """
-    if request.tool is not None:
-        selection = select_tool(workspace, request.tool, request.path)
-    elif request.path is None or request.wanted is None:
-        raise UsageError("specify what to promote: --tool NAME, or --candidate FILE with --id ID")
-    else:
-        selection = Selection((_read_promotable(workspace, request.path, request.wanted),))
-    if as_proposed:
-        return selection
-    newest = newest_by_key(workspace.measured_file)
-    worded = (_in_measured_words(proposal, newest.get(proposal.key)) for proposal in selection.proposals)
-    return replace(selection, proposals=tuple(worded))
-
-
-def _in_measured_words(proposal: Proposal, measured: Measurement | None) -> Proposal:
-    """The proposal in the wording that was measured to help; the file is local, so only in one of its own."""
-    if measured is None or measured.verdict is not MeasureVerdict.HELPS or len(measured.lines) != 1:
-        return proposal
-    is_own = len(proposal.lines) == 1 and measured.lines[0] in wordings_of(proposal.lines[0])
-    return replace(proposal, lines=measured.lines) if is_own else proposal
-
-
-def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
-    """The entry, unless a person rejected it after its file was written, and since its failure returned."""
-    proposal = read_proposal(path, wanted, workspace.settings, is_configured=workspace.is_configured)
-    judgments = read_verdicts(workspace.judgments_dir)
-    newest = judgments.newest().get(proposal.key)
-    if newest is not None and not newest.verdict.passes:
-        standpoint = states_by_key(kept_states(workspace, judgments)).get(proposal.key)
-        if standpoint is not None and standpoint.has_returned:
-            return proposal
-        verdict = (
-            f"{printable(newest.judged_by)} judged it {newest.verdict.named} on {newest.judged_at:%Y-%m-%d}"
-        )
-        raise HumanDecidesError(
-            f"{proposal.id} was rejected: {verdict}; judge it P (pass) or T (tolerable) first"
-        )
-    return proposal
 
 
 def keep_body(plan: Plan, folder: Path) -> Path:
@@ -386,36 +345,23 @@ def keep_body(plan: Plan, folder: Path) -> Path:
     return path
 
 
-def _promoting(
+def prepare_promotion(
     workspace: Workspace,
-    proposals: tuple[Proposal, ...],
+    selection: Selection,
     repository: WritableRepository,
     request: PromoteRequest,
     *,
     confirmed: bool,
 ) -> Promoting:
+    """What a promotion needs, from the project's files; with ``confirmed``, any endpoint may be asked."""
     judgments = read_verdicts(workspace.judgments_dir)
     return Promoting(
-        proposals=proposals,
+        workspace=workspace,
         repository=repository,
-        project=workspace.root,
-        settings=workspace.settings,
+        proposals=selection.proposals,
         ask=partial(ask_again, workspace=workspace, runs=None, confirmed=confirmed),
         overrides=request.overrides,
         extend=request.extend,
-        measured=partial(newest_measurement, workspace.measured_file),
         reopened=reopened_keys(judgments),
         returned=returned_keys(kept_states(workspace, judgments)),
-        worth=Worth(read_kept(workspace).newest, partial(wasted_by_key, workspace)),
     )
-
-
-def _record_reach(
-    path: Path, keys: Sequence[str], reach: Reach, *, now: datetime, warn: Callable[[str], None]
-) -> None:
-    """Record the outcome for ``status``, which detects a check that refuses everything."""
-    try:
-        for key in keys:
-            append_reach(path, ReachOutcome(now, key, reach.ok))
-    except WorkspaceError as error:
-        warn(f"{error}; status will not count this reach check")

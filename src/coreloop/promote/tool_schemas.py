@@ -1,24 +1,32 @@
 """The tools' schemas as the model receives them, printed by a command in a copy of the project."""
 
+import errno
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.tools import bare_name
 from coreloop.base.text import printable
-from coreloop.promote.project_copy import run_in_copy
 
 TIMEOUT_S: Final = 120  # chosen: more than an agent's imports take
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
 _FAILED_READER: Final = 2  # its exit code when it says itself what failed
+_SECRETS: Final = frozenset({"GITHUB_TOKEN", "GH_TOKEN"})
+_MAX_BYTES: Final = 50_000_000
+"""Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
+_LOOK_S: Final = 0.1  # between looks at the output's size
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
 
 
@@ -54,17 +62,17 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
     project : Path
         The project's folder, which may contain the interpreter.
     """
+    configured = _configured_python(settings, project)
     if settings.framework is not None and settings.tools is not None:
-        python = _interpreter(settings, project)
+        own = (str(project / name) for name in _INTERPRETERS if (project / name).is_file())
+        python = configured or next(own, sys.executable)
         words = (python, str(_READERS), settings.framework, settings.tools)
         return SchemaCommand(words, f"as {settings.framework} sends it", python, reader=True)
     if not settings.command:
         return None
     first, *others = settings.command
     if first == "python":
-        first = _configured_python(settings, project) or (
-            "python" if shutil.which("python") else sys.executable
-        )
+        first = configured or (shutil.which("python") and first) or sys.executable
     interpreter = first if "python" in Path(first).name else None
     return SchemaCommand((first, *others), "from the schema command", interpreter)
 
@@ -79,9 +87,15 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     """
     schema = read_schema(command, folder)
     text = find_description(schema, tool)
-    if text is None:
-        raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
-    return text
+    if text is not None:
+        return text
+    if not command.reader:
+        raise ReachError(f"reach: the schemas that {command.words[0]} printed have no tool {tool!r}")
+    known = ", ".join(printable(name) for name, _ in list(_descriptions(schema))[:10]) or "no tools"
+    raise ReachError(
+        f"reach: {command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in "
+        "coreloop.yaml"
+    )
 
 
 def read_tools(command: SchemaCommand, folder: Path) -> tuple[str, ...]:
@@ -147,12 +161,6 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     return True
 
 
-def _interpreter(settings: ReachSettings, project: Path) -> str:
-    configured = _configured_python(settings, project)
-    paths = (project / name for name in _INTERPRETERS)
-    return configured or next((str(path.absolute()) for path in paths if path.is_file()), sys.executable)
-
-
 def _configured_python(settings: ReachSettings, project: Path) -> str | None:
     """The interpreter of the settings: a path relative to the project, an absolute path, or a name."""
     if settings.python is None or not {"/", os.sep} & set(settings.python):
@@ -172,30 +180,62 @@ def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
             yield from _descriptions(item)
 
 
-def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
-    if not command.reader:
-        return f"the schemas that {command.words[0]} printed have no tool {tool!r}"
-    names = [name for name, _ in _descriptions(schema)]
-    known = ", ".join(map(printable, names[:10])) if names else "no tools"
-    return (
-        f"{command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml"
-    )
-
-
 def _run(command: SchemaCommand, folder: Path) -> bytes:
+    """What the command prints; it must read the folder instead of the user's checkout."""
     printed = _printable(command)
+    # files instead of pipes: a grandchild could keep a pipe open
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            code = _run_in_copy(command, folder, out, err)
+        except subprocess.TimeoutExpired as error:
+            raise ReachError(f"reach: {printed} took longer than {TIMEOUT_S} s") from error
+        except OSError as error:
+            program = command.words[0] if command.reader else printed
+            raise ReachError(f"reach: {program} cannot be run ({error.strerror})") from error
+        out.seek(0)
+        err.seek(0)
+        if code == 0:
+            return out.read(_MAX_BYTES)
+        last = (err.read(_MAX_BYTES).decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1]
+    if command.reader and code == _FAILED_READER:
+        raise ReachError(f"reach: {printable(last)}")
+    raise ReachError(f"reach: {printed} exited with {code}: {printable(last)}")
+
+
+def _run_in_copy(command: SchemaCommand, folder: Path, out: BinaryIO, err: BinaryIO) -> int:
+    """Run the command; kill it with all that it started if it takes too long or prints too much."""
+    process = subprocess.Popen(
+        command.words,
+        cwd=folder,
+        env=_environment(folder),
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        start_new_session=True,
+    )
     try:
-        ran = run_in_copy(command.words, folder, timeout_s=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise ReachError(f"reach: {printed} took longer than {TIMEOUT_S} s") from error
-    except OSError as error:
-        program = command.words[0] if command.reader else printed
-        raise ReachError(f"reach: {program} cannot be run ({error.strerror})") from error
-    if ran.returncode:
-        if command.reader and ran.returncode == _FAILED_READER:
-            raise ReachError(f"reach: {ran.last_error}")
-        raise ReachError(f"reach: {printed} exited with {ran.returncode}: {ran.last_error}")
-    return ran.output
+        ends_at = time.monotonic() + TIMEOUT_S
+        while process.poll() is None:
+            if os.fstat(out.fileno()).st_size > _MAX_BYTES:
+                raise OSError(errno.EFBIG, f"it printed more than {_MAX_BYTES:,} bytes")
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(min(_LOOK_S, max(0.0, ends_at - time.monotonic())))
+                continue
+            if time.monotonic() >= ends_at:
+                raise subprocess.TimeoutExpired(process.args, TIMEOUT_S)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return process.returncode
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Puts the exported tree first on the path, since an editable install would load the user's checkout."""
+    environ = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
+    environ["PYTHONDONTWRITEBYTECODE"] = "1"  # doctor changes nothing in the project
+    return {**environ, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [environ.get("PYTHONPATH")])])}
 
 
 def _printable(command: SchemaCommand) -> str:

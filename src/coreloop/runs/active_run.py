@@ -12,22 +12,12 @@ from typing import Any, Final
 from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.base.text import printable
+from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
 from coreloop.runs.call_budget import all_left, day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
-from coreloop.runs.events import (
-    Charged,
-    Ended,
-    Event,
-    IterationCommitted,
-    Opened,
-    Reserved,
-    Settled,
-    StepCommitted,
-    StepFailed,
-    as_stored,
-)
+from coreloop.runs.events import Event, as_stored
 from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
 from coreloop.runs.person_or_agent import pid_namespace
@@ -147,14 +137,14 @@ class Run:
                 checked_amount(cost)
             except Postponed as postponed:
                 rest = self._uncharged(reservation, postponed.cost)
-                self._journal.append(_settled(reservation, rest, self.now()))
+                self._journal.append(self._booked(happened.Settled, reservation, rest))
                 raise
             except Exception as error:
                 self._fail(attempt, error, _cost(error, attempt.at_most))
                 raise
             except BaseException:  # Ctrl-C is not the step's failure
                 rest = self.state.reservations.get(reservation, attempt.at_most)
-                self._journal.append(settled_in_full(reservation, rest, self.now()))
+                self._journal.append(self._booked(happened.Settled, reservation, rest, is_assumed=True))
                 raise
             return self._commit(attempt, result, cost)
 
@@ -172,10 +162,7 @@ class Run:
             reservation = self._under_way[key]
             rest = self._uncharged(reservation, total)
             if rest != NOTHING:
-                charged = Charged(
-                    at=self.now(), reservation=reservation, microusd=rest.microusd, tokens=rest.tokens
-                )
-                self._journal.append(charged)
+                self._journal.append(self._booked(happened.Charged, reservation, rest))
 
     def charge_all(self, key: str) -> Amount:
         """Book all that is left for the call of a step that says in no readable way what it spends."""
@@ -213,7 +200,9 @@ class Run:
     def commit_iteration(self) -> None:
         """Write an iteration and its events to the store, all of them or none."""
         with self._journal.turn:
-            self._journal.flush(IterationCommitted(at=self.now(), iteration=self.state.iteration + 1))
+            self._journal.flush(
+                happened.IterationCommitted(at=self.now(), iteration=self.state.iteration + 1)
+            )
 
     def decide(self, least: Amount = NOTHING) -> Continue | Stop:
         """Decide whether the run goes on, with what other processes said and spent until now.
@@ -244,7 +233,7 @@ class Run:
         """
         with self._journal.turn:
             goes_on = stop.status in {"running", "paused"}
-            ended = Ended(
+            ended = happened.Ended(
                 at=self.now(),
                 status=stop.status,
                 reason=stop.reason,
@@ -268,63 +257,48 @@ class Run:
             if at_most == NOTHING:
                 return ""
             least = at_most or NOTHING  # of unknown cost: that it is under way is written all the same
-            reserved = Reserved(
-                at=self.now(), reservation=token_hex(8), microusd=least.microusd, tokens=least.tokens
-            )
+            reserved = self._booked(happened.Reserved, token_hex(8), least)
             self._journal.begin(reserved, per_day=per_day)
-            return reserved.reservation
+            return str(reserved.reservation)
 
     def _uncharged(self, reservation: str, cost: Amount) -> Amount:
         return left(cost, self.state.charged.get(reservation, NOTHING))
 
+    def _booked(self, kind: Callable[..., Any], reservation: str, cost: Amount, **fields: Any) -> Any:
+        """Build an event of spending."""
+        money = {"microusd": cost.microusd, "tokens": cost.tokens}
+        return as_stored(kind(at=self.now(), reservation=reservation, **money, **fields))
+
     def _commit(self, attempt: _Attempt, result: Any, cost: Amount) -> Any:
         rest = self._uncharged(attempt.reservation, cost)
+        fields = {"name": attempt.name, "key": attempt.key, "is_answer": attempt.is_answer, "result": result}
         try:
-            committed = as_stored(
-                StepCommitted(
-                    at=self.now(),
-                    name=attempt.name,
-                    key=attempt.key,
-                    result=result,
-                    reservation=attempt.reservation,
-                    microusd=rest.microusd,
-                    tokens=rest.tokens,
-                    is_answer=attempt.is_answer,
-                )
-            )
+            committed = self._booked(happened.StepCommitted, attempt.reservation, rest, **fields)
         except (TypeError, ValueError, RecursionError) as error:
             refused = RunError(f"step {attempt.name}: its result is not JSON ({error}); return plain values")
             self._fail(attempt, refused, cost)
             raise refused from error
         self._journal.append(committed)
-        return committed.result  # type: ignore[union-attr]
+        return committed.result
 
     def _fail(self, attempt: _Attempt, error: Exception, cost: Amount) -> None:
         with self._journal.turn:
-            rest = self._uncharged(attempt.reservation, cost)
-            failed = StepFailed(
-                at=self.now(),
-                name=attempt.name,
-                key=attempt.key,
-                attempt=self._journal.failures(attempt.key) + 1,
-                error=described(error),
-                reservation=attempt.reservation,
-                microusd=rest.microusd,
-                tokens=rest.tokens,
-            )
-            self._journal.append(as_stored(failed))
+            rest, number = self._uncharged(attempt.reservation, cost), self._journal.failures(attempt.key) + 1
+            fields = {"name": attempt.name, "key": attempt.key, "attempt": number, "error": described(error)}
+            self._journal.append(self._booked(happened.StepFailed, attempt.reservation, rest, **fields))
 
     def _open(self, reported: Reported = lambda _: NOTHING) -> None:
         """Say that this process works on the run, and settle what a process that died left under way."""
         with self._journal.turn:
-            now, heard = self.now(), max_amount(reported(self.state), self.state.progress.claimed)
+            heard = max_amount(reported(self.state), self.state.progress.claimed)
+            opened = happened.Opened(at=self.now(), owner=this_process(), namespace=pid_namespace())
             orphans = [
-                settled_in_full(name, max_amount(rest, self._uncharged(name, heard)), now)
+                self._booked(
+                    happened.Settled, name, max_amount(rest, self._uncharged(name, heard)), is_assumed=True
+                )
                 for name, rest in self.state.reservations.items()
             ]
-            self._journal.append(
-                as_stored(Opened(at=now, owner=this_process(), namespace=pid_namespace())), *orphans
-            )
+            self._journal.append(as_stored(opened), *orphans)
 
     def _spent_today(self) -> Amount:
         return self._store.spent_on(self.now().astimezone(UTC).date())
@@ -406,18 +380,3 @@ def _cost(error: Exception, at_most: Amount) -> Amount:
         return checked_amount(getattr(error, "cost", None))
     except UsageError:
         return at_most
-
-
-def _settled(reservation: str, cost: Amount, now: datetime) -> Settled:
-    return Settled(at=now, reservation=reservation, microusd=cost.microusd, tokens=cost.tokens)
-
-
-def settled_in_full(reservation: str, at_most: Amount, now: datetime) -> Settled:
-    """Count a call in full of which nobody knows what it cost."""
-    return Settled(
-        at=now,
-        reservation=reservation,
-        microusd=at_most.microusd,
-        tokens=at_most.tokens,
-        is_assumed=True,
-    )

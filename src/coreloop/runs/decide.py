@@ -1,9 +1,9 @@
 """The decision to stop: a pure function of a run's state and the time, which no model can overrule."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from coreloop.runs.amounts import NOTHING, Amount, microusd
 from coreloop.runs.events import Status
@@ -76,7 +76,10 @@ def decide(state: State, now: datetime, outlook: Outlook = UNKNOWN) -> Continue 
         return Stop(state.status, state.stop_reason)
     if state.is_covered and kind_named(state.kind).is_complete(state):
         return Stop("completed")
-    return next((stop for row in _ROWS if (stop := row(state, now, outlook))), Continue())
+    return next(
+        (Stop(status, reason) for is_over, status, reason in _rows(state, now, outlook) if is_over),
+        Continue(),
+    )
 
 
 def exceeds(limit: int | None, used: int, least: int, kept: int) -> bool:
@@ -104,72 +107,27 @@ def seconds_left(state: State, now: datetime) -> float | None:
     return state.limits.deadline_s - state.elapsed_s - working_s
 
 
-def _iterations(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
-    return Stop("stopped", "max_iterations") if state.iteration >= state.limits.max_iterations else None
+def _rows(state: State, now: datetime, outlook: Outlook) -> Iterator[tuple[bool, Status, str]]:
+    limits, seconds = state.limits, seconds_left(state, now)
+    per_day = None if limits.usd_per_day is None else microusd(limits.usd_per_day)
+    today = (per_day, outlook.today.microusd, outlook.least.microusd, limits.kept.microusd)
+    yield state.iteration >= limits.max_iterations, "stopped", "max_iterations"
+    yield _is_over(state, outlook, "microusd"), "budget_exceeded", "usd"
+    for parent in outlook.parents:
+        yield _is_over(parent, outlook, "microusd"), "budget_exceeded", "usd"
+        yield _is_over(parent, outlook, "tokens"), "stopped", "tokens"
+    yield exceeds(*today), "budget_exceeded", "usd_per_day"
+    yield _is_over(state, outlook, "tokens"), "stopped", "tokens"
+    yield seconds is not None and seconds <= limits.answer.seconds, "stopped", "deadline"
+    yield limits.queries is not None and state.queries >= limits.queries, "stopped", "queries"
+    yield limits.sources is not None and len(state.read_sources) >= limits.sources, "stopped", "sources"
+    yield state.failures_in_row >= limits.max_failures, "stopped", "failures"
+    yield state.is_until_met, "stopped", "until"
+    yield state.sufficient and state.mode == "bounded", "stopped", "sufficient"
 
 
-def _usd(state: State, _now: datetime, outlook: Outlook) -> Stop | None:
-    used, limits = state.spent.microusd + state.reserved.microusd, state.limits
-    is_over = exceeds(limits.microusd, used, outlook.least.microusd, limits.kept.microusd)
-    return Stop("budget_exceeded", "usd") if is_over else None
-
-
-def _parents(_state: State, now: datetime, outlook: Outlook) -> Stop | None:
-    stops = (row(parent, now, outlook) for parent in outlook.parents for row in (_usd, _tokens))
-    return next((stop for stop in stops if stop), None)
-
-
-def _usd_per_day(state: State, _now: datetime, outlook: Outlook) -> Stop | None:
-    per_day = state.limits.usd_per_day
-    limit = None if per_day is None else microusd(per_day)
-    is_over = exceeds(limit, outlook.today.microusd, outlook.least.microusd, state.limits.kept.microusd)
-    return Stop("budget_exceeded", "usd_per_day") if is_over else None
-
-
-def _tokens(state: State, _now: datetime, outlook: Outlook) -> Stop | None:
-    used, limits = state.spent.tokens + state.reserved.tokens, state.limits
-    is_over = exceeds(limits.tokens, used, outlook.least.tokens, limits.kept.tokens)
-    return Stop("stopped", "tokens") if is_over else None
-
-
-def _deadline(state: State, now: datetime, _outlook: Outlook) -> Stop | None:
-    left = seconds_left(state, now)
-    is_over = left is not None and left <= state.limits.answer.seconds
-    return Stop("stopped", "deadline") if is_over else None
-
-
-def _queries(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
-    limit = state.limits.queries
-    return Stop("stopped", "queries") if limit is not None and state.queries >= limit else None
-
-
-def _sources(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
-    limit = state.limits.sources
-    return Stop("stopped", "sources") if limit is not None and len(state.read_sources) >= limit else None
-
-
-def _failures(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
-    return Stop("stopped", "failures") if state.failures_in_row >= state.limits.max_failures else None
-
-
-def _until(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
-    return Stop("stopped", "until") if state.is_until_met else None
-
-
-def _sufficient(state: State, _now: datetime, _outlook: Outlook) -> Stop | None:
-    return Stop("stopped", "sufficient") if state.sufficient and state.mode == "bounded" else None
-
-
-_ROWS: Final[tuple[Callable[[State, datetime, Outlook], Stop | None], ...]] = (
-    _iterations,
-    _usd,
-    _parents,
-    _usd_per_day,
-    _tokens,
-    _deadline,
-    _queries,
-    _sources,
-    _failures,
-    _until,
-    _sufficient,
-)
+def _is_over(state: State, outlook: Outlook, unit: Literal["microusd", "tokens"]) -> bool:
+    """Whether what is spent and reserved leaves no room for the least next step."""
+    used = state.spent + state.reserved
+    parts = (getattr(amount, unit) for amount in (used, outlook.least, state.limits.kept))
+    return exceeds(getattr(state.limits, unit), *parts)

@@ -5,7 +5,9 @@ Events are appended and never changed. A new field needs a default; a new meanin
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, Literal
+from functools import reduce
+from operator import or_
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
@@ -25,13 +27,20 @@ Rule = Literal["duplicates", "same_action", "no_new_information"]
 """By which drift is seen, see `coreloop.runs.drift`."""
 
 
-class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="type"):
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="type"):
     """Anything that happened to a run, at a time in UTC."""
 
     at: datetime
 
 
-class Created(_Event, frozen=True, tag="created"):
+class Spending(Event, frozen=True, kw_only=True):
+    """What reserves, spends or gives back millionths of a US dollar and tokens."""
+
+    microusd: int = 0
+    tokens: int = 0
+
+
+class Created(Event, frozen=True, tag="created"):
     """The first event of every run."""
 
     run_id: str
@@ -46,7 +55,7 @@ class Created(_Event, frozen=True, tag="created"):
     trace_id: str = ""
 
 
-class Opened(_Event, frozen=True, tag="opened"):
+class Opened(Event, frozen=True, tag="opened"):
     """A process works on the run from now on, also after a crash of the previous one.
 
     ``namespace`` is that of its process number, see `coreloop.runs.person_or_agent.pid_namespace`.
@@ -56,7 +65,7 @@ class Opened(_Event, frozen=True, tag="opened"):
     namespace: str = ""
 
 
-class Planned(_Event, frozen=True, tag="planned"):
+class Planned(Event, frozen=True, tag="planned"):
     """Sub-questions were added to the run; texts that it has already are ignored.
 
     ``notes`` are those among them that count for nothing before a person confirms them.
@@ -66,67 +75,57 @@ class Planned(_Event, frozen=True, tag="planned"):
     notes: tuple[str, ...] = ()
 
 
-class Narrowed(_Event, frozen=True, tag="narrowed"):
+class Narrowed(Event, frozen=True, tag="narrowed"):
     """The limits became tighter: of each, the smaller one holds. No event makes a limit larger."""
 
     limits: Limits
 
 
-class IterationCommitted(_Event, frozen=True, tag="iteration_committed"):
+class IterationCommitted(Event, frozen=True, tag="iteration_committed"):
     """An iteration ended."""
 
     iteration: int
 
 
-class Reserved(_Event, frozen=True, tag="reserved"):
+class Reserved(Spending, frozen=True, tag="reserved"):
     """The most that a call can cost was set aside, before the call."""
 
     reservation: str
-    microusd: int = 0
-    tokens: int = 0
 
 
-class Charged(_Event, frozen=True, tag="charged"):
+class Charged(Spending, frozen=True, tag="charged"):
     """A call under way said that it has spent this, which its reservation no longer has to cover."""
 
     reservation: str
-    microusd: int = 0
-    tokens: int = 0
 
 
-class ChildSpent(_Event, frozen=True, tag="child_spent"):
+class ChildSpent(Spending, frozen=True, tag="child_spent"):
     """A run that this run's command started spent or reserved this; negative where it gave back."""
 
     run_id: str
-    microusd: int = 0
-    tokens: int = 0
 
 
-class Settled(_Event, frozen=True, tag="settled"):
+class Settled(Spending, frozen=True, tag="settled"):
     """A reservation was replaced by what the call did cost beyond what it was charged already.
 
     ``is_assumed``: its process died during the call, so that it counts in full.
     """
 
     reservation: str
-    microusd: int = 0
-    tokens: int = 0
     is_assumed: bool = False
 
 
-class StepCommitted(_Event, frozen=True, tag="step_committed"):
+class StepCommitted(Spending, frozen=True, tag="step_committed"):
     """A step's result and what it cost; the step is never done again."""
 
     name: str
     key: str
     result: Any = None
     reservation: str = ""
-    microusd: int = 0
-    tokens: int = 0
     is_answer: bool = False
 
 
-class StepFailed(_Event, frozen=True, tag="step_failed"):
+class StepFailed(Spending, frozen=True, tag="step_failed"):
     """A step failed; it may be tried again."""
 
     name: str
@@ -134,18 +133,16 @@ class StepFailed(_Event, frozen=True, tag="step_failed"):
     attempt: int
     error: str
     reservation: str = ""
-    microusd: int = 0
-    tokens: int = 0
 
 
-class ActionTaken(_Event, frozen=True, tag="action_taken"):
+class ActionTaken(Event, frozen=True, tag="action_taken"):
     """An iteration's choice of a tool and a strategy."""
 
     tool: str
     strategy: tuple[str, ...] = ()
 
 
-class Searched(_Event, frozen=True, tag="searched"):
+class Searched(Event, frozen=True, tag="searched"):
     """A query was executed."""
 
     query: str
@@ -155,20 +152,20 @@ class Searched(_Event, frozen=True, tag="searched"):
     """Why each failed attempt failed, in order."""
 
 
-class QueryDropped(_Event, frozen=True, tag="query_dropped"):
+class QueryDropped(Event, frozen=True, tag="query_dropped"):
     """A query was not executed, because an earlier one asked the same."""
 
     query: str
     similar: str
 
 
-class SourceRead(_Event, frozen=True, tag="source_read"):
+class SourceRead(Event, frozen=True, tag="source_read"):
     """A source was read; the same source counts once."""
 
     source: str
 
 
-class FindingRecorded(_Event, frozen=True, tag="finding_recorded"):
+class FindingRecorded(Event, frozen=True, tag="finding_recorded"):
     """A sentence that answers a sub-question, and the source that says so ("" without one).
 
     ``is_checked``: coreloop found its quote in a source that it read itself, whoever reported it.
@@ -180,13 +177,13 @@ class FindingRecorded(_Event, frozen=True, tag="finding_recorded"):
     is_checked: bool = False
 
 
-class Progressed(_Event, frozen=True, tag="progressed"):
+class Progressed(Event, frozen=True, tag="progressed"):
     """A kind that does not search got further."""
 
     what: str = ""
 
 
-class Reflected(_Event, frozen=True, tag="reflected"):
+class Reflected(Event, frozen=True, tag="reflected"):
     """A model's opinion of the run: an input of the decision, never the decision."""
 
     sufficient: bool
@@ -194,7 +191,7 @@ class Reflected(_Event, frozen=True, tag="reflected"):
     next_actions: tuple[str, ...] = ()
 
 
-class Turned(_Event, frozen=True, tag="turned"):
+class Turned(Event, frozen=True, tag="turned"):
     """Drift was seen, and the run must go another way."""
 
     rule: Rule
@@ -202,18 +199,18 @@ class Turned(_Event, frozen=True, tag="turned"):
     after: tuple[str, ...] = ()
 
 
-class UntilMet(_Event, frozen=True, tag="until_met"):
+class UntilMet(Event, frozen=True, tag="until_met"):
     """The driver's ``--until`` command said that the goal is reached."""
 
 
-class Noted(_Event, frozen=True, tag="noted"):
+class Noted(Event, frozen=True, tag="noted"):
     """An event of the run's kind, opaque to `coreloop.runs`."""
 
     name: str
     data: Any = None
 
 
-class WaiverProposed(_Event, frozen=True, tag="waiver_proposed"):
+class WaiverProposed(Event, frozen=True, tag="waiver_proposed"):
     """An agent says why a sub-question falls away; it stays open until a person agrees (`Waived`)."""
 
     sub_question: str
@@ -235,52 +232,50 @@ Reported = (
 """What an agent's report can contain: nothing that spends, limits or ends the run."""
 
 
-class Recorded(_Event, frozen=True, tag="recorded"):
+class Recorded(Spending, frozen=True, tag="recorded"):
     """An agent's report of its iteration, also while another process works on the run.
 
     ``microusd`` and ``tokens`` are what the agent says it used. Only a `StepCommitted` spends it.
     """
 
     events: tuple[Reported, ...] = ()
-    microusd: int = 0
-    tokens: int = 0
 
 
-class _Said(_Event, frozen=True, kw_only=True):
+class Said(Event, frozen=True, kw_only=True):
     """What a caller outside the run said to it; ``by`` is who that was (`coreloop.runs.person_or_agent`)."""
 
     by: Caller = "person"
 
 
-class Paused(_Said, frozen=True, tag="paused"):
+class Paused(Said, frozen=True, tag="paused"):
     """The run was paused."""
 
 
-class Resumed(_Said, frozen=True, tag="resumed"):
+class Resumed(Said, frozen=True, tag="resumed"):
     """A run that was paused, or that failed, goes on."""
 
 
-class StopRequested(_Said, frozen=True, tag="stop_requested"):
+class StopRequested(Said, frozen=True, tag="stop_requested"):
     """The run was stopped."""
 
 
-class Completed(_Said, frozen=True, tag="completed"):
+class Completed(Said, frozen=True, tag="completed"):
     """Somebody who read the findings calls the run's question answered."""
 
 
-class Waived(_Said, frozen=True, kw_only=True, tag="waived"):
+class Waived(Said, frozen=True, kw_only=True, tag="waived"):
     """A person agreed that a sub-question falls away."""
 
     sub_question: str
 
 
-class Confirmed(_Said, frozen=True, kw_only=True, tag="confirmed"):
+class Confirmed(Said, frozen=True, kw_only=True, tag="confirmed"):
     """A person agreed that a sub-question of an agent is about the question."""
 
     sub_question: str
 
 
-class Ended(_Event, frozen=True, tag="ended"):
+class Ended(Event, frozen=True, tag="ended"):
     """The controller ended the run."""
 
     status: Status
@@ -290,44 +285,17 @@ class Ended(_Event, frozen=True, tag="ended"):
     is_retryable: bool = False
 
 
-Event = (
-    Created
-    | Opened
-    | Planned
-    | Narrowed
-    | IterationCommitted
-    | Reserved
-    | Charged
-    | ChildSpent
-    | Settled
-    | StepCommitted
-    | StepFailed
-    | ActionTaken
-    | Searched
-    | QueryDropped
-    | SourceRead
-    | FindingRecorded
-    | Progressed
-    | Reflected
-    | Turned
-    | UntilMet
-    | Noted
-    | WaiverProposed
-    | Recorded
-    | Waived
-    | Paused
-    | Resumed
-    | StopRequested
-    | Confirmed
-    | Completed
-    | Ended
-)
-Spending = Reserved | Charged | ChildSpent | Settled | StepCommitted | StepFailed
-CONTROL: Final = (Paused, Resumed, StopRequested, Completed, Waived, Confirmed)
-"""What people say to a run that a process may be working on."""
-FOREIGN: Final = (*CONTROL, Recorded, ChildSpent)
+FOREIGN: Final = (Said, Recorded, ChildSpent)
 """Events that a process which does not work on the run may append."""
-_decode: Final[Callable[[bytes | str], Event]] = msgspec.json.Decoder(Event).decode
+
+
+def _kinds(above: type[Event]) -> tuple[Any, ...]:
+    below = above.__subclasses__()
+    return tuple(kind for one in below for kind in _kinds(one)) or (above,)
+
+
+_Kind = TypeVar("_Kind", bound=Event)
+_decode: Final[Callable[[bytes | str], Event]] = msgspec.json.Decoder(reduce(or_, _kinds(Event))).decode
 _encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
 
 
@@ -345,9 +313,9 @@ def encode_event(event: Event) -> bytes:
         return _encode(_encodable(msgspec.to_builtins(event)))
 
 
-def as_stored(event: Event) -> Event:
+def as_stored(event: _Kind) -> _Kind:
     """Return an event as `decode_event` will read it: tuples in a result are lists, NaN is None."""
-    return _decode(encode_event(event))
+    return cast("_Kind", _decode(encode_event(event)))
 
 
 def decode_event(data: bytes | str, *, version: int = VERSION) -> Event:

@@ -53,7 +53,7 @@ def with_lessons(known: Reflexion, state: State, *, situation: str) -> Reflexion
 
 def read_reflexion(learnt: bytes | None) -> Reflexion:
     """Read what the runs of a kind learnt, as `Store.reflexion` returns it."""
-    return Reflexion.from_json(learnt) if learnt else Reflexion()
+    return Reflexion.from_json(learnt)
 
 
 def written(strategy: tuple[str, ...]) -> str:

@@ -1,7 +1,6 @@
 """The limits of a run. Only what is outside the model sets them; later they can only become tighter."""
 
-from math import isfinite
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 
@@ -10,7 +9,11 @@ from coreloop.runs.amounts import Amount, microusd
 
 Mode = Literal["bounded", "exhaust"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-_LARGEST: Final = 10**12
+_Amount = Annotated[float, msgspec.Meta(ge=0, le=10**12)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+_Some = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
+_OPTIONS: Final = {"budget_usd": "usd", "max_tokens": "tokens", "deadline": "deadline_s"}
+"""How a person says some limits; the others have their own names."""
 
 
 class AnswerReserve(msgspec.Struct, frozen=True):
@@ -26,9 +29,9 @@ class AnswerReserve(msgspec.Struct, frozen=True):
         Seconds before the deadline.
     """
 
-    usd: float = 0.0
-    tokens: int = 0
-    seconds: float = 0.0
+    usd: _Amount = 0.0
+    tokens: _Count = 0
+    seconds: _Amount = 0.0
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -56,14 +59,14 @@ class Limits(msgspec.Struct, frozen=True):
         Kept for the final answer.
     """
 
-    max_iterations: int = 100
-    usd: float | None = 10.0
-    usd_per_day: float | None = None
-    tokens: int | None = None
-    deadline_s: float | None = None
-    queries: int | None = None
-    sources: int | None = None
-    max_failures: int = 5
+    max_iterations: _Some = 100
+    usd: _Amount | None = 10.0
+    usd_per_day: _Amount | None = None
+    tokens: _Count | None = None
+    deadline_s: _Amount | None = None
+    queries: _Count | None = None
+    sources: _Count | None = None
+    max_failures: _Some = 5
     answer: AnswerReserve = AnswerReserve()
 
     @property
@@ -77,24 +80,9 @@ class Limits(msgspec.Struct, frozen=True):
         return Amount(microusd(self.answer.usd), self.answer.tokens)
 
 
-def limits_of(
-    known: Limits | None = None,
-    *,
-    max_iterations: int | None = None,
-    budget_usd: float | None = None,
-    max_tokens: int | None = None,
-    deadline: float | None = None,
-    max_failures: int | None = None,
-) -> Limits:
-    """Build limits of what a person gives by these names; None for those of ``known``, or the defaults."""
-    given = {
-        "max_iterations": max_iterations,
-        "usd": budget_usd,
-        "tokens": max_tokens,
-        "deadline_s": deadline,
-        "max_failures": max_failures,
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
+def limits_of(known: Limits | None = None, **given: float | None) -> Limits:
+    """Build limits of what a person gives by names of `Limits` or of options; None for those of ``known``."""
+    changes = {_OPTIONS.get(name, name): value for name, value in given.items() if value is not None}
     return msgspec.structs.replace(known or Limits(), **changes)
 
 
@@ -115,13 +103,6 @@ def check_limits(limits: Limits) -> None:
         msgspec.convert(msgspec.to_builtins(limits), Limits)
     except msgspec.ValidationError as error:
         raise UsageError(f"limits: {error}") from error
-    for name, value in _numbers(limits):
-        if not isfinite(value) or value < 0:
-            raise UsageError(f"limit {name} must be a number of at least 0, not {value}")
-        if value > _LARGEST:
-            raise UsageError(f"limit {name} must be at most {_LARGEST:,}; use None for no limit")
-    if limits.max_iterations < 1 or limits.max_failures < 1:
-        raise UsageError("limits max_iterations and max_failures must be at least 1")
     kept = limits.answer
     for name, total, part in (
         ("usd", limits.usd, kept.usd),
@@ -144,9 +125,3 @@ def _smaller(first: Any, other: Any) -> Any:
         names = first.__struct_fields__
         return type(first)(**{name: _smaller(getattr(first, name), getattr(other, name)) for name in names})
     return min((limit for limit in (first, other) if limit is not None), default=None)
-
-
-def _numbers(limits: Limits) -> list[tuple[str, float]]:
-    kept = {f"answer.{name}": value for name, value in msgspec.structs.asdict(limits.answer).items()}
-    fields = msgspec.structs.asdict(limits) | kept
-    return [(name, value) for name, value in fields.items() if isinstance(value, int | float)]

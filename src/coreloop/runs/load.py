@@ -1,29 +1,15 @@
 """The state of a run from its store."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
-from coreloop.runs.events import Event, StepFailed
+from coreloop.runs.events import Event, IterationCommitted
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import RESUMABLE, State
 from coreloop.runs.stores.store import Store
 
 
-class RunFolding(Folding):
-    """A fold that also counts the failures of each step, by its key."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.failures: Counter[str] = Counter()
-
-    def add(self, event: Event) -> None:
-        super().add(event)
-        if isinstance(event, StepFailed):
-            self.failures[event.key] += 1
-
-
-def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
+def load_run(store: Store, run_id: str) -> tuple[Folding, int]:
     """Fold a run's events; returns the folding, and the newest event's number.
 
     Raises
@@ -33,7 +19,7 @@ def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
     RunError
         An event is damaged or of a newer version.
     """
-    folding, newest = RunFolding(), 0
+    folding, newest = Folding(), 0
     for newest, event in store.read(run_id):  # noqa: B007
         try:
             folding.add(event)
@@ -96,3 +82,13 @@ def require_going(state: State) -> None:
     if state.is_terminal:
         reason = f" ({state.stop_reason})" if state.stop_reason else ""
         raise RunEndedError(f"run {state.run_id} is over: {state.status}{reason}; start a new run")
+
+
+def iterations(store: Store, run_id: str, *, after: int = 0) -> Iterator[tuple[int, int, list[Event]]]:
+    """Yield the iterations behind an event: the number of their last event, their own, their events."""
+    events: list[Event] = []
+    for seq, event in store.read(run_id, after=after):
+        events.append(event)
+        if isinstance(event, IterationCommitted):
+            yield seq, event.iteration, events
+            events = []

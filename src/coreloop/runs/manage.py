@@ -17,11 +17,11 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.events import VERSION, Created, IterationCommitted, Noted, Status
+from coreloop.runs.events import VERSION, Created, Noted, Status
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import AnswerReserve, Limits, Mode, check_limits
-from coreloop.runs.load import load_run
+from coreloop.runs.load import iterations, load_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.run_files import remove_views
@@ -152,15 +152,10 @@ def read_iteration(store: Store, run_id: str | None, iteration: int) -> list[Any
     RunNotFoundError
         There is no such run.
     """
-    events: list[Any] = []
     last = 0
-    for _seq, event in store.read(named_run(store, run_id)):
-        events.append(msgspec.to_builtins(event))
-        if isinstance(event, IterationCommitted):
-            last = event.iteration
-            if last == iteration:
-                return events
-            events = []
+    for _, last, events in iterations(store, named_run(store, run_id)):
+        if last == iteration:
+            return [msgspec.to_builtins(event) for event in events]
     raise UsageError(f"the run has no iteration {iteration}; its last one is {last}")
 
 
@@ -245,7 +240,7 @@ def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
         return
 
     def without(known: bytes | None) -> bytes:
-        return (Reflexion.from_json(known) if known else Reflexion()).without(state.run_id).to_json()
+        return Reflexion.from_json(known).without(state.run_id).to_json()
 
     rest = Reflexion.from_json(store.change_reflexion(state.kind, without))
     for row in store.runs(kind=state.kind):

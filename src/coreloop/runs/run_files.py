@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from coreloop.base.files import file_errors, write_private
 from coreloop.runs.active_run import Run
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import remove_session
-from coreloop.runs.events import Event, IterationCommitted
+from coreloop.runs.events import Event
 from coreloop.runs.folder import (
     FOLDER,
     REFLEXION,
@@ -28,6 +28,7 @@ from coreloop.runs.folder import (
 )
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.lessons import read_reflexion
+from coreloop.runs.load import iterations
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -97,7 +98,6 @@ class Viewer:
         self._root = root
         self._store = store
         self._newest = 0
-        self._events: list[Event] = []
 
     def __call__(self, run: Run) -> None:
         """Write the views as they are now.
@@ -107,22 +107,11 @@ class Viewer:
         WorkspaceError
             See `write_views`.
         """
-        learnt = self._store.reflexion(run.state.kind)
-        write_views(
-            self._root,
-            run.state,
-            iterations=dict(self._new_iterations(run.run_id)),
-            reflexion=read_reflexion(learnt),
-        )
-
-    def _new_iterations(self, run_id: str) -> Iterator[tuple[int, Sequence[Event]]]:
-        """Yield the iterations that were committed since the last call; at first, all of them."""
-        for seq, event in self._store.read(run_id, after=self._newest):
-            self._newest = seq
-            self._events.append(event)
-            if isinstance(event, IterationCommitted):
-                yield event.iteration, self._events
-                self._events = []
+        new = {}
+        for seq, number, events in iterations(self._store, run.run_id, after=self._newest):
+            self._newest, new[number] = seq, events
+        learnt = read_reflexion(self._store.reflexion(run.state.kind))
+        write_views(self._root, run.state, iterations=new, reflexion=learnt)
 
 
 def remove_views(root: Path, run_id: str) -> None:

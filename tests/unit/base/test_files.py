@@ -11,7 +11,6 @@ from coreloop.base.files import (
     append_private,
     locked,
     read_file,
-    replacing,
     rewrite_file,
     write_private,
     write_private_together,
@@ -28,24 +27,6 @@ def open_umask():
 
 def mode(path):
     return path.stat().st_mode & 0o777
-
-
-@pytest.mark.usefixtures("open_umask")
-def test_written_files_are_private(tmp_path):
-    path = tmp_path / "audit" / "candidates" / "x.json"
-    write_private(path, b"{}")
-    assert path.read_bytes() == b"{}"
-    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
-
-
-def test_a_second_write_replaces_the_first_and_leaves_no_temporary_file(tmp_path):
-    path = tmp_path / "x.json"
-    path.write_bytes(b"old")
-    path.chmod(0o644)
-    write_private(path, b"new")
-    assert path.read_bytes() == b"new"
-    assert mode(path) == 0o600
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(("umask", "file", "folder"), [(0o022, 0o644, 0o755), (0o027, 0o640, 0o750)])
@@ -129,24 +110,6 @@ def test_a_rewritten_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
     assert link.is_symlink()
     assert (file.read_bytes(), mode(file)) == (b"new", 0o754)
     assert sorted(tmp_path.iterdir()) == [link, file]
-
-
-def test_a_block_that_fails_leaves_the_old_file_and_no_temporary_file(tmp_path):
-    path = tmp_path / "x"
-    path.write_bytes(b"old")
-    with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
-        temporary.write_bytes(bytes([mode(temporary) // 0]))
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.usefixtures("open_umask")
-def test_appended_lines_make_a_private_file_in_a_private_folder(tmp_path):
-    path = tmp_path / "audit" / "x"
-    append_private(path, ["a", "b"])
-    append_private(path, ["\ud800왜"])
-    assert path.read_text(encoding="utf-8") == "a\nb\n?왜\n"
-    assert (mode(path), mode(path.parent)) == (0o600, 0o700)
 
 
 def test_after_half_a_line_a_newline_comes_first(tmp_path):

@@ -42,17 +42,6 @@ def test_appended_values_are_read_in_order(tmp_path):
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"))), st.binary(max_size=20))
-def test_a_value_after_an_incomplete_line_is_not_lost(texts, rest):
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "x.jsonl")
-        path.write_bytes(rest)
-        notes = tuple(Note(NOON, text) for text in texts)
-        for note in notes:
-            jsonl.append(path, note)
-        assert read(path).values == notes
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, shorten, to_plain
+from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, to_plain
 from coreloop.base.records import (
     hash_args,
-    hash_question,
     step,
 )
 from rows import each_row
@@ -91,38 +90,7 @@ def test_args_hash_is_golden_and_ignores_the_order_of_keys(args, hashed):
     assert hash_args(canonical_json(dict(reversed(args.items())))) == hashed
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | UTF8_TEXT,
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(UTF8_TEXT, inner, max_size=4),
-        max_leaves=12,
-    )
-)
-def test_canonical_json_is_that_of_the_standard_library(value):
-    expected = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert canonical_json(value) == expected.encode()
-
-
 # values
-
-
-def test_only_strings_over_the_limit_are_shortened():
-    long = "가" * 501
-    shortened = shorten({"short": "가" * 500, "in": [{"long": long}], "n": 7})
-    assert shortened["short"] == "가" * 500
-    assert shortened["n"] == 7
-    cut = shortened["in"][0]["long"]
-    assert cut.keys() == {"truncated", "size", "preview"}
-    assert (cut["truncated"], cut["size"]) == (True, 501)
-    assert cut["preview"]
-    assert long.startswith(cut["preview"])
-
-
-@given(UTF8_TEXT.map(lambda text: text * 40), st.integers(40, 200))
-def test_shortening_never_lengthens(text, limit):
-    shorter = len(canonical_json(shorten(text, limit=limit)))
-    assert shorter <= len(canonical_json(text)) + len('{"preview":"","size":0000,"truncated":true}')
-    assert len(shorten({"": text}, limit=limit)[""]) <= limit
 
 
 def test_a_value_that_contains_itself_ends():
@@ -143,38 +111,6 @@ def test_a_value_without_a_json_form_becomes_its_type():
 
 
 # the line
-
-
-def test_a_record_that_fits_is_written_as_it_is():
-    full = record(session_hash="session:1", unknown={"kept": [1]})
-    assert written(full) == full
-
-
-def test_long_arguments_are_cut_first():
-    calls = [call(args={"axis": "수익성", "text": "가" * 400, "n": number}) for number in range(5)]
-    read = written(record(tool_calls=calls, unknown="kept"))
-    assert "tool_calls_omitted" not in read
-    assert read["unknown"] == "kept"
-    assert [recorded["args"]["n"] for recorded in read["tool_calls"]] == [0, 1, 2, 3, 4]
-    assert {recorded["args"]["text"]["size"] for recorded in read["tool_calls"]} == {400}
-
-
-def test_selectors_outlive_the_other_arguments():
-    args = {f"argument_{number}": "가" * 60 for number in range(9)}
-    calls = [call(args={**args, "axis": "수익성", "target": "KOSPI"}) for _ in range(5)]
-    read = written(record(tool_calls=calls), {"analysis": ["axis", "target"]})
-    assert "tool_calls_omitted" not in read
-    for recorded in read["tool_calls"]:
-        assert recorded["args"].keys() == {*args, "axis", "target"}
-        assert (recorded["args"]["axis"], recorded["args"]["target"]) == ("수익성", "KOSPI")
-
-
-def test_a_long_question_is_cut_but_its_hash_is_not():
-    question = "삼성전자 수익성 " * 1000
-    read = written(record(question=question, question_hash=hash_question(question)))
-    assert len(read["question"]) > 100
-    assert question.startswith(read["question"].rstrip("…"))
-    assert len(read["tool_calls"]) == 1
 
 
 def test_dropped_calls_are_the_last_ones_and_are_counted():

@@ -2,7 +2,6 @@
 
 import unicodedata
 from hashlib import sha256
-from itertools import groupby
 
 import orjson
 import pytest
@@ -13,16 +12,13 @@ from coreloop.base.records import (
     encodable,
     hash_question,
     hash_sequence,
-    hash_session,
     is_category,
-    join_steps,
     normalize_question,
     step,
 )
 from rows import each_row
 
 QUESTION = "삼성전자 수익성 분석해줘"
-UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def digest(text):
@@ -73,10 +69,6 @@ def test_a_normalised_question_has_only_letters_digits_and_single_spaces(questio
     assert normalize_question(question) == " ".join(remaining.split())
 
 
-def test_session_hash_is_golden():
-    assert hash_session("session-1") == "session:84097828fc31a8c8"
-
-
 @each_row(
     ("name", "args", "text"),
     [
@@ -97,19 +89,6 @@ def test_session_hash_is_golden():
 )
 def test_a_step_is_the_tool_and_its_selectors(name, args, text):
     assert step(name, args) == text
-
-
-def test_selectors_can_be_set():
-    assert step("gather", {"target": "KOSPI", "axis": "x"}, ["target"]) == "gather(target=KOSPI)"
-
-
-@given(st.lists(st.sampled_from([("a", "x"), ("a", "x()>b"), ("a()>b", "x"), ("b", "x"), ("b", None)])))
-def test_different_steps_make_different_sequences(calls):
-    collapsed = [part for part, _ in groupby(calls)]
-    joined = join_steps(step(name, {"axis": axis}) for name, axis in calls)
-    assert joined == join_steps(step(name, {"axis": axis}) for name, axis in collapsed)
-    split = [part for part in joined.replace('"x()>b"', "1").replace('"a()>b"', "2").split(">") if part]
-    assert len(split) == len(collapsed)
 
 
 @each_row(
@@ -135,11 +114,6 @@ def test_one_to_four_parts_of_letters_and_digits_are_a_category(label):
 )
 def test_other_labels_are_not_a_category(label):
     assert not is_category(label)
-
-
-def test_a_name_is_never_mistaken_for_other():
-    taken = {step("a", {"axis": value}) for value in ("<other>", '"<other>"', ["<other>"])}
-    assert len(taken) == 3
 
 
 @given(st.text())

@@ -66,12 +66,6 @@ def test_a_new_database_is_private_with_any_umask(tmp_path: Path):
     assert modes == {"runs": 0o700, "x.db": 0o600, "x.db-wal": 0o600, "x.db-shm": 0o600}
 
 
-@pytest.mark.parametrize(("wal", "mode"), [(True, "wal"), (False, "delete")])
-def test_the_caller_chooses_the_journal(wal: bool, mode: str, tmp_path: Path):
-    with writer(tmp_path / "x.db", FIRST, wal=wal) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
-
-
 def without_version(path: Path) -> Path:
     """As a program that knows no versions leaves a database."""
     with closing(sqlite3.connect(path)) as connection:
@@ -211,13 +205,6 @@ def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
         assert [row[0] for row in connection.execute("SELECT n FROM counts")] == [300]
 
 
-def test_any_name_is_quoted(path: Path):
-    name = 'a "b"; DROP TABLE jobs; --'
-    with writer(path, FIRST) as connection:
-        connection.execute(f"CREATE TABLE {sqlite.quoted_name(name)} (x)")
-        assert name in sqlite.tables(connection)
-
-
 # messages
 
 
@@ -289,12 +276,6 @@ def test_an_error_that_only_a_bug_can_cause_is_not_translated(kind: type[sqlite3
         raise kind("no")
 
 
-def test_every_error_of_sqlite3_has_a_message_or_is_a_bug():
-    named = (kind for kind in vars(sqlite3).values() if isinstance(kind, type))
-    kinds = {kind for kind in named if issubclass(kind, sqlite3.Error)}
-    assert kinds == {sqlite3.Error, *BUGS, *(type(error) for error, _ in MESSAGES.values())}
-
-
 def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):
     def interrupts() -> None:
         raise KeyboardInterrupt
@@ -303,13 +284,6 @@ def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):
         connection.create_function("interrupts", 0, interrupts)
         with pytest.raises(KeyboardInterrupt), sqlite_errors(path):
             connection.execute("SELECT interrupts()")
-
-
-def test_operational_errors_have_a_reason():
-    busy, _ = MESSAGES["busy"]
-    full, _ = MESSAGES["full"]
-    assert sqlite.reason(busy) == "another process has been using it for 30 s"
-    assert sqlite.reason(full) == "database or disk is full"
 
 
 @pytest.mark.parametrize("made", [False, True])

@@ -43,19 +43,6 @@ def test_a_closed_stdout_changes_neither_exit_code_nor_stderr(shell: str):
     assert exit_of(shell) == ("1", "a word on stderr")
 
 
-@each_row(
-    "shell",
-    [
-        pytest.param('"$0" -c "$1" >/dev/null 2>&-; echo $? >&2', id="stderr is closed"),
-        pytest.param('"$0" -c "$1" <&- >&- 2>&-; echo $? >&2', id="everything is closed"),
-        pytest.param('exec 3>&2; { "$0" -c "$1" 2>&1; echo $? >&3; } | true', id="both in one pipe"),
-        pytest.param('"$0" -c "$1" >/dev/null 2>/dev/full; echo $? >&2', id="stderr on a full disk"),
-    ],
-)
-def test_a_closed_stderr_does_not_change_the_exit_code(shell: str):
-    assert exit_of(shell) == ("1", "")
-
-
 def test_files_opened_later_get_no_output():
     """A closed stdout's number would go to the next file, and the output into it."""
     script = """

@@ -1,6 +1,5 @@
 """Hostile text is harmless on a screen, and a line fits."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,14 +19,6 @@ from rows import each_row
 )
 def test_invisible_characters_are_escaped(text, shown):
     assert printable(text) == shown
-
-
-@pytest.mark.slow
-@given(st.text())
-def test_printable_text_is_one_encodable_line(text):
-    assert printable(text).isprintable()
-    assert printable(text).encode().decode() == printable(text)
-    assert len(printable(text).splitlines()) <= 1
 
 
 @each_row(

@@ -39,6 +39,12 @@ def test_a_run_is_driven_to_its_goal(runs: Command):
     )
 
 
+def test_another_child_of_the_same_process_is_left_alone(runs: Command):
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:  # ends with the block
+        done = runs("start", "--max-iterations", "1", "--", "sh", "-c", WORK)
+        assert (done.exit_code, other.poll()) == (0, None), done.stderr
+
+
 def test_json_is_all_of_stdout(runs: Command):
     done = runs("start", "--json", "--max-iterations", "1", "--", "sh", "-c", f"{WORK}; echo prose")
     facts = json.loads(done.stdout)

@@ -5,29 +5,22 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings import Gates, Settings
-from coreloop.base.project.workspace import Workspace
+from coreloop.base.project.settings import Gates
 from coreloop.cli.pattern import show_proposals
 from coreloop.cli.refine import show_refined
-from coreloop.learn.facts.counting import mine_settings
-from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.pattern.run import propose, write_proposals
-from coreloop.learn.refine.run import refine, write_refined
-from logs import failed, write_log
-from samples import ALWAYS, START, asked
+from coreloop.learn.propose import NightRequest, propose, refine, write_night
+from logs import failed
+from samples import ALWAYS, START, asked, mined
 
 
 def _show(command: str, rows: list[dict[str, Any]], folder: Path, *, sanitized: bool = False) -> None:
-    write_log(folder / "log" / "a.jsonl", rows)
-    files = read_folder(folder / "log", mine_settings(Settings(), None))
-    workspace = Workspace(folder, Settings())
+    log, request = mined(folder, rows), NightRequest(days=ALWAYS, out=folder / "out", sanitized=sanitized)
     if command == "pattern":
-        proposals = propose(files, ALWAYS, Gates(), workspace=workspace)
-        written = write_proposals(proposals, folder / "out", now=START, sanitized=sanitized)
-        show_proposals(proposals, *written)
+        proposed = propose(log, ALWAYS, Gates(), now=START)
+        show_proposals(write_night(proposed, log.workspace, request))
         return
-    refined = refine(files, ALWAYS, workspace=workspace, min_failures=2)
-    show_refined(refined, *write_refined(refined, folder / "out", now=START, sanitized=sanitized))
+    refined = refine(log, ALWAYS, now=START, min_failures=2)
+    show_refined(write_night(refined, log.workspace, request))
 
 
 @pytest.mark.parametrize(("n_days", "is_said"), [(1, True), (2, False)])

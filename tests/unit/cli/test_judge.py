@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.main import main
-from coreloop.learn.effect import kept_effects
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import Kept, keep_effects
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.promote.measure.measurement import Measurement, keep
 from coreloop.promote.measure.verdict import MeasureVerdict
@@ -166,9 +166,7 @@ def test_a_merged_proposal_shows_its_effect(run: Run, tmp_path: Path):
         tool="analysis", target=FILE, sha="a", subject="x", place=1, merged_at=now, ids=(made["id"],)
     )
     effect = Effect(change=change, verdict=EffectVerdict.HELPS, look=LOOK)
-    kept_effects.keep(
-        Workspace(tmp_path, Settings()), kept_effects.Kept(), kept_effects.Kept(newest=(effect,)), now
-    )
+    keep_effects(Workspace(tmp_path, Settings()), Kept(newest=(effect,)))
     shown = " ".join(run("judge", "--id", made["id"]).stdout.split())
     assert "effect helps; failed: 30.0% of calls before, 10.0% after (800 calls in 20 days)" in shown
 

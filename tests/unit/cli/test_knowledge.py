@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from coreloop.cli.main import run as entry_point
-from coreloop.learn.knowledge.playbook import merge_bullet
 from coreloop.learn.knowledge.store import writing
 from logs import record, repeated, write_log
 from old_knowledge import bullet, execution, insight, make_old, rows_of
@@ -78,7 +77,7 @@ def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
     done = run("backfill-blog")
     assert "new        990168    blog/01-deulchan-food-margin/index.md\n" in done.stdout
     assert "skipped              blog/34-editorial-note/index.md: no front matter\n" in done.stdout
-    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed, 0 gone\n")
+    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed\n")
     assert done.stderr == "nothing changed; add --confirm to carry it out\n"
     assert not (project / "data" / "ai").exists()
 
@@ -93,14 +92,6 @@ def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
         "blog/02-narin-semi-cycle/index.md:3: is not YAML: mapping values are not allowed here\n"
     )
     assert len(rows_of(database, "insights")) == 30
-
-
-def test_a_post_that_is_gone_is_reported(run: Run, project: Path, database: Path):
-    run("backfill-blog", "--confirm")
-    shutil.rmtree(project / "blog" / "03-dure-chips-ipo")
-    done = run("backfill-blog", "--confirm")
-    assert "gone       990030    blog:blog/03-dure-chips-ipo/index.md: its insight remains" in done.stdout
-    assert len(rows_of(database, "insights")) == 31
 
 
 # --- show, export, prune ---------------------------------------------------------------------------
@@ -302,13 +293,11 @@ def _candidates(run: Run, *args: str) -> list[dict[str, Any]]:
 
 
 def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, database: Path):
+    advice = bullet(1, at=1.0, successes=5, bullet="좋은\x1b 조언")
+    make_old(database, playbook=[{**advice, "success_count": 4}])
     assert _candidates(run) == []
-    with writing(database) as connection:
-        for _ in range(4):
-            merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
-    assert _candidates(run) == []
-    with writing(database) as connection:
-        merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
+    database.unlink()
+    make_old(database, playbook=[advice])
     (candidate,) = _candidates(run)
     assert (candidate["evidence_rank"], candidate["untrusted_bullets"]) == (2, ["좋은\x1b 조언"])
     run("pattern")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.git.trailers import write_trailers
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from merging import full_key
 from promoting import FILE, Project, run_git
 
@@ -22,7 +22,7 @@ def propose(command: Propose) -> Propose:
 
 
 def promote(project: Project, line: str, key: str = "aa") -> str:
-    edited = append_to_section((project.root / FILE).read_bytes(), "analysis", "Guide", (line,))
+    edited = put_lines((project.root / FILE).read_bytes(), "analysis", (line,), section="Guide")
     assert isinstance(edited, Edited)
     values = {
         "Phase": "R",

@@ -60,7 +60,7 @@ def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, researc
 
 def test_only_the_first_iteration_is_called_the_first(tmp_path: Path, research: Research):
     project(tmp_path)
-    done = research("How long is the Han river?", "--exhaust")
+    done = research("How deep is the river of gold?", "--exhaust")
     assert done.stderr.count("🎯 First iteration") == 1
     assert "🎯 No active hypothesis" in done.stderr
     assert "nothing is left to ask offline" in done.stderr
@@ -96,7 +96,7 @@ def test_what_cannot_be_asked_is_one_line(
 def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     with deps_in(project(tmp_path)) as deps:
         run_id = begin_research(QUESTION, Request(), deps)
-    assert "this report is partial" in export(research, tmp_path, "markdown")
+    assert "this report is partial" in research("runs", "report").stdout
     answer = json.loads(research(QUESTION, "--session", "last", "--json").stdout)
     assert (answer["run_id"], answer["final_answer"]) == (run_id, f"{RIVER} [1]")
     done = research(QUESTION, "--session", run_id)
@@ -159,21 +159,13 @@ def test_a_damaged_index_is_an_error_that_says_what_to_do(tmp_path: Path, resear
     assert "is damaged; delete it and run `dartlab-coreloop index` again" in done.stderr
 
 
-def export(research: Research, folder: Path, form: str) -> str:
-    out = folder / f"report-{form}"
-    assert research("runs", "report", "--format", form, "--out", str(out)).returncode == 0
-    text = out.read_text(encoding="utf-8")
-    out.unlink()
-    return text
-
-
 def test_reports_escape_what_pages_say(tmp_path: Path, research: Research):
     page = "# Han\n\nThe Han river is <b>494</b> kilometres [long](https://evil.example).\n"
     project(tmp_path, {"han.md": page})
     research(QUESTION)
-    assert "<b>" not in export(research, tmp_path, "html")
-    assert "<b>" not in export(research, tmp_path, "markdown")
-    assert json.loads(export(research, tmp_path, "json"))["response"]["sources"]
+    text = research("runs", "report").stdout
+    assert "494" in text
+    assert "<b>" not in text
 
 
 def test_a_report_never_replaces_a_file(tmp_path: Path, research: Research):

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.descriptions.bullets import read_bullets, read_list, write_bullet
+from coreloop.descriptions.place import read_bullets, read_list, write_bullet
 from coreloop.descriptions.sections import columns, scan
 from rows import each_row
 
@@ -90,13 +90,6 @@ def test_bullet_is_written_as(text, lead, width, expected):
     assert write_bullet(text, lead, width=width) == expected
 
 
-@each_row(
-    ("text", "width"), [("a", 1), ("가나", 4), ("ﾊ", 1), ("Ａ", 2), ("\ta", 9), ("漢", 2), ("…", 1), ("", 0)]
-)
-def test_columns_are_counted_as_in_a_terminal(text, width):
-    assert columns(text) == width
-
-
 @each_row("text", ["- aaaa - bbbb", "- aaaa - - bbbb", "- 마진 - 비율", "- a - b"])
 def test_continuation_never_begins_with_a_dash(text):
     for width in range(1, 16):
@@ -143,11 +136,3 @@ def test_no_continuation_begins_with_markup(words, lead, width):
         word = line.removeprefix(lead + "  ").split(" ")[0]
         assert not word.startswith(("```", "~~~", ">>>"))
         assert word not in ("-", "*", "#", "##", "..")
-
-
-@given(st.lists(st.text(alphabet="ab가 ", min_size=1, max_size=12), min_size=1, max_size=4))
-def test_adjacent_bullets_are_read_separately(lines):
-    lines = ["- " + " ".join(line.split()) for line in lines if line.strip()]
-    written = [part for line in lines for part in write_bullet(line, "    ", width=12)]
-    assert texts("Text.", *written) == lines
-    assert list_of("", *written) == []  # the blank line is not part of a list

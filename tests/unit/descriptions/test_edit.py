@@ -263,14 +263,6 @@ def test_quotes_and_backslashes_are_escaped_where_they_must_be():
     assert refused == Refused('the docstring is a raw string, which cannot contain """')
 
 
-@each_row("encoding", ["cp949", "euc-kr", "iso2022_kr", "utf-8", "johab"])
-def test_file_keeps_its_encoding(encoding):
-    source = f'# coding: {encoding}\nx = "수"\ndef f(수="익"):\n    """성\n\n    마진"""\n'.encode(encoding)
-    outcome = edit(source, lines=["- 수익성"])
-    assert isinstance(outcome, Edited)
-    assert outcome.source.decode(encoding).endswith('마진\n\n    Guide\n    -----\n    - 수익성\n    """\n')
-
-
 def test_character_that_the_encoding_lacks_is_refused():
     source = '# coding: latin-1\ndef f():\n    """é"""\n'.encode("latin-1")
     assert edit(source, lines=["- 수"]) == Refused("the file's encoding, iso-8859-1, has no '수'")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from coreloop.descriptions.edit import Edited, Refused, append_to_section
+from coreloop.descriptions.edit import Edited, Refused, put_lines
 from editing import (
     DEFINITIONS,
     LINES,
@@ -93,7 +93,7 @@ def test_any_text_is_edited_provably_or_refused(text, quote, line):
 @example(b"\xef\xbb\xbf# coding: latin-1\nx")
 @example(b"# coding: undefined\n'x'")
 def test_any_bytes_give_an_outcome(source):
-    assert isinstance(append_to_section(source, "", "Guide", LINES), Edited | Refused)
+    assert isinstance(put_lines(source, "", LINES, section="Guide"), Edited | Refused)
 
 
 @pytest.mark.slow
@@ -178,7 +178,7 @@ def test_no_third_party_docstring_breaks(shard):
         for qualname, line in sorted(
             documented(old), key=lambda definition: definition[1] or 0, reverse=True
         ):
-            outcome = append_to_section(new, qualname, "Guide", LINES, line=line)
+            outcome = put_lines(new, qualname, LINES, section="Guide", line=line)
             if isinstance(outcome, Refused):
                 reasons.add(outcome.reason)
                 continue

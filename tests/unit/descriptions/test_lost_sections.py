@@ -1,4 +1,4 @@
-from coreloop.descriptions.edit import Edited, Refused, append_to_section
+from coreloop.descriptions.edit import Edited, Refused, put_lines
 from coreloop.descriptions.lost_sections import (
     OTHER_SECTIONS,
     SECTIONS,
@@ -205,7 +205,7 @@ def test_same_name_is_compared_in_order():
 @each_row("docstring", [NUMPYDOC, GOOGLE, MARKDOWN])
 def test_edit_loses_nothing_and_fills_a_stub(docstring):
     old = with_docstring(docstring.replace("always.", "TODO"))
-    edited = append_to_section(old, "A.f", "Guide", ["- When: now."])
+    edited = put_lines(old, "A.f", ["- When: now."], section="Guide")
     assert isinstance(edited, Edited)
     assert lost_sections(old, edited.source) == ()
     assert "Guide" in shapes(edited.source)[1].present

@@ -1,17 +1,15 @@
-import ast
 import inspect
-import warnings
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
+from editing import function, split_docstrings
 from rows import each_row
 
 LINES = ("- When: margin.", "- Call: show().")
 LIST = ("", *LINES)
 HERE, HERE_AND_BLANK = object(), object()
-DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_ours(text):
@@ -43,22 +41,6 @@ def assert_one_docstring_changed(old, edited):
     assert changed == [(edited.before, edited.after)]
     words = " ".join(edited.after.split())
     assert all(" ".join(line.split()) in words for line in edited.appended)
-
-
-def split_docstrings(source):
-    """The tree without any docstring, as text, and all docstrings in order."""
-    with warnings.catch_warnings(action="ignore"):
-        tree, texts = ast.parse(source), []
-    for node in ast.walk(tree):
-        if isinstance(node, DEFINITIONS):
-            texts.append(ast.get_docstring(node, clean=False))
-            if texts[-1] is not None:
-                del node.body[0]
-    return ast.dump(tree), texts
-
-
-def function(*lines, indent="    "):
-    return "def f():\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
 
 
 def docstring(*lines, indent="    "):
@@ -94,6 +76,7 @@ PLACES = {
     "Markdown": ("Sum.", HERE, "", "## Args", "", "x"),
     "Markdown without blank line": ("Sum.", HERE_AND_BLANK, "## Args", "x"),
     "a title": ("Title", "=====", "", "Text.", HERE, "", *NUMPYDOC),
+    "a title, a section without blank line": ("Title", "=====", "", "Text.", HERE_AND_BLANK, *NUMPYDOC),
     "a title and nothing else": ("# Title", HERE, "", "## Args", "x"),
     "a summary's heading": ("Summary", "-------", "Text.", HERE, "", *NUMPYDOC),
     "a bold name": ("Sum.", HERE, "", "**Guide**", "", "- x"),
@@ -127,7 +110,6 @@ def test_list_is_at_the_end_of_the_first_block(lines, indent):
     outcome = put(before)
     assert isinstance(outcome, Edited), outcome
     assert outcome.source.decode() == after
-    assert outcome.tail == ("\n" if HERE_AND_BLANK in lines else "")
 
 
 JOINED = {
@@ -232,72 +214,8 @@ def test_file_keeps_its_encoding(encoding):
     assert korean.source.decode(encoding).count("마진을") == 1
 
 
-def test_character_that_the_encoding_lacks_is_refused():
-    source = '# coding: cp949\ndef f():\n    """수"""\n'.encode("cp949")
-    assert put(source, lines=["- When: é."]) == Refused("the file's encoding, cp949, has no 'é'")
-
-
-NAMES = '''"""Module."""
-import typing
-class A:
-    """A."""
-    def m(self):
-        """m."""
-        async def inner():
-            """inner."""
-    @property
-    def p(self):
-        """getter."""
-    @p.setter
-    def p(self, value):
-        """setter."""
-@typing.overload
-def o(x: int):
-    """overload."""
-def o(x):
-    """implementation."""
-def twice():
-    """first."""
-@deco
-def twice():
-    """second."""
-'''
-
-
-@each_row(
-    ("qualname", "line", "text", "indent"),
-    [
-        ("", None, "Module.", ""),
-        ("A", None, "A.", "    "),
-        ("A.m", None, "m.", "        "),
-        ("A.m.inner", None, "inner.", "            "),
-        ("A.m.<locals>.inner", None, "inner.", "            "),
-        ("A.p", None, "getter.", "        "),
-        ("A.p", 13, "setter.", "        "),
-        ("o", None, "implementation.", "    "),
-        ("o", 15, "overload.", "    "),
-        ("twice", 20, "first.", "    "),
-        ("twice", 22, "second.", "    "),
-    ],
-)
-def test_name_leads_to_its_docstring(qualname, line, text, indent):
-    outcome = put(NAMES, qualname, line=line)
-    assert isinstance(outcome, Edited), outcome
-    assert outcome.after == f"{text}\n\n{indent}{LINES[0]}\n{indent}{LINES[1]}\n{indent}"
-
-
 REFUSED = {
-    "f-string": (function('f"""Sum."""'), "f-string"),
-    "bytes": (function('b"""Sum."""'), "bytes"),
-    "concatenation": (function('"a" "b"'), "several literals"),
-    "a sum of strings": (function('"a" + "b"'), "no docstring"),
-    "no docstring": (function("return 1"), "no docstring"),
-    "defined twice": (function('"""a"""') + function('"""b"""'), "lines 1, 3"),
-    "raw in single quotes": (function('r"Sum."'), "single quotes"),
-    "body on the def line": ('def f(): """Sum."""\n', "line of its definition"),
-    "syntax error": ("def f(:\n", "cannot read the file"),
     "empty": (function('""""""'), "no text before its first section"),
-    "blank": (function('"""', "", '"""'), "no text before its first section"),
     "only a section": (function('"""', *NUMPYDOC, '"""'), "no text before its first section"),
     "only a field": (function('""":param x: y"""'), "no text before its first section"),
     "open fence": (function('"""Sum.', "", "```", "x", '"""'), "never closed"),
@@ -370,10 +288,6 @@ def test_markup_after_a_dash_is_text(line, quoted):
     assert line in [text.strip() for text in outcome.after.split("\n")]
 
 
-def test_three_quotes_are_refused_in_a_raw_string():
-    assert put(function('r"""Sum."""'), lines=['- When: """']).reason.endswith('cannot contain """')
-
-
 LONG = "- When: a question names the margin of a company"
 WRAPPED = ("- When: a question names", "  the margin of a company")
 
@@ -395,15 +309,6 @@ def test_korean_line_is_wrapped_by_columns_not_by_characters():
 def test_section_is_wrapped_too():
     outcome = put(function('"""Sum."""'), lines=[LONG], width=33, section="Guide", style="google")
     assert outcome.after == f"Sum.\n\n    Guide:\n        {WRAPPED[0]}\n        {WRAPPED[1]}\n    "
-
-
-def test_dash_between_words_does_not_stop_a_line_from_being_wrapped():
-    assert isinstance(put(function('"""Sum."""'), lines=["- When: aaaa - bbbb"], width=17), Edited)
-
-
-@each_row("word", ["```x", ">>>", "~~~"])
-def test_mark_between_words_does_not_stop_a_line_from_being_wrapped(word):
-    assert isinstance(put(function('"""Sum."""'), lines=[f"- When: aaaaaa {word} bbbb"], width=20), Edited)
 
 
 STYLES = {
@@ -435,7 +340,6 @@ def test_section_is_created_before_a_field_directly_below_text(above):
     outcome = put(function('"""' + above[0], *above[1:], ":returns: x", '"""'), section="Guide")
     rest = ["", *STYLES["numpydoc"], "", ":returns: x"]
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], *rest, '"""')
-    assert outcome.tail == "\n"
 
 
 def test_existing_section_is_extended_in_its_own_style():
@@ -517,42 +421,9 @@ def test_lines_are_not_replaced_if(replaced, lines, reason):
     assert reason in outcome.reason
 
 
-@each_row("rest", [["", "Text."], ["- b", "Text."], ["- When: b."]])
-def test_no_text_is_doubled_if_a_bullet_on_the_first_line_is_replaced(rest):
-    outcome = put_lines(
-        function('"""- When: a.', *rest, '"""').encode(),
-        "f",
-        ["- When: new."],
-        replaced=["- When: a."],
-        is_ours=is_ours,
-    )
-    assert isinstance(outcome, Refused) or outcome.after.count(rest[-1]) == 1
-
-
-def test_list_on_the_first_line_is_continued_at_the_margin():
-    outcome = put(function('"""- When: x.', '"""'))
-    assert isinstance(outcome, Refused) or all(f"\n    {line}\n" in outcome.after for line in LINES)
-
-
 def test_second_call_changes_nothing_without_is_ours():
     first = put_lines(function('"""Sum."""').encode(), "f", LINES)
     assert isinstance(put_lines(first.source, "f", LINES), Unchanged)
-
-
-@each_row(
-    "lines",
-    [
-        ("Title", "=====", "", "Text.", HERE_AND_BLANK, *NUMPYDOC),
-        ("Title", "=====", "", "Text.", HERE_AND_BLANK, ":param x: y"),
-        ("Summary", "-------", "Text.", HERE_AND_BLANK, ":param x: y"),
-        ("# Title", HERE_AND_BLANK, "## Args", "x"),
-    ],
-)
-def test_list_below_a_title_is_above_a_section_without_blank_line(lines):
-    before, after = docstring(*lines)
-    outcome = put(before)
-    assert isinstance(outcome, Edited)
-    assert outcome.source.decode() == after
 
 
 def test_list_in_a_google_summary_is_continued():

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.descriptions.source import UnprovenError
 from coreloop.guard.proof import changed_lines
+from coreloop.learn.line import When, statement_key
 from coreloop.learn.proposals.allowed_lines import is_form
-from coreloop.learn.proposals.sequence_lines import When
-from coreloop.learn.proposals.statement_lines import statement_key
 from guard_bench import PROMOTED, Bench, message_of, put
 from guarding import commit, edit
 from promoting import FILE, KEY, OTHER_FILE, SOURCE

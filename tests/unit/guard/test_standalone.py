@@ -27,10 +27,7 @@ MODULES = (
     "base.github.connect",
     "base.github.github_api",
     "base.github.github_errors",
-    "base.github.urllib_transport",
-    "learn.proposals.statement_lines",
-    "learn.proposals.figures",
-    "learn.proposals.sequence_lines",
+    "learn.line",
     "learn.proposals.allowed_lines",
     "learn.proposals.declared_words",
 )

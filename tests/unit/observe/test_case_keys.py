@@ -9,27 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coreloop.base.project.settings import Settings
-from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import case_keys, dropped
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.case_keys import (
     MAX_IDENTIFIERS,
     RequestIdentifiers,
     case_key,
     identifiers,
-    identifying_texts,
     is_identifier,
 )
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
 from observing import MOMENT
 
 KEY = b"k" * 64
-KEYS = (KEY, b"other")
 
 
 @pytest.fixture(autouse=True)
@@ -67,21 +62,6 @@ def test_word_sentence_date_and_time_do_not_identify(text: str) -> None:
     assert not is_identifier(text)
 
 
-def test_values_are_found_inside_lists_and_objects_but_not_in_cut_texts() -> None:
-    values = ["pending", ["#W0001", {"deep": "#W0002"}], 10482, True, 1234.5, None]
-    cut = {"truncated": True, "size": 123456, "preview": "#W0003"}
-    assert set(identifying_texts([*values, cut])) == {"#W0001", "#W0002", "10482"}
-
-
-def test_the_same_identifier_has_the_same_hash_however_it_is_written() -> None:
-    assert identifiers([10482], KEY) == identifiers(["10482"], KEY) == identifiers([["  10482 "]], KEY)
-    assert identifiers(["가1234"], KEY) == identifiers(["가1234"], KEY)
-
-
-def test_another_key_gives_other_hashes() -> None:
-    assert identifiers(["#W0001"], KEY) != identifiers(["#W0001"], b"other")
-
-
 def test_customers_then_what_most_calls_share_then_the_first_are_kept_whatever_the_key() -> None:
     request = RequestIdentifiers()
     for number in range(20):
@@ -95,18 +75,6 @@ def test_customers_then_what_most_calls_share_then_the_first_are_kept_whatever_t
     ]
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(["id", "user_id", "b"]), st.integers(9_990, 10_040))))
-def test_the_choice_is_the_same_with_every_key(calls: list[dict[str, int]]) -> None:
-    request = RequestIdentifiers()
-    for args in calls:
-        request.add(args)
-    values = [value for args in calls for value in args.values()]
-    texts = [dict(zip(identifiers(values, key), identifiers(values, KEY), strict=True)) for key in KEYS]
-    chosen = [[names[number] for number in request.case(key)] for key, names in zip(KEYS, texts, strict=True)]
-    assert chosen[0] == chosen[1]
-    assert len(chosen[0]) == min(MAX_IDENTIFIERS, len(texts[0]))
-
-
 def test_requests_about_the_same_order_share_a_hash_and_its_number_is_nowhere(
     audit: Any, records: Any, tmp_path: Path
 ) -> None:
@@ -115,12 +83,6 @@ def test_requests_about_the_same_order_share_a_hash_and_its_number_is_nowhere(
             request.observe_tool_call(tool, {"order_id": "#W2378156", "reason": "no longer needed"})
     first, second = records()
     assert first["case"] == second["case"] == identifiers(["#W2378156"], case_key(tmp_path / "audit"))
-
-
-def test_rejected_calls_count_too(audit: Any, only_record: Any) -> None:
-    with audit(question="x") as request:
-        request.observe_tool_call("get", {"order_id": "#W2378156"}, error="invalid_argument: order_id")
-    assert len(only_record()["case"]) == 1
 
 
 def test_record_without_identifiers_has_no_case_and_no_key_is_made(
@@ -160,29 +122,10 @@ def test_processes_that_start_together_use_one_key(tmp_path: Path) -> None:
     assert len({racer.communicate()[0] for racer in racers}) == 1
 
 
-def test_several_servers_share_the_key_of_the_environment(
-    audit: Any, only_record: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CORELOOP_CASE_KEY", "shared by the servers")
-    with audit(question="x") as request:
-        request.observe_tool_call("get", {"order_id": "#W2378156"})
-    assert only_record()["case"] == identifiers(["#W2378156"], b"shared by the servers")
-    assert not (tmp_path / "audit" / "case.key").exists()
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_record_is_written_without_a_key_in_a_closed_folder(audit: Any, records: Any, tmp_path: Path) -> None:
     (tmp_path / "audit" / "ai-ask").mkdir(parents=True)
     (tmp_path / "audit").chmod(0o500)
-    with audit(question="x") as request:
-        request.observe_tool_call("get", {"order_id": "#W2378156"})
-    (record,) = records()
-    assert "case" not in record
-    assert dropped() == {"case_key": 1}
-
-
-def test_key_that_is_a_folder_costs_only_the_case(audit: Any, records: Any, tmp_path: Path) -> None:
-    (tmp_path / "audit" / "case.key").mkdir(parents=True)
     with audit(question="x") as request:
         request.observe_tool_call("get", {"order_id": "#W2378156"})
     (record,) = records()
@@ -205,12 +148,3 @@ def test_imported_record_has_the_case_that_the_collector_would_give_it(
     (line,) = next((tmp_path / "out").glob("*.jsonl")).read_text().splitlines()
     assert json.loads(line)["case"] == only_record()["case"]
     assert only_record()["case"][0] == identifiers(["kim_1234"], b"shared")[0]
-
-
-def test_case_of_a_long_record_stays_on_its_line(audit: Any, only_record: Any, tmp_path: Path) -> None:
-    with audit(question="가" * 3_000) as request:
-        for number in range(60):
-            request.observe_tool_call("get_order", {"order_id": f"#W{number:07}", "note": "n" * 400})
-    assert len(only_record()["case"]) == 8
-    (day,) = (tmp_path / "audit" / "ai-ask").glob("*.jsonl")
-    assert len(day.read_bytes()) <= MAX_LINE_BYTES

@@ -64,16 +64,6 @@ def test_hook_comes_out_byte_for_byte(text: str | None, tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_last_of_two_installers_restores_what_the_first_left(text: str | None, tmp_path: Path) -> None:
-    with_settings(tmp_path, text)
-    install_runs(tmp_path)
-    between = tree(tmp_path)
-    install(tmp_path, confirm=True)
-    uninstall(tmp_path, confirm=True)
-    assert tree(tmp_path) == between
-
-
 @pytest.mark.parametrize("text", TEXTS[2:])
 @pytest.mark.parametrize("first", ["runs", "observe"])
 def test_each_installer_takes_out_only_its_own_entry(text: str, first: str, tmp_path: Path) -> None:

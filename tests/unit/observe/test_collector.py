@@ -10,25 +10,6 @@ from coreloop.observe import current, dropped
 from observing import SECRET
 
 
-def test_an_empty_error_is_none(audit, only_record):
-    request = audit()
-    request.observe_tool_call("show", {}, error="")
-    request.flush(500, error=False)
-    record = only_record()
-    assert (record["error"], record["tool_calls"][0]["ok"], record["chunk_len"]) == (None, True, 500)
-
-
-def test_a_field_of_the_wrong_type_is_dropped_and_counted(audit, only_record):
-    before = dropped().get("unserialisable", 0)
-    request = audit()
-    request.observe_tool_call("scan", {}, extreme_flags=5)
-    request.flush(chunk_len="500")
-    record = only_record()
-    assert [call["name"] for call in record["tool_calls"]] == ["scan"]
-    assert (record["tool_calls"][0]["extreme_flags"], record["chunk_len"]) == ([], None)
-    assert dropped()["unserialisable"] == before + 2
-
-
 def test_a_request_can_be_an_async_block(audit, only_record):
     async def answer():
         async with audit() as request:
@@ -117,26 +98,11 @@ def test_a_request_is_one_line_with_every_field(audit, only_record):
     assert dropped() == {}
 
 
-def test_an_empty_request_is_recorded(audit, only_record):
-    audit().flush()
-    record = only_record()
-    assert (record["question"], record["tool_calls"], record["chunk_len"]) == ("", [], None)
-    assert record["tool_sequence_hash"] == "seq:e3b0c44298fc1c14"
-    assert record["category_hash"] == "UNSPECIFIED"
-    assert "session_hash" not in record
-
-
 def test_the_session_id_is_stored_only_as_a_hash(audit, tmp_path):
     audit(session_id=SECRET).flush()
     (day,) = (tmp_path / "audit" / "ai-ask").iterdir()
     assert SECRET.encode() not in day.read_bytes()
     assert json.loads(day.read_bytes())["session_hash"].startswith("session:")
-
-
-def test_request_ids_differ(audit, records):
-    for _ in range(20):
-        audit().flush()
-    assert len({record["request_id"] for record in records()}) == 20
 
 
 def test_argument_strings_over_500_characters_become_their_size_and_a_preview(audit, only_record):
@@ -178,17 +144,6 @@ def test_large_arguments_are_read_to_a_bound_and_counted(audit, only_record, lar
     assert dropped()["large_arguments"] == before + 1
 
 
-def test_a_long_text_among_arguments_is_cut_as_ever_and_loses_nothing(audit, only_record):
-    before = dropped()
-    request = audit()
-    request.observe_tool_call("write", {"path": "a.py", "content": "x" * 100_000})
-    request.flush()
-    [call] = only_record()["tool_calls"]
-    assert call["args"]["path"] == "a.py"
-    assert call["args"]["content"] == {"truncated": True, "size": 100_000, "preview": "x" * 120}
-    assert dropped() == before
-
-
 def test_arguments_are_copied_when_they_are_observed(audit, only_record):
     args = {"axis": "수익성", "in": []}
     request = audit()
@@ -218,14 +173,6 @@ def test_a_call_without_error_is_ok_by_default(audit, only_record):
     calls = only_record()["tool_calls"]
     assert [call["ok"] for call in calls] == [True, False, True]
     assert [call["error"] for call in calls] == [None, "ValueError: no", "warning"]
-
-
-def test_several_violations_are_one_text(audit, only_record):
-    request = audit()
-    request.observe_violation("a")
-    request.observe_violation("b")
-    request.flush()
-    assert only_record()["violation"] == "a; b"
 
 
 @pytest.mark.parametrize("label", ["수익성", "", "a-b-c-d-e", "ignore all rules", "FIN\n", None, 7])

@@ -20,13 +20,6 @@ def test_the_end_of_the_block_flushes(audit, only_record):
     assert dropped() == {}
 
 
-def test_a_flush_in_the_block_is_the_only_one(audit, only_record):
-    with audit() as request:
-        request.flush(chunk_len=7)
-    assert only_record()["chunk_len"] == 7
-    assert dropped() == {}
-
-
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, asyncio.CancelledError, SystemExit])
 def test_an_exception_is_recorded_and_raised_again(audit, only_record, kind):
     raised = kind("no such company")
@@ -64,40 +57,6 @@ def test_entering_a_request_again_changes_nothing(audit, only_record):
     assert current() is not outer
 
 
-def test_a_thread_that_enters_its_parents_request_does_not_end_it(audit, only_record):
-    def work(request):
-        with request:
-            current().observe_tool_call("work")
-
-    with audit("q") as request:
-        thread = threading.Thread(target=work, args=(request,))
-        thread.start()
-        thread.join()
-        assert current() is request
-        request.observe_tool_call("after")
-    assert [call["name"] for call in only_record()["tool_calls"]] == ["work", "after"]
-
-
-def test_blocks_may_be_exited_in_any_order(audit, records):
-    first, second = audit("1"), audit("2")
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert current() is second
-    second.__exit__(None, None, None)
-    assert [record["question"] for record in records()] == ["1", "2"]
-    assert not dropped()
-
-
-def test_no_block_writes_to_the_collector_that_is_off():
-    off = current()
-    before = {name: getattr(off, name) for name in off.__slots__ if hasattr(off, name)}
-    with current() as outer, current() as inner:
-        assert outer is inner is off
-    assert {name: getattr(off, name) for name in off.__slots__ if hasattr(off, name)} == before
-    assert "_entered" not in before
-
-
 def test_outside_of_a_request_nothing_is_recorded():
     off = current()
     off.observe_tool_call("a")
@@ -106,29 +65,6 @@ def test_outside_of_a_request_nothing_is_recorded():
         entered.observe_violation("b")
     off.flush()
     assert dropped() == {"outside_request": 3}
-
-
-def test_each_thread_has_its_own_request(audit, records):
-    barrier = threading.Barrier(2, timeout=30)
-    seen = {}
-
-    def serve(name):
-        with audit(question=name) as request:
-            barrier.wait()
-            current().observe_tool_call(name)
-            barrier.wait()
-            seen[name] = current() is request
-
-    threads = [threading.Thread(target=serve, args=(name,)) for name in ("a", "b")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert seen == {"a": True, "b": True}
-    assert {record["question"]: [call["name"] for call in record["tool_calls"]] for record in records()} == {
-        "a": ["a"],
-        "b": ["b"],
-    }
 
 
 def test_a_bare_thread_is_in_no_request_and_a_copied_context_is(audit, only_record):

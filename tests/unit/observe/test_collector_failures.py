@@ -3,6 +3,8 @@
 import json
 import logging
 import os
+import signal
+from collections import Counter
 from types import MappingProxyType
 
 import pytest
@@ -54,14 +56,6 @@ def test_a_call_with_any_arguments_is_recorded(audit, only_record, args):
     assert dropped().keys() <= {"unserialisable"}
 
 
-def test_values_without_a_json_form_are_counted_once_per_call(audit, only_record):
-    request = audit()
-    request.observe_tool_call("a", {"x": object(), "y": object(), "axis": "수익성"})
-    request.flush()
-    assert only_record()["tool_calls"][0]["args"] == {"x": "<object>", "y": "<object>", "axis": "수익성"}
-    assert dropped() == {"unserialisable": 1}
-
-
 def test_arguments_that_contain_themselves_are_recorded(audit, only_record):
     args = {"axis": "수익성"}
     args["self"] = args
@@ -70,18 +64,6 @@ def test_arguments_that_contain_themselves_are_recorded(audit, only_record):
     request.flush()
     assert only_record()["tool_calls"][0]["args"]["axis"] == "수익성"
     assert only_record()["tool_sequence_hash"] == "seq:e7285e7f08691bca"
-
-
-def test_an_error_without_text_is_recorded_by_its_type(audit, only_record):
-    request = audit()
-    request.observe_tool_call("a", error=MuteError())
-    request.observe_tool_call("b", error=Mute())
-    with pytest.raises(MuteError), request:
-        raise MuteError
-    record = only_record()
-    assert record["error"] == "MuteError"
-    assert [call["ok"] for call in record["tool_calls"]] == [False, False]
-    assert record["tool_calls"][0]["error"] == "MuteError"
 
 
 def test_fields_of_any_type_are_recorded(audit, only_record):
@@ -111,26 +93,11 @@ def test_fields_of_any_type_are_recorded(audit, only_record):
     assert record["violation"]
 
 
-def test_a_broken_clock_is_counted(tmp_path):
-    request = AuditCollector(data_dir=tmp_path, clock_ns=lambda: 10**30)
-    request.flush()
-    assert sum(dropped().values()) == 1
-
-
 def test_a_file_where_the_folder_should_be_is_counted(tmp_path):
     (tmp_path / "data").write_bytes(b"")
     for _ in range(3):
         AuditCollector(data_dir=tmp_path / "data").flush()
     assert dropped() == {"write_ENOTDIR": 3}
-
-
-def test_recording_continues_after_an_error(tmp_path, audit, only_record):
-    (tmp_path / "audit").write_bytes(b"")
-    audit(question="lost").flush()
-    (tmp_path / "audit").unlink()
-    audit(question="recorded").flush()
-    assert only_record()["question"] == "recorded"
-    assert sum(dropped().values()) == 1
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
@@ -142,15 +109,6 @@ def test_a_full_disk_is_counted(tmp_path, audit):
         request.observe_tool_call("a")
     audit().flush()
     assert dropped() == {"write_ENOSPC": 2}
-
-
-@pytest.mark.parametrize("data_dir", ["a\0b", b"\xff", 7, "x" * 5000, ""])
-def test_an_unusual_folder_is_used_or_counted(tmp_path, monkeypatch, data_dir):
-    monkeypatch.chdir(tmp_path)
-    with AuditCollector(question="x", data_dir=data_dir) as request:
-        request.observe_tool_call("a")
-    written = list(tmp_path.rglob("*.jsonl"))
-    assert len(written) + sum(dropped().values()) == 1
 
 
 LIMITED = """
@@ -222,27 +180,6 @@ def test_each_reason_is_counted_and_logged_once_without_content(audit, tmp_path,
     assert not any(record.exc_info for record in caplog.records)
 
 
-def test_dropped_is_a_copy():
-    dropped()["x"] = 1
-    assert dropped() == {}
-
-
-def test_a_broken_logger_does_not_disturb_the_request(audit):
-    def refuse(record):
-        raise RuntimeError(SECRET)
-
-    logger = logging.getLogger("coreloop")
-    logger.addFilter(refuse)
-    try:
-        request = audit()
-        request.set_category_hash("!")
-        request.flush()
-        request.flush()
-    finally:
-        logger.removeFilter(refuse)
-    assert dropped() == {"category": 1, "after_flush": 1}
-
-
 FORK = """
 import os, signal, sys, threading
 from coreloop.observe import AuditCollector, dropped, drops
@@ -272,3 +209,48 @@ thread.join()
 def test_a_child_counts_although_a_thread_of_the_parent_held_the_lock(tmp_path, records):
     assert run(FORK, tmp_path) == ["0"]
     assert [record["question"] for record in records()] == ["before", "child"]
+
+
+SIGNALLED = """
+import json, signal, sys, threading, time
+from coreloop.observe import AuditCollector, current
+
+signals = 0
+def handler(number, frame):
+    global signals
+    signals += 1
+    with AuditCollector("handler", data_dir=sys.argv[1]) as audit:
+        audit.observe_tool_call("a", {"axis": signals})
+    current().observe_tool_call("signal", {"axis": signals})
+    if armed:
+        signal.setitimer(signal.ITIMER_REAL, 3e-4)
+
+armed = True
+signal.signal(signal.SIGALRM, handler)
+with AuditCollector("outer", data_dir=sys.argv[1]) as outer:
+    signal.setitimer(signal.ITIMER_REAL, 3e-4)
+    end = time.monotonic() + 1.5
+    n = 0
+    while time.monotonic() < end:
+        n += 1
+        outer.observe_tool_call("main", {"axis": n})
+        AuditCollector("main", data_dir=sys.argv[1]).flush()
+    armed = False
+    time.sleep(0.01)
+    calls = outer._pending[0]["tool_calls"]
+    sequence = outer._sequence
+from coreloop.base.records import join_steps, step
+steps = [step(call["name"], json.loads(__import__("orjson").dumps(call["args"]))) for call in calls]
+print(json.dumps([n, signals, len(calls), sequence == ">".join(steps)]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
+def test_recording_in_a_signal_handler_neither_hangs_nor_loses_records(tmp_path, records):
+    (printed,) = run(SIGNALLED, tmp_path)
+    main, signals, calls, in_order = json.loads(printed)
+    assert signals > 100
+    assert (calls, in_order) == (main + signals, True)
+    questions = Counter(record["question"] for record in records())
+    assert questions == {"main": main, "handler": signals, "outer": 1}

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from coreloop.base.records import step
 from coreloop.observe import AuditCollector, dropped
 from observing import MOMENT, Speechless, ns
-from weekly import WEEKLY
 
 TEXT = st.text(max_size=30) | st.text(max_size=5).map(lambda text: text * 300)
 NUMBERS = st.integers() | st.integers(-(2**200), 2**200) | st.floats()
@@ -135,35 +134,3 @@ def test_any_request_is_one_valid_line(
     if "omitted_failure" in record:
         assert record["omitted_failure"] == (lost_override or bool(flagged - cleared))
     assert ("omitted_error" in record) == lost_end
-
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**63), 2**63)
-    | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcd가"), inner, max_size=4),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=60 if WEEKLY else 30)
-@given(st.dictionaries(st.sampled_from(["a", "b", "한"]), JSON), st.integers(0, 2000), st.integers(1, 200))
-def test_hashes_are_those_of_the_full_record(tmp_path_factory, args, length, times):
-    data_dir = tmp_path_factory.mktemp("full")
-    question = "수익성 " * (length // 4)
-    full_args = {**args, "text": "가" * length}
-    request = AuditCollector(question, data_dir=data_dir)
-    for number in range(times):
-        request.observe_tool_call("analysis", {**full_args, "axis": str(number)})
-    request.flush()
-    (day,) = (data_dir / "audit" / "ai-ask").iterdir()
-    record = json.loads(day.read_bytes())
-    assert record["question_hash"] == "sha256:" + sha256(" ".join(question.split()).encode()).hexdigest()[:16]
-    sequence = ">".join(f"analysis(axis={number})" for number in range(times))
-    assert record["tool_sequence_hash"] == "seq:" + sha256(sequence.encode()).hexdigest()[:16]
-    for number, call in enumerate(record["tool_calls"]):
-        canonical = json.dumps(
-            {**full_args, "axis": str(number)}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-        )
-        assert call["args_hash"] == sha256(canonical.encode()).hexdigest()[:16]

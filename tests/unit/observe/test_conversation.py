@@ -12,10 +12,10 @@ from coreloop import AuditCollector
 from coreloop.base.project.promotion_settings import MeasureSettings
 from coreloop.base.project.settings import Settings
 from coreloop.observe.adapters.requests import Requests
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.conversation import MAX_TEXT_CHARS, kept_call
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -57,10 +57,10 @@ def test_a_collector_keeps_results_beside_the_log_only_if_it_is_told_to(tmp_path
 
 def test_an_adapter_keeps_what_its_framework_reports(tmp_path: Path) -> None:
     requests = Requests(project(tmp_path))
-    requests.start("r", "Make it urgent")
-    requests.asked("r", 1, "find", '{"q": "x"}')
-    requests.answered("r", 1, {"id": "T-1"})
-    requests.end("r")
+    request = requests.start("Make it urgent")
+    request.asked(1, "find", '{"q": "x"}')
+    request.answered(1, {"id": "T-1"})
+    request.end()
     (line,) = kept(tmp_path / "data")
     assert line["calls"] == [{"name": "find", "args": {"q": "x"}, "result": '{"id":"T-1"}', "said": []}]
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.base.categories import Categories
 from coreloop.observe import observed_tool
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.failed_results import DEFAULT, failure_of
-from coreloop.observe.importers.traced_request import TracedRequest, record_of
+from coreloop.observe.importers.traced_request import TracedRequest
+from coreloop.observe.record_parts import TracedCall
+from foreign_traces import recorded
 
 FAILED = [
     ({"success": 0, "error": "no room"}, "no room"),
@@ -78,7 +78,7 @@ def test_importers_read_them():
         calls=tuple(TracedCall(name="book", args={}, result=result) for result in (FAILED[1][0], OK[0])),
     )
 
-    record = record_of(request, categories=Categories(), selectors={}, drop=lambda reason: None)
+    record = recorded(request)
 
     assert [(call["ok"], call["error"]) for call in record["tool_calls"]] == [
         (False, "no room"),

@@ -1,7 +1,6 @@
 """Observed tools behave as before: functions, coroutines, generators and methods."""
 
 import asyncio
-import functools
 import inspect
 
 import pytest
@@ -98,11 +97,8 @@ def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, 
     @observed_tool
     async def tool(fails):
         try:
-            try:
-                sent = yield 1
-                yield sent
-            except KeyError:
-                yield 2
+            yield 1
+            yield "more"
             await asyncio.to_thread(int)
             if fails:
                 raise ValueError("no")
@@ -113,24 +109,20 @@ def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, 
         complete = tool(False)
         assert await complete.asend(None) == 1
         assert not current()._pending[0]["tool_calls"]
-        assert await complete.asend("sent") == "sent"
+        assert await anext(complete) == "more"
         assert [item async for item in complete] == []
         with pytest.raises(ValueError, match="no"):
             [item async for item in tool(True)]
         abandoned = tool(True)
         await anext(abandoned)
         await abandoned.aclose()
-        thrown = tool(False)
-        await anext(thrown)
-        assert await thrown.athrow(KeyError()) == 2
-        assert [item async for item in thrown] == []
 
     assert inspect.isasyncgenfunction(tool)
     with audit():
         asyncio.run(main())
     calls = only_record()["tool_calls"]
-    assert [call["ok"] for call in calls] == [True, False, True, True]
-    assert closed == [False, True, True, False]
+    assert [call["ok"] for call in calls] == [True, False, True]
+    assert closed == [False, True, True]
     assert calls[1]["error"] == "ValueError: no"
     assert not dropped()
 
@@ -159,16 +151,6 @@ def test_an_observed_exception_is_recorded_and_raised_again(audit, only_record):
     ]
 
 
-def test_a_wrong_call_still_fails(audit, only_record):
-    @observed_tool
-    def show(topic):
-        return topic
-
-    with audit(), pytest.raises(TypeError, match="topic"):
-        show()
-    assert only_record()["tool_calls"][0]["ok"] is False
-
-
 def test_methods_are_recorded_without_self_and_cls(audit, only_record):
     class Box:
         @observed_tool
@@ -194,23 +176,3 @@ def test_methods_are_recorded_without_self_and_cls(audit, only_record):
         {"axis": "수익성"},
         {"x": 1},
     ]
-
-
-@pytest.mark.parametrize(
-    "tool",
-    [
-        pytest.param(functools.partial(round, ndigits=1), id="partial"),
-        pytest.param(min, id="builtin without a signature"),
-        pytest.param(type("Callable", (), {"__call__": lambda self, x, y=0: x})(), id="object"),
-    ],
-)
-def test_any_callable_can_be_observed(audit, only_record, tool):
-    observed = observed_tool(tool)
-    with audit():
-        assert observed(1, 2) == tool(1, 2) if tool is min else observed(1) == tool(1)
-    assert only_record()["tool_calls"][0]["ok"]
-
-
-def test_outside_of_a_request_the_tool_runs_and_the_call_is_counted():
-    assert observed_tool(str.upper)("bs") == "BS"
-    assert dropped() == {"outside_request": 1}

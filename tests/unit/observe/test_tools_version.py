@@ -51,14 +51,6 @@ def test_a_worktree_shows_its_own_commit(repository: Path, packed: bool) -> None
     assert tools_version_of(worktree) == head(worktree) != head(repository)
 
 
-def test_a_submodule_shows_its_own_commit(repository: Path) -> None:
-    outer = repository.parent / "outer"
-    outer.mkdir()
-    git(outer, "init", "-q")
-    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "inner")
-    assert tools_version_of(outer / "inner") == head(repository)
-
-
 @pytest.mark.parametrize(
     "files",
     [

@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 import subprocess
 from pathlib import Path
 
@@ -66,15 +65,6 @@ def test_commit_is_one_file_on_top_of_its_base(project: Project, repository: Wri
     assert project.git("diff", "--name-status", base, sha) == f"M\t{FILE}"
     assert repository.message(sha) == MESSAGE.rstrip("\n")
     assert project.git("log", "-1", "--format=%an <%ae> %cn", sha) == "A Tester <tester@example.org> A Tester"
-
-
-@pytest.mark.parametrize("mode", [0o644, 0o755])
-def test_mode_is_kept(project: Project, repository: WritableRepository, mode: int) -> None:
-    (project.root / FILE).chmod(mode)
-    base = project.commit({FILE: SOURCE})
-    sha = repository.commit_file(base, FILE, b"x = 1\n", MESSAGE)
-    expected = "100755" if mode & stat.S_IXUSR else "100644"
-    assert project.git("ls-tree", sha, FILE).startswith(f"{expected} blob ")
 
 
 @pytest.mark.parametrize(
@@ -141,16 +131,6 @@ def published(project: Project, repository: WritableRepository, remote: str | No
     return sha
 
 
-def test_branch_is_pushed_to_a_path_without_a_local_branch(
-    project: Project, repository: WritableRepository
-) -> None:
-    assert repository.remote() == "origin"
-    sha = published(project, repository)
-    assert project.heads() == {"main": head(project), BRANCH: sha}
-    assert repository.heads("origin") == project.heads()
-    assert list(repository.heads(None)) == ["main"]
-
-
 def test_nothing_but_the_branch_is_pushed(project: Project, repository: WritableRepository) -> None:
     project.git("config", "push.followTags", "true")
     project.git("tag", "-a", "private", "-m", "mine")
@@ -173,16 +153,6 @@ def test_branch_that_came_to_be_meanwhile_is_not_overwritten(project, repository
         repository.publish(other, BRANCH, remote=remote)
     assert str(caught.value).isprintable()
     assert repository.heads(remote)[BRANCH] == first
-
-
-def test_refusal_of_the_remote_is_named(project: Project, repository: WritableRepository) -> None:
-    hook = project.remote / "hooks/pre-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\necho no promotions here >&2\nexit 1\n")
-    hook.chmod(0o755)
-    with pytest.raises(GitError, match=r"git push: ! \[remote rejected\] .*\(pre-receive hook declined\)"):
-        published(project, repository)
-    assert list(project.heads()) == ["main"]
 
 
 # port 1: nobody listens there; git itself takes most passwords out of its messages, but not all

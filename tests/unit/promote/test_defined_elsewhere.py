@@ -2,8 +2,8 @@
 
 import pytest
 
-from coreloop.descriptions.edit import Edited, append_to_section
-from coreloop.promote.defined_elsewhere import find_elsewhere
+from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.promote.reach import find_elsewhere
 from rows import each_row
 
 LINES = ("- company: from show().code",)
@@ -20,7 +20,7 @@ BODY = """(order_id: str) -> str:
 
 def edited(above: str, below: str = "", definition: str = "def find_orders") -> Edited:
     source = above + definition + BODY.format(quotes='"""') + below
-    outcome = append_to_section(source.encode(), "find_orders", "Guide", LINES)
+    outcome = put_lines(source.encode(), "find_orders", LINES, section="Guide")
     assert isinstance(outcome, Edited)
     return outcome
 
@@ -50,13 +50,11 @@ PLACES = [
 
 @each_row(("above", "below", "place"), PLACES)
 def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str, place: str) -> None:
-    result = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
-    assert result is not None
-    assert result.place == place
     told = (
         f"does not come from its docstring, but set by {place}; paste there:\n    - company: from show().code"
     )
-    assert result.sentence == f"the description of find_orders {told}"
+    result = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
+    assert result == f"the description of find_orders {told}"
 
 
 @each_row(
@@ -66,18 +64,13 @@ def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str
 )
 def test_without_a_place_the_lines_are_still_given(above: str) -> None:
     result = find_elsewhere(edited(above), "From a YAML file.", tool="find_orders", missing=LINES)
-    assert result is not None
-    assert result.place is None
-    assert (
-        "so no edit of it reaches the model; paste where it is defined:\n    - company: from show().code"
-        in result.sentence
-    )
+    told = "so no edit of it reaches the model; paste where it is defined:\n    - company: from show().code"
+    assert told in (result or "")
 
 
 def test_lines_that_were_pasted_there_are_seen() -> None:
     result = find_elsewhere(edited(""), "Other.\n- company: from show().code", tool="find_orders", missing=())
-    assert result is not None
-    assert result.sentence.endswith("; it has the lines already")
+    assert (result or "").endswith("; it has the lines already")
 
 
 @each_row(

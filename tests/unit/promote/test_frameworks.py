@@ -12,7 +12,6 @@ import coreloop.promote.frameworks
 from coreloop.base.errors import ReachError
 from coreloop.base.project.frameworks import FRAMEWORKS
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.promote import tool_schemas
 from coreloop.promote.tool_schemas import SchemaCommand, read_description, schema_command
 
 FOLDER = Path(coreloop.promote.frameworks.__file__).parent
@@ -101,13 +100,6 @@ def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
 def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
     assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS exited with 3: no message"
-
-
-@pytest.mark.slow
-def test_project_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_schemas, "TIMEOUT_S", 0.5)
-    (tmp_path / "tools.py").write_text("import signal\nsignal.pause()\n", encoding="utf-8")
-    assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS took longer than 0.5 s"
 
 
 def test_no_framework_is_shadowed_by_the_reader_of_its_name(tmp_path: Path) -> None:

@@ -174,28 +174,6 @@ def test_github_that_refuses_the_draft_is_named_and_so_is_the_branch(project, hu
     assert (sorted(project.heads()), hub.pulls) == (["main", BRANCH], [])
 
 
-FIRST = [one for one in LOST if one.id not in {"429", "500"}]  # those are tried again, which takes seconds
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("fault", "reason"), FIRST)
-def test_github_that_refuses_the_first_question_leaves_nothing(project, hub, fault, reason) -> None:
-    hub.fail(fault, verb="GET")
-    code, out, err = run(project, "--confirm", "--allow-unverified")
-    assert (code, out, err.count("\n")) == (2, "", 1), err
-    assert reason in err
-    assert (list(project.heads()), hub.pulls) == (["main"], [])
-
-
-@pytest.mark.slow
-def test_label_that_github_refuses_is_put_on_by_the_next_run(project: Project, hub: GithubStandIn) -> None:
-    hub.fail(said(403, "Resource not accessible"), path="/labels")
-    code, _, err = run(project, "--confirm", "--allow-unverified")
-    assert (code, "cannot label pull request 1" in err) == (2, True)
-    assert run(project, "--confirm", "--allow-unverified")[0] == 0
-    assert_one_of_everything(project, hub)
-
-
 @pytest.mark.parametrize("as_json", slow_after(1, [False, True]), ids=["text", "json"])
 def test_dry_run_changes_nothing_at_all(
     project: Project, hub: GithubStandIn, as_json: bool, entry_point
@@ -233,24 +211,6 @@ def test_what_a_person_rejected_is_not_promoted(project, entry_point, options: t
     assert list(project.heads()) == ["main"]
     give(VerdictLetter.PASS)
     assert "was rejected" not in entry_point(project.root, *promote(project, *options))[2]
-
-
-@pytest.mark.slow
-def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
-    with Agent(GOOD) as agent:
-        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
-        code, out, _ = run(project)
-    assert (code, agent.asked) == (0, [])
-    assert "replay   not asked; use --ask to replay in a dry run" in out
-
-
-@pytest.mark.slow
-def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
-    with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
-        (project.root / "coreloop.yaml").write_text(json.dumps({**BASE, "replay": {"url": agent.url}}))
-        code, _, err = run(project, "--ask")
-    kept = project.root / "data/audit/replays.txt"
-    assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")
 
 
 @pytest.mark.slow

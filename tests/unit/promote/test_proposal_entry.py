@@ -1,15 +1,13 @@
 """A candidates file is trusted with nothing: what it says is refused, or shown nowhere."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.base.errors import CoreloopError, RefusedError, UsageError, WorkspaceError
-from coreloop.base.project.settings import CategoryRule, Settings
-from coreloop.learn.proposals.statement_lines import statement_key
-from coreloop.promote.check_statement import EvidenceRow
+from coreloop.base.errors import CoreloopError, RefusedError, UsageError
+from coreloop.base.project.settings import Settings
+from coreloop.learn.line import statement_key
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import compare_descriptions
@@ -61,11 +59,6 @@ def test_candidate_is_read_field_by_field(tmp_path: Path) -> None:
     assert proposal.steps == ("analysis(axis=수익성)", "show()")
 
 
-def test_wanted_candidate_is_found_among_others(tmp_path: Path) -> None:
-    other = candidate(id="cand-2026-04-25-002", key="f" * 16)
-    assert read(tmp_path, other, candidate()).key == KEY
-
-
 def steps(**changes: Any) -> list[dict[str, Any]]:
     return [{"name": "analysis", "selectors": {}, "arg_keys": [], **changes}]
 
@@ -107,15 +100,10 @@ def test_foreign_text_is_refused_or_shown_to_nobody(tmp_path: Path, changes: dic
     assert "canary" not in said.lower()
 
 
-def test_every_line_of_evidence_is_shown_when_it_is_sound(tmp_path: Path) -> None:
-    said = words(read(tmp_path))
-    assert all(part in said for part in (ID, KEY, "FIN-profitability-KR", "12 of 12", f"{FILE}::analysis"))
-
-
 def test_a_relaxed_gate_is_told(tmp_path: Path) -> None:
-    row = "12 of 12 requests, gate relaxed by the playbook"
-    assert row not in words(read(tmp_path))
-    assert row in words(read(tmp_path, candidate(evidence_rank=2, bullets=["a"])))
+    relaxed = "the gate was relaxed by the playbook"
+    assert relaxed not in words(read(tmp_path))
+    assert relaxed in words(read(tmp_path, candidate(evidence_rank=2, bullets=["a"])))
 
 
 REFUSED = [
@@ -148,9 +136,6 @@ def test_candidate_is_refused_because(tmp_path: Path, changes: dict[str, Any], r
     assert str(caught.value).isprintable()
 
 
-ON_MARGINS = LINES[0].replace("of category FIN-profitability-KR", "on 마진 (category FIN-profitability-KR)")
-
-
 def test_id_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """The pull request's text is written beside the file, under the id's name."""
     path = write_candidates(tmp_path / "c.json", candidate(id="../../x"))
@@ -164,56 +149,6 @@ def test_target_is_written_the_plain_way(tmp_path: Path) -> None:
     assert (proposal.file, proposal.symbol) == (FILE, "Tools.analysis:12")
 
 
-def test_redacted_candidate_can_be_promoted(tmp_path: Path) -> None:
-    """Of redacted questions none is left to ask; that is the replay's business."""
-    changes = {"example_questions": ["[REDACTED 9]"], "axis": "[REDACTED 3]"}
-    assert read(tmp_path, candidate(**changes)).lines == LINES
-
-
-BROKEN = [
-    pytest.param(b"", id="empty"),
-    pytest.param(b"{", id="cut off"),
-    pytest.param(b"\xff\xfe", id="no UTF-8"),
-    pytest.param(b'"\xff"', id="no UTF-8 in a text"),
-    pytest.param(b"[]", id="list"),
-    pytest.param(b'{"schema_version": 1, "generated_at": "yesterday", "candidates": []}', id="no time"),
-    pytest.param(b'{"schema_version": 1, "generated_at": "2026-04-25", "candidates": []}', id="day only"),
-    pytest.param(b'{"more": ' + b"[" * 100_000, id="nested deeply"),
-]
-
-
-@pytest.mark.parametrize("content", BROKEN)
-def test_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "c.json"
-    path.write_bytes(content)
-    with pytest.raises(WorkspaceError, match=r"c\.json: is not a candidates file"):
-        read_proposal(path, ID, Settings())
-
-
-FIELDS = [
-    {"success_rate": 1e308}, {"success_rate": -0.1}, {"n_observed": -1}, {"n_observed": 10**30},
-    {"base_rate": "high"}, {"example_questions": None}, {"tool_pattern": [{"name": "x"}]}, {"providers": []},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("changes", FIELDS, ids=str)
-def test_field_that_cannot_be_meant_is_named(tmp_path: Path, changes: dict[str, Any]) -> None:
-    with pytest.raises(
-        WorkspaceError, match=rf"is not a candidates file \(.*\$\.candidates\[0\]\.{next(iter(changes))}"
-    ):
-        read(tmp_path, candidate(**changes))
-
-
-def test_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match=r"c\.json: cannot be read \(No such file"):
-        read_proposal(tmp_path / "c.json", ID, Settings())
-
-
-def test_newer_file_asks_for_an_upgrade(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match="has schema version 2; upgrade coreloop"):
-        read(tmp_path, schema_version=2)
-
-
 def test_unknown_id_names_some_that_are_there(tmp_path: Path) -> None:
     path = write_candidates(tmp_path / "c.json", candidate(), candidate(id="x\x1b[31m\n"))
     with pytest.raises(UsageError, match=f"c.json has no cand-9; it has {ID}, x") as caught:
@@ -221,16 +156,7 @@ def test_unknown_id_names_some_that_are_there(tmp_path: Path) -> None:
     assert str(caught.value).isprintable()
 
 
-def test_unknown_id_in_an_empty_file(tmp_path: Path) -> None:
-    path = write_candidates(tmp_path / "c.json")
-    path.write_text(path.read_text().replace(ID, "cand-2026-04-25-999"))
-    with pytest.raises(UsageError, match="it has cand-2026-04-25-999"):
-        read_proposal(path, ID, Settings())
-
-
 # --- statements ------------------------------------------------------------------------------------
-
-REFUND = CategoryRule(label="ORD-refund", any=("환불", "exchange"))
 
 
 def read_statement(folder: Path, settings: Settings | None = None, **changes: Any) -> Proposal:
@@ -253,15 +179,7 @@ def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
         "Unique-Questions": "15",
         "Success-Rate": "0.951",
     }
-    assert proposal.row == EvidenceRow(
-        as_it_says="58 of 61 calls, 31 customers",
-        otherwise="17 of 26, 12 customers",
-        difference="difference 0.30 (0.12 to 0.49), q 0.003",
-        last_days="12 of 14, 10 of 21",
-        wasted="12.3",
-        questions="15",
-        seen="2026-03-26 to 2026-04-25",
-    )
+    assert proposal.evidence[0].startswith("follows: 58 of 61 calls, 31 customers; does not: 17 of 26")
 
 
 def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None:
@@ -272,14 +190,6 @@ def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None
     assert proposal.metrics["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
     assert (proposal.metrics["Observed"], proposal.metrics["Success-Rate"]) == ("114", "0.990")
     assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
-
-
-def test_file_of_an_older_version_has_no_statements(tmp_path: Path) -> None:
-    path = write_candidates(tmp_path / "c.json")
-    document = json.loads(path.read_bytes())
-    del document["statements"]
-    path.write_text(json.dumps(document))
-    assert read_proposal(path, ID, Settings()).lines == LINES
 
 
 NOT_OURS = "its text is not what coreloop writes for its figures"

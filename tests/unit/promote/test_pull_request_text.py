@@ -11,15 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.base.git.trailers import NAMES
 from coreloop.base.project.settings import Settings
 from coreloop.promote.proposal_entry import Proposal, read_proposal
-from coreloop.promote.pull_request_text import body, branch_name, cap_line, commit_message, pull_request_title
-from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions
+from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
+from coreloop.promote.reach import Measured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from merging import read_trailers
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
-from rows import each_row
 
 REPRODUCED = Replay(
     ReplayVerdict.REPRODUCED,
@@ -65,12 +63,6 @@ def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal)
     assert branch_name(undeclared, {}) == "skill/docstring-analysis-undeclared-20260425"
 
 
-def test_title_leads_with_the_phase(proposal: Proposal) -> None:
-    assert pull_request_title([proposal]) == "[CORELOOP-R] docs(analysis): how it is used with success"
-    caveat = replace(proposal, phase="F", section="Caveats")
-    assert pull_request_title([caveat]) == "[CORELOOP-F] docs(analysis): how it fails"
-
-
 def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
     assert commit_message([proposal], REPRODUCED, section=None) == (
         f"{pull_request_title([proposal])}\n\nAdds to the description of {FILE}::analysis.\n\n"
@@ -78,13 +70,6 @@ def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> No
         "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
         "Success-Rate: 1.000\nReplay: reproduced\n"
     )
-
-
-def test_git_reads_every_trailer_of_the_message(proposal: Proposal) -> None:
-    message = commit_message([proposal], REPRODUCED, section=None)
-    parse = ["git", "interpret-trailers", "--parse"]
-    said = subprocess.run(parse, input=message, capture_output=True, text=True, check=True).stdout
-    assert [line.partition(":")[0] for line in said.splitlines()] == list(NAMES)
 
 
 def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(proposal: Proposal) -> None:
@@ -102,8 +87,8 @@ def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Prop
     for part in (
         "only a human can merge it",
         "> **Note:** allowed\n",
-        "| 12 of 12 requests | – of category FIN-profitability-KR | rate 1.00, lower bound 0.76 |",
-        f"`: {ID}, key `{KEY}`, 9 different questions, seen 2026-03-26 to 2026-04-25",
+        f"` ({ID}, key `{KEY}`)\n    - 12 of 12 requests succeeded, from 9 different questions",
+        "success rate 1.00, lower bound 0.76",
         "4 characters before, 9 after, from the schema command.",
         "- openai takes 1,024 characters; the description is within the limit.\n\n```",
         "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
@@ -121,24 +106,6 @@ def test_question_is_in_no_word(proposal: Proposal) -> None:
         + branch_name(asked, {})
     )
     assert [word for word in ("비밀", "질문") if word in said] == []
-
-
-def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> None:
-    text = body([proposal], Unmeasured(), REPRODUCED, section=None)
-    assert "## What the model receives\n\nUnmeasured: coreloop.yaml has no `reach:`" in text
-    assert "docstring" not in text.partition("## What")[2].partition("##")[0]
-
-
-@each_row(
-    ("cap", "line"),
-    [
-        (Cap("x", 9999, 0, 0), "x takes 9,999 characters; the description is within the limit."),
-        (Cap("m", 9, 2, 1), "m takes 9 characters; the description is 2 characters too long: requests fail."),
-        (Cap("x", 3, 1, 0), "x takes 3 characters; the description is 1 character too long: requests fail."),
-    ],
-)  # fmt: skip
-def test_cap_is_told_in_one_line(cap: Cap, line: str) -> None:
-    assert cap_line(cap) == line
 
 
 HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"

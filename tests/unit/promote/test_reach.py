@@ -1,7 +1,6 @@
 """What the model receives, as real schema commands print it."""
 
 import json
-import os
 import sys
 import venv
 from pathlib import Path
@@ -11,15 +10,15 @@ import pytest
 
 from coreloop.base.errors import ReachError
 from coreloop.base.project.promotion_settings import ReachSettings
-from coreloop.descriptions.edit import Edited, append_to_section
+from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote import tool_schemas as module
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.reach import Measured, Unmeasured, compare_descriptions, measure_reach
+from coreloop.promote.reach import Measured, compare_descriptions, measure_reach
 from coreloop.promote.tool_schemas import find_description, schema_command
 from promoting import FILE, LINES, SOURCE, Project
 from rows import each_row
 
-OUTCOME = append_to_section(SOURCE, "analysis", "Guide", LINES)
+OUTCOME = put_lines(SOURCE, "analysis", LINES, section="Guide")
 assert isinstance(OUTCOME, Edited)
 EDITED: Edited = OUTCOME
 PRELUDE = "import inspect, json, sys; from tools.finance import analysis; text = inspect.getdoc(analysis); "
@@ -73,11 +72,6 @@ def test_description_is_found_in_every_shape(project: Project, shape: str) -> No
     assert measured.after == f"{measured.before}\n\nGuide\n-----\n" + "\n".join(LINES)
 
 
-def test_lines_that_are_broken_elsewhere_are_there(project: Project) -> None:
-    measured = reach(project, printing("[{'name': 'analysis', 'description': text.replace(' ', '\\n  ')}]"))
-    assert measured.missing == ()
-
-
 def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
     """The known case: only the first line was sent."""
     measured = reach(project, printing("[{'name': 'analysis', 'description': text.splitlines()[0]}]"))
@@ -86,9 +80,10 @@ def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
 
 def test_every_cap_that_is_set_counts(project: Project) -> None:
     measured = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": 9_999})
-    assert [(cap.name, cap.limit, cap.over) for cap in measured.caps] == [
-        ("openai", 120, len(measured.after) - 120),
-        ("wide", 9_999, 0),
+    over = len(measured.after) - 120
+    assert measured.cap_lines() == [
+        f"openai takes 120 characters; the description is {over} characters too long",
+        "wide takes 9,999 characters; the description is within the limit",
     ]
     assert (measured.missing, measured.doubts, measured.ok) == ((), (), False)
     assert [message.partition(" would")[0] for message in measured.forbidden] == [
@@ -96,40 +91,18 @@ def test_every_cap_that_is_set_counts(project: Project) -> None:
     ]
 
 
-@each_row(
-    ("limit", "over", "already"),
-    [
-        pytest.param(1000, None, "", id="at the limit"),
-        pytest.param(999, "1 character", "", id="one over"),
-        pytest.param(500, "500 characters", "", id="without the edit at the limit"),
-        pytest.param(
-            499,
-            "501 characters",
-            "; it is already 1 character over without the edit",
-            id="over without the edit",
-        ),
-    ],
-)
-def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | None, already: str) -> None:
+@each_row(("limit", "over"), [(1000, None), (999, "1 character"), (500, "500 characters")])
+def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | None) -> None:
     """The whole description counts, wherever in it the new lines are."""
     line = "- company: from show().code"
     before, after = "b" * 500, f"{line}\n".ljust(1000, "a")
     measured = compare_descriptions(before, after, [line], caps={"p": limit}, source="")
     wanted = (
         f"reach: every request to p would fail: the description is {over} over its limit "
-        f"of {limit:,} (caps in coreloop.yaml){already}; shorten the docstring",
+        f"of {limit:,} (caps in coreloop.yaml); shorten the docstring",
     )
     assert measured.forbidden == (wanted if over else ())
     assert (measured.ok, measured.doubts) == (not over, ())
-
-
-def test_without_a_way_to_read_it_nobody_knows() -> None:
-    assert schema_command(ReachSettings(caps={"openai": 1024}), Path()) is None
-    measured = Unmeasured()
-    assert (measured.ok, measured.forbidden) == (False, ())
-    (doubt,) = measured.doubts
-    assert doubt.startswith("reach: unmeasured")
-    assert "set reach:" in doubt
 
 
 FAILING = [
@@ -183,13 +156,6 @@ def test_exported_files_are_read_and_not_the_checkout(project: Project, monkeypa
     assert (project.root / FILE).read_bytes() == b"broken ("
 
 
-def test_source_root_and_folder_below_the_repository_lead_the_path(project: Project) -> None:
-    project.git("rm", "-r", "--quiet", "tools")
-    project.commit({f"packages/one/{FILE}": SOURCE})
-    measured = reach(project, printing(SHAPES["MCP"]), prefix="packages/one/")
-    assert measured.ok
-
-
 def test_other_code_that_is_read_instead_is_detected(project: Project, tmp_path: Path) -> None:
     """The hook of an editable install can lead even PYTHONPATH: the edit would seem to change nothing."""
     project.git("rm", "-r", "--quiet", "tools")
@@ -218,12 +184,6 @@ def test_lines_that_a_script_reads_from_the_checkout_prove_nothing(project: Proj
     assert (measured.before == measured.after, measured.missing, measured.ok) == (True, LINES, False)
 
 
-def test_package_that_prints_is_not_taken_for_a_decoy(project: Project) -> None:
-    project.commit({"tools/__init__.py": "print('hello')\n"})
-    measured = reach(project, python("""print('[{"name": "analysis", "description": "short"}]')"""))
-    assert measured.missing == LINES
-
-
 def test_deep_or_odd_schemas_are_searched() -> None:
     odd: list[Any] = [None, 3, "analysis", {"name": "analysis"}, {"name": ["analysis"], "description": "no"}]
     assert find_description(odd, "analysis") is None
@@ -234,13 +194,3 @@ def test_deep_or_odd_schemas_are_searched() -> None:
     parameter = {"name": {"type": "string"}, "description": {"type": "string"}}
     tool = {"name": "other", "description": "x", "parameters": {"properties": parameter}}
     assert find_description([tool, {"name": "analysis", "description": "yes"}], "analysis") == "yes"
-
-
-def test_nothing_is_left_in_the_temporary_folder(project: Project, tmp_path: Path, monkeypatch) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    reach(project, printing(SHAPES["MCP"]))
-    with pytest.raises(ReachError):
-        reach(project, python("raise SystemExit(1)"))
-    assert os.listdir(scratch) == []  # noqa: PTH208 - names are all that is asked

@@ -1,6 +1,5 @@
 """A run that a process works on: steps, budget, time, and what other processes say meanwhile."""
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -21,13 +20,13 @@ from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop, seconds_left
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
-from coreloop.runs.state import State, state_json
+from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
-from running import AT_MOST, COST, MOMENT, SetClock, calls_in, counted_call, new_run, python, store_at
+from happenings import fold
+from running import AT_MOST, COST, MOMENT, SetClock, calls_in, counted_call, new_run, store_at
 
 FIVE = Limits(usd=0.0005, tokens=50)
 """Five times `COST`."""
@@ -159,15 +158,6 @@ BAD_AMOUNTS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("amount", BAD_AMOUNTS)
-def test_an_amount_that_cannot_be_counted_is_refused_before_the_call(amount: Any, store: Store, calls: Path):
-    run_id = new_run(store)
-    with work_on(store, run_id) as run, pytest.raises(UsageError, match=r"^a cost"):
-        run.step("ask", "k", counted_call(calls, "r"), at_most=amount)
-    assert not calls.exists()
-    assert types(store, run_id) == ["Created", "Opened"]
-
-
 @pytest.mark.parametrize("cost", [*BAD_AMOUNTS, None])
 def test_a_cost_that_cannot_be_counted_fails_the_step_and_counts_in_full(cost: Any, store: Store):
     run_id = new_run(store)
@@ -175,16 +165,6 @@ def test_a_cost_that_cannot_be_counted_fails_the_step_and_counts_in_full(cost: A
         run.step("ask", "k", paid(cost), at_most=AT_MOST)
     state = folded(store, run_id)
     assert (state.spent, state.reserved, state.failures_in_row) == (AT_MOST, NOTHING, 1)
-
-
-@pytest.mark.parametrize("cost", BAD_AMOUNTS)
-def test_a_failed_call_whose_cost_cannot_be_counted_counts_in_full(cost: Any, store: Store):
-    error = ValueError("refused")
-    error.cost = cost  # type: ignore[attr-defined]
-    run_id = new_run(store)
-    with work_on(store, run_id) as run, pytest.raises(ValueError, match="refused"):
-        run.step("ask", "k", fails(error), at_most=AT_MOST)
-    assert folded(store, run_id).spent == AT_MOST
 
 
 @pytest.mark.parametrize("limit", ["usd", "usd_per_day"])
@@ -265,26 +245,6 @@ def test_no_call_is_begun_after_a_stop(at_most: Amount | None, store: Store, cal
     assert calls_in(calls) == {}
 
 
-def test_an_error_without_a_readable_message_fails_its_step(store: Store):
-    class UnreadableError(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError
-
-    run_id = new_run(store)
-    with work_on(store, run_id) as run, pytest.raises(UnreadableError):
-        run.step("ask", "k", fails(UnreadableError()), at_most=AT_MOST)
-    state = folded(store, run_id)
-    assert (state.reserved, state.spent, state.failures_in_row) == (NOTHING, AT_MOST, 1)
-
-
-def test_attempts_are_counted_over_restarts(store: Store):
-    run_id = new_run(store)
-    for _ in range(3):
-        with work_on(store, run_id) as run, pytest.raises(ValueError, match="x"):
-            run.step("ask", "k", fails(ValueError("x")), at_most=None)
-    assert [entry["attempt"] for entry in run.state.error_log] == [1, 2, 3]
-
-
 def test_ctrl_c_in_a_call_counts_it_in_full_and_is_no_failure(store: Store):
     with work_on(store, new_run(store)) as run:
         with pytest.raises(KeyboardInterrupt):
@@ -339,27 +299,6 @@ def test_a_call_that_runs_its_own_step_is_refused_instead_of_waiting_for_ever(st
             run.step("outer", "k", call, at_most=AT_MOST)
         assert run.step("outer", "k", counted_call(calls, "r"), at_most=AT_MOST) == "r"
     assert calls_in(calls) == {"k": 1}
-
-
-FORKS = """
-import os, sys
-from pathlib import Path
-from coreloop.runs.stores.run_lock import held_file
-
-with held_file(Path(sys.stdin.read()), "run"):
-    if child := os.fork():
-        os.waitpid(child, 0)
-        print(os.listdir())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_that_ends_does_not_free_its_parents_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    assert python(FORKS).communicate("lock") == ("['lock']\n", "")
-    assert not Path("lock").exists()
 
 
 def test_events_are_stored_with_their_iteration(store: Store):
@@ -487,20 +426,3 @@ def test_the_name_of_a_kind_is_plain(kind: str, store: Store):
     with pytest.raises(UsageError, match=r"^not a kind of run: "):
         create_run(store, "why?", kind=kind)
     assert store.runs() == []
-
-
-def test_limits_that_cannot_hold_make_no_run(store: Store):
-    with pytest.raises(UsageError, match="limit usd must be"):
-        create_run(store, "why?", kind="research", limits=Limits(usd=-1))
-    assert store.runs() == []
-
-
-def test_ids_sort_by_the_time_of_their_runs(store: Store):
-    clock = SetClock()
-    ids = []
-    for _ in range(5):
-        ids.append(new_run(store, clock=clock))
-        clock.pass_(0.001)
-    assert ids == sorted(ids)
-    with work_on(store, ids[0]) as run:
-        assert state_json(run.state)["run_id"] == ids[0]

@@ -13,10 +13,9 @@ from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import Event
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.state import State
-from happenings import AT, after, created, histories
+from happenings import AT, after, created, fold, histories
 from rows import each_row
 
 outlooks = st.builds(
@@ -67,12 +66,6 @@ def table(state: State, now: datetime, outlook: Outlook) -> Continue | Stop:
         (state.sufficient and state.mode == "bounded", stopped("sufficient")),
     ]
     return next((stop for applies, stop in rows if applies), Continue())
-
-
-@given(histories(), st.integers(-100_000, 200_000), outlooks)
-def test_any_state_gets_the_answer_of_the_table(events: list[Event], seconds: int, outlook: Outlook):
-    state = fold(events)
-    assert decide(state, after(seconds), outlook) == table(state, after(seconds), outlook)
 
 
 @given(histories(), outlooks)

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from coreloop.runs import events as happened
 from coreloop.runs.drift import ROTATION, Rotation, Turn, check_drift, next_strategy
 from coreloop.runs.events import Event
-from coreloop.runs.fold import fold
-from happenings import AT, created, histories
+from happenings import AT, created, fold, histories
 from rows import each_row
 
 LABELS = sorted({label for row in ROTATION for label in row})
@@ -48,20 +47,6 @@ def test_a_question_asked_a_second_time_asks_for_another_angle():
     assert rule(DROPPED) == "duplicates"
 
 
-def test_a_new_question_beside_a_dropped_one_is_no_drift():
-    assert rule(DROPPED, SEARCHED) is None
-
-
-def test_duplicates_of_an_earlier_iteration_are_over():
-    assert rule(DROPPED, happened.IterationCommitted(at=AT, iteration=1)) is None
-
-
-@each_row("other", [action("arxiv", "recent"), action("web", "historical"), action("web")])
-def test_another_tool_or_strategy_is_another_action(other: Event):
-    same = action("web", "recent")
-    assert rule(same, same, other, same, same) is None
-
-
 def test_the_count_of_actions_starts_again_after_a_turn():
     events: list[Event] = [action()] * 3
     events.append(turned(events))
@@ -77,21 +62,11 @@ def test_the_count_of_iterations_starts_again_after_a_turn():
     assert rule(*events, *iterations(5, SEARCHED)) == "no_new_information"
 
 
-def test_other_words_from_the_same_source_are_no_news():
-    assert rule(*iterations(6, SEARCHED, finding("dart:1"))) == "no_new_information"
-    assert rule(*iterations(5, SEARCHED, finding("dart:1"))) is None  # the first was news
-
-
 def test_a_finding_without_an_executed_search_is_no_news_where_runs_search():
     blocked = happened.Searched(at=AT, query="q", outcome="blocked")
     news = [event for number in range(5) for event in iterations(1, blocked, finding(f"dart:{number}"))]
     assert rule(*news) == "no_new_information"
     assert rule(*news, searches=False) is None
-
-
-def test_a_kind_that_does_not_search_says_what_progress_is():
-    assert rule(*iterations(5, happened.Progressed(at=AT)), searches=False) is None
-    assert rule(*iterations(5, happened.Progressed(at=AT))) == "no_new_information"
 
 
 def test_a_stuck_run_asks_its_reflexion():

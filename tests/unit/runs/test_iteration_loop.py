@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import BudgetError, RunBusyError, RunEndedError, RunStoreError, WorkspaceError
+from coreloop.base.errors import RunStoreError, WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import Amount
 from coreloop.runs.decide import Stop
-from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from running import COST, calls_in, counted_call, new_run, research
 
 
@@ -26,14 +26,6 @@ def ended(store: Store, run_id: str) -> tuple[str, str | None]:
 def claims_to_be_done(run: Run) -> None:
     run.record(happened.Searched, query="q", outcome="found")
     run.record(happened.Reflected, sufficient=True, confidence=1.0)
-
-
-def test_a_run_ends_when_decide_says_so_and_not_before(store: Store, tmp_path: Path):
-    run_id = new_run(store, limits=Limits(max_iterations=7))
-    with work_on(store, run_id) as run:
-        assert drive(run, research(tmp_path / "calls")) == Stop("stopped", "max_iterations")
-    assert ended(store, run_id) == ("stopped", "max_iterations")
-    assert sum(calls_in(tmp_path / "calls").values()) == 14
 
 
 @pytest.mark.parametrize(
@@ -89,18 +81,6 @@ def test_the_answer_is_written_before_the_end_from_its_reserve(store: Store, tmp
     assert step is not None
     assert step.result == "42"
     assert fold(event for _seq, event in store.read(run_id)).spent.microusd == 500
-
-
-def test_an_answer_that_does_not_fit_does_not_change_the_end(store: Store):
-    def answer(run: Run, _stop: Stop) -> None:
-        run.step("answer", "answer", lambda _key: ("", COST), at_most=Amount(10**9), is_answer=True)
-
-    run_id = new_run(store, limits=Limits(max_iterations=1))
-    with work_on(store, run_id) as run:
-        assert drive(run, claims_to_be_done, answer=answer) == Stop("stopped", "max_iterations")
-    *_, (_seq, last) = store.read(run_id)
-    assert isinstance(last, happened.Ended)
-    assert last.error.startswith("no answer: a call for up to 1000.0000 USD would exceed")
 
 
 def test_an_error_of_ours_fails_the_run_and_is_raised(store: Store):
@@ -180,23 +160,6 @@ def test_what_a_person_says_ends_the_loop(tell: Callable[..., object], status: s
         assert state.iteration == 2
 
 
-def test_another_runs_end_is_not_taken_for_this_ones(store: Store):
-    def iterate(_run: Run) -> None:
-        raise RunEndedError("another run is over")
-
-    with work_on(store, new_run(store)) as run, pytest.raises(RunEndedError, match="another run"):
-        drive(run, iterate)
-    assert run.state.status == "failed"
-
-
-def test_a_budget_error_of_an_unknown_kind_is_a_bug(store: Store):
-    def iterate(_run: Run) -> None:
-        raise BudgetError("x", reason="other")
-
-    with work_on(store, new_run(store)) as run, pytest.raises(KeyError):
-        drive(run, iterate)
-
-
 def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
     from coreloop.runs.stores.store import store_at
 
@@ -219,17 +182,6 @@ def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
 def limit_pages(store: Store, more: int) -> None:
     pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
     store._database._connection.execute(f"PRAGMA max_page_count = {pages + more}")
-
-
-@pytest.mark.parametrize("error", [RunStoreError("the disk is full"), RunBusyError("another process")])
-def test_a_store_that_fails_once_does_not_end_a_run(error: Exception, store: Store):
-    def iterate(_run: Run) -> None:
-        raise error
-
-    run_id = new_run(store)
-    with work_on(store, run_id) as run, pytest.raises(type(error)):
-        drive(run, iterate)
-    assert ended(store, run_id) == ("running", None)
 
 
 def test_a_view_that_cannot_be_written_ends_the_loop_and_not_the_run(store: Store, tmp_path: Path):

@@ -3,11 +3,11 @@
 from typing import Any
 
 from coreloop.runs.agent.agent_report import AgentReport, Learnt, Query, ReportedAction
-from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.manage import create_run, read_run
 from coreloop.runs.stores.store import Store
+from running import record_report
 
 QUESTION = "Why did revenue of the shop rise?"
 

@@ -13,12 +13,12 @@ from rows import each_row
 @each_row(
     ("limits", "message"),
     [
-        (Limits(usd=-1), "limit usd must be a number of at least 0, not -1"),
-        (Limits(usd=float("nan")), "limit usd must be"),
-        (Limits(deadline_s=float("inf")), "limit deadline_s must be"),
-        (Limits(answer=AnswerReserve(tokens=-1)), "limit answer.tokens must be"),
-        (Limits(max_iterations=0), "max_iterations and max_failures must be at least 1"),
-        (Limits(max_failures=0), "max_iterations and max_failures must be at least 1"),
+        (Limits(usd=-1), r"limits: Expected `float` >= 0.* - at `\$.usd`"),
+        (Limits(usd=float("nan")), r"at `\$.usd`"),
+        (Limits(deadline_s=float("inf")), r"at `\$.deadline_s`"),
+        (Limits(answer=AnswerReserve(tokens=-1)), r"at `\$.answer.tokens`"),
+        (Limits(max_iterations=0), r"Expected `int` >= 1 - at `\$.max_iterations`"),
+        (Limits(max_failures=0), r"at `\$.max_failures`"),
         (
             Limits(usd=1, answer=AnswerReserve(usd=2)),
             "the reserve for the answer, 2, is larger than the limit usd, 1",
@@ -27,8 +27,7 @@ from rows import each_row
             Limits(usd_per_day=1, answer=AnswerReserve(usd=2)),
             "the reserve for the answer, 2, is larger than the limit usd_per_day, 1",
         ),
-        (Limits(usd=1e305), "limit usd must be at most 1,000,000,000,000; use None for no limit"),
-        (Limits(tokens=10**30), "limit tokens must be at most"),
+        (Limits(usd=1e305), "Expected `float` <= 1000000000000"),
         (Limits(max_iterations=2.5), r"limits: Expected `int`, got `float` - at `\$.max_iterations`"),
         (Limits(usd="1"), r"limits: Expected `float \| null`, got `str` - at `\$.usd`"),
     ],
@@ -48,9 +47,3 @@ def test_dollars_are_rounded_up_to_millionths(usd: float, expected: int):
 @given(st.integers(0, 10**12))
 def test_an_amount_of_money_survives_the_way_to_json(micro: int):
     assert microusd(Amount(micro).usd) == micro
-
-
-@each_row("usd", [-0.01, float("nan"), float("inf")])
-def test_no_amount_of_money_is_refused(usd: float):
-    with pytest.raises(ValueError, match="not an amount of money"):
-        microusd(usd)

@@ -1,7 +1,6 @@
 """The files that show a run: whole, private, current, and gone when the run is forgotten."""
 
 import json
-import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from coreloop.base.errors import RunEndedError, WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import Event
-from coreloop.runs.fold import fold
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
@@ -19,7 +17,7 @@ from coreloop.runs.manage import create_run
 from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
 from coreloop.runs.state import KindState, State, state_json
 from coreloop.runs.stores.store import store_at
-from happenings import AT, RUN_ID, created
+from happenings import AT, RUN_ID, created, fold
 
 OTHER_ID = "01KQ0000000000000000000001"
 SEARCHED = happened.Searched(at=AT, query="영업이익 2025", outcome="found", results_count=3)
@@ -96,14 +94,6 @@ def test_the_links_lead_to_the_newest_run(tmp_path: Path):
     ]
 
 
-def test_nobody_else_may_read_them(tmp_path: Path):
-    write_views(tmp_path, state(*ITERATION), iterations={1: ITERATION})
-    for path in (tmp_path / ".research").rglob("*"):
-        if not path.is_symlink():
-            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
-    assert stat.S_IMODE((tmp_path / ".research").stat().st_mode) == 0o700
-
-
 def test_a_kind_adds_its_files(tmp_path: Path):
     register_kind(
         Kind(name="with-files", initial=KindState, views=lambda run: {"answer.md": run.question.encode()})
@@ -117,49 +107,6 @@ def test_a_forgotten_run_leaves_nothing(tmp_path: Path):
     remove_views(tmp_path, RUN_ID)
     assert [path.name for path in (tmp_path / ".research").rglob("*")] == ["sessions"]
     remove_views(tmp_path, RUN_ID)
-
-
-def test_the_links_of_another_run_stay(tmp_path: Path):
-    write_views(tmp_path, state(run_id=OTHER_ID))
-    write_views(tmp_path, state())
-    remove_views(tmp_path, OTHER_ID)
-    assert read(tmp_path / ".research" / "state.json")["run_id"] == RUN_ID
-
-
-def test_a_failed_run_is_shown_as_failed(tmp_path: Path):
-    def iterate(run: Run) -> None:
-        if run.state.iteration == 1:
-            raise ValueError("x" * 10_000)
-
-    with store_at(tmp_path / "runs.db") as store:
-        run_id = create_run(store, "q", kind="test")
-        with work_on(store, run_id) as run, pytest.raises(ValueError, match="xxx"):
-            drive(run, iterate, show=Viewer(tmp_path, store))
-        ended = [event for _seq, event in store.read(run_id)][-1]
-    assert read(tmp_path / ".research" / "state.json")["status"] == "failed"
-    assert isinstance(ended, happened.Ended)
-    assert len(ended.error) == 500
-
-
-def test_folders_in_place_of_the_links_leave_no_temporary_files(tmp_path: Path):
-    for name in ("current", "state.json"):
-        (tmp_path / ".research" / name).mkdir(parents=True)
-    write_views(tmp_path, state())
-    assert sorted(path.name for path in (tmp_path / ".research").iterdir()) == [
-        "current",
-        "sessions",
-        "state.json",
-    ]
-
-
-@pytest.mark.parametrize("current", ["current", "elsewhere"])
-def test_views_are_removed_whatever_the_current_link_is(current: str, tmp_path: Path):
-    write_views(tmp_path, state())
-    link = tmp_path / ".research" / "current"
-    link.unlink()
-    link.symlink_to(current)
-    remove_views(tmp_path, RUN_ID)
-    assert not session_folder(tmp_path, RUN_ID).exists()
 
 
 def test_a_link_in_place_of_a_runs_folder_is_removed_and_not_followed(tmp_path: Path):

@@ -14,10 +14,10 @@ from coreloop.base.error_classes import error_class
 from coreloop.base.project.settings import Gates, Settings, ToolSettings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.failures import find_counterexamples
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
-from coreloop.learn.pattern.find_candidates import find_candidates
-from coreloop.learn.refine.find_failures import find_counterexamples
+from coreloop.learn.sequences import find_candidates
 from coreloop.observe.reading.error_texts import template
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
@@ -267,9 +267,9 @@ def _mined(folder: Path) -> tuple[Any, ...]:
         read_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
     )
     mined = find_candidates(window, Gates(min_success_rate=0.9))
-    counterexamples = find_counterexamples(window, min_failures=1).counterexamples
+    counterexamples = find_counterexamples(window, min_failures=1).entries
     patterns = sorted(
-        (candidate.n_observed, candidate.success_rate, candidate.cat_hash) for candidate in mined.candidates
+        (candidate.n_observed, candidate.success_rate, candidate.cat_hash) for candidate in mined.entries
     )
     failures = Counter()
     for counterexample in counterexamples:

@@ -12,7 +12,8 @@ from coreloop.admin.init.pinned_version import CannotPinError, pin_installed
 from coreloop.admin.init.scaffold import REQUIREMENTS, read_codeowners, unowned
 from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError, GitError
 from coreloop.base.git.repository import Repository, github_repo
-from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
+from coreloop.base.github.connect import open_api, token_of
+from coreloop.base.github.github_api import GithubApi
 from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, ignored_lines
 from coreloop.base.text import printable
 
@@ -99,22 +100,17 @@ def _source() -> str:
 def _check_github(setup: Setup, repository: Repository) -> Iterator[Diagnosis]:
     environ = setup.environ
     repo = setup.workspace.settings.forge.repo or github_repo(repository)
-    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if repo is None:
         message = "not checked: no remote on GitHub is known"
         yield Diagnosis("required", "warning", message, "set forge: {repo: owner/name} in coreloop.yaml")
         return
-    if not token:
+    if not token_of(environ):
         message = f"not checked: {repo} was not asked, since there is no token"
         todo = "set GITHUB_TOKEN to a token with administration rights, or run dartlab-coreloop guard protect"
         yield Diagnosis("required", "warning", message, todo)
         return
-    from coreloop.base.github.urllib_transport import UrllibTransport  # only needed with a token
-
-    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
     try:
-        transport = UrllibTransport(token, base_url=url, timeout_s=_ANSWER_S, tries=1)
-        with GithubApi(repo, transport) as api:
+        with open_api(repo, environ, timeout_s=_ANSWER_S, tries=1) as api:
             yield _required(api, repository.root, setup.workspace.settings.forge.base)
             yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
     except CoreloopError as error:

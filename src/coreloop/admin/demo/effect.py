@@ -8,11 +8,10 @@ from random import Random
 from typing import Final
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.effect.day_counts import DayCount, tally
 from coreloop.learn.effect.descriptions_by_day import BEFORE_DAYS
-from coreloop.learn.effect.estimate import DailyEstimates
+from coreloop.learn.effect.estimate import DailyEstimates, DayCount, tally
 from coreloop.learn.effect.named_failure import named_failure
-from coreloop.learn.effect.tool_days import Log, read_log, read_recorded
+from coreloop.learn.effect.tool_days import Log, ToolLog, read_log, read_recorded
 from coreloop.learn.effect.verdict import HORIZON_DAYS, Decision, decide
 from coreloop.learn.facts.counting import mine_settings
 from coreloop.learn.mine.folder import read_folder
@@ -65,17 +64,17 @@ def _shares(folder: Path, tool: str, lines: Sequence[str]) -> tuple[float, list[
     workspace = open_workspace(folder)
     settings = mine_settings(workspace.settings, workspace.settings.gates.min_chunk_len)
     recorded = read_recorded(read_folder(workspace.records_dir, settings))
-    failures = {tool: [named_failure(lines)]} if named_failure(lines).lines else {}
+    failures = {tool: {"promoted": named_failure(lines)}}
     counted = read_log(recorded, failures, names={}, audit_dir=workspace.audit_dir)
-    others = sorted((_share(counted, name, 1) for name in counted if name != tool), reverse=True)
-    return _share(counted, tool, 2 if failures else 1), others[:_N_CONTROLS]
+    others = sorted((_share(counted, name) for name in counted if name != tool), reverse=True)
+    return _share(counted, tool, "promoted"), others[:_N_CONTROLS]
 
 
-def _share(counted: Log, tool: str, place: int) -> float:
+def _share(counted: Log, tool: str, commit: str = "") -> float:
     """A share that is neither 0 nor 1, so that days can vary around it."""
-    days = counted[tool].calls.values() if tool in counted else ()
-    rows = [row for day in days for row in day.values()]
-    n, failed = sum(row[0] for row in rows), sum(row[place] for row in rows)
+    log = counted.get(tool, ToolLog())
+    n = sum(n for n, _ in log.by_day().values())
+    failed = sum(failed for _, failed in log.by_day(commit if n else "").values())
     return (failed + 0.5) / (n + 1)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.promote.commits import WritableRepository, init_repository
-from coreloop.promote.draft_pull_request import Done, carry_out
-from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan
+from coreloop.promote.draft_pull_request import Done, promote
+from coreloop.promote.plan import Plan, Promoting
 from coreloop.promote.proposal_entry import read_proposal
-from coreloop.promote.replay_proposal import ask_nobody
+from coreloop.promote.replay import ask_nobody
 from coreloop.promote.run import keep_body
 
 _IGNORED = "data/\n__pycache__/\n"
@@ -46,18 +46,16 @@ def promote_statement(folder: Path, proposals: Path, statement: str) -> Promoted
     """
     _make_repository(folder)
     workspace = open_workspace(folder)
-    proposal = read_proposal(proposals, statement, workspace.settings, is_configured=workspace.is_configured)
+    proposal = read_proposal(proposals, statement, workspace.settings)
     with WritableRepository(folder) as repository:
-        base = base_commit(repository, "main", fetch=False)
         promoting = Promoting(
-            proposals=(proposal,),
+            workspace=replace(workspace, settings=_with_this_python(workspace.settings)),
             repository=repository,
-            project=folder,
-            settings=_with_this_python(workspace.settings),
+            proposals=(proposal,),
             ask=ask_nobody,
         )
-        plan = make_plan(promoting, base)
-        done = carry_out(plan, repository, None, max_open=1, overrides=Overrides())
+        plan, done = promote(promoting, None)
+    assert plan is not None  # a new repository has no branch of an earlier run
     return Promoted(plan, done, keep_body(plan, proposals.parent))
 
 

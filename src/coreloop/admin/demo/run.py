@@ -18,8 +18,14 @@ from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.learn.mine.run import MiningOptions
-from coreloop.learn.pattern.run import PatternRequest, PatternResult, run_pattern
-from coreloop.learn.refine.run import RefineRequest, RefineResult, run_refine
+from coreloop.learn.propose import (
+    PatternRequest,
+    PatternResult,
+    RefineRequest,
+    RefineResult,
+    run_pattern,
+    run_refine,
+)
 from coreloop.observe import AuditCollector
 
 _N_DAYS: Final = 30

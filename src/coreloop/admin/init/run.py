@@ -25,7 +25,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.mine.folder import day_files, newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
-from coreloop.learn.refine.run import Refined, refine
+from coreloop.learn.propose import RefineResult, refine
 from coreloop.learn.verdicts.proposal_state import kept_states, settled_keys
 
 
@@ -212,8 +212,8 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
         if newest is None:
             return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
         until = min(newest, now.date())
-        refined = _find(mined, Days(until - _WINDOW, until))
-        drafts = [one for one in refined.statements if one.refused is None]
+        refined = _find(mined, Days(until - _WINDOW, until), now)
+        drafts = [one for one in refined.document.statements if one.refused is None]
     return DraftPreview(
         n_records=refined.n_records,
         drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
@@ -222,10 +222,10 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
     )
 
 
-def _find(mined: Mined, days: Days) -> Refined:
+def _find(mined: Mined, days: Days, now: datetime) -> RefineResult:
     try:
         known = settled_keys(kept_states(mined.workspace, mined.judgments))
     except GitError:  # a shallow clone, or no commit yet: nothing is known to be promoted
         known = frozenset()
     least = mined.workspace.settings.gates.min_failures
-    return refine(mined.files, days, workspace=mined.workspace, min_failures=least, known=known)
+    return refine(mined, days, now=now, min_failures=least, known=known)

@@ -13,8 +13,8 @@ from coreloop.learn.facts.file import EPOCH_DAY, FileFacts
 from coreloop.learn.facts.oddities import Absent, find_oddities
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.statistics import fisher_exact
-from coreloop.learn.mine.window import Window, count_calls, count_patterns, merge
-from coreloop.learn.pattern.find_candidates import find_candidates
+from coreloop.learn.mine.window import Window, count_calls, merge
+from coreloop.learn.sequences import count_patterns, find_candidates
 from coreloop.observe.reading.outcome import Unseen
 
 MIN_CALLS: Final = 20
@@ -187,7 +187,7 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     """
     enough = gate.min_unique_questions
     search = find_candidates(merge(files, window(today)), gate, known=known, enough_questions=enough)
-    return Sieved(len(search.candidates), search.dropped)
+    return Sieved(len(search.entries), search.dropped)
 
 
 def _longest_gap(days: Sequence[date]) -> int | None:

@@ -21,7 +21,7 @@ from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.run import KnownEffects, read_effects
+from coreloop.learn.effect.run import Effects, read_effects
 from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.learn.verdicts.closed import LOOK_BACK, reject_closed
 from coreloop.learn.verdicts.judge import damaged_files, read_proposed
@@ -80,7 +80,7 @@ def read_status(
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
     with _mined(workspace, mining, watch) as mined:
-        effects = KnownEffects()
+        effects = Effects()
         if promotions is not None and mining.is_of_agent:
             effects = read_effects(workspace, now=now, files=mined.files if mined is not None else ())
         states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)

@@ -1,48 +1,29 @@
 """A question opens a run for an agent, or finds the unfinished runs that ask the same or something near."""
 
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
-from typing import Literal
+from pathlib import Path
+from typing import Any
 
-from coreloop.answer.agent.read import opening_events
-from coreloop.answer.research.same_question import Like, like_sessions
+from coreloop.answer.agent.agent_state import BEGAN
+from coreloop.answer.research.earlier_researches import Like, like_sessions
+from coreloop.base.errors import GitError
+from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.agent.agent_runs import KIND
 from coreloop.runs.limits import Limits, Mode
 from coreloop.runs.manage import begin_run
-from coreloop.runs.state import TERMINAL
 from coreloop.runs.stores.store import Store
 
-Match = Literal["exact", "similar", "none"]
-_LATEST = 1_000  # chosen: older ones are not looked for, so that a question takes as long in any store
 
-
-@dataclass(frozen=True, slots=True)
-class LikeRuns:
-    """Unfinished runs of agents that are like a question: one that is the same, or up to three."""
-
-    match: Match
-    runs: tuple[Like, ...]
-
-
-def like_runs(store: Store, question: str) -> LikeRuns:
-    """Find the unfinished runs of agents that are like a question, by its words alone."""
-    rows = [row for row in store.runs(kind=KIND, limit=_LATEST) if row.status not in TERMINAL]
-    likes = like_sessions(question, rows)
-    exact = tuple(like for like in likes if like.likeness == "exact")
-    if exact:
-        return LikeRuns("exact", exact[:1])
-    return LikeRuns("similar" if likes else "none", likes)
+def like_runs(store: Store, question: str) -> tuple[Like, ...]:
+    """Find the unfinished runs of agents that are like a question: one that is the same, or up to three."""
+    likes = like_sessions(question, store, kind=KIND)
+    return likes[:1] if likes and likes[0].likeness == "exact" else likes
 
 
 def open_run(
-    workspace: Workspace,
-    store: Store,
-    question: str,
-    *,
-    mode: Mode,
-    limits: Limits,
-    now: datetime,
+    workspace: Workspace, store: Store, question: str, *, mode: Mode, limits: Limits, now: datetime
 ) -> str:
     """Open a new run that an agent drives; returns its id."""
     return begin_run(
@@ -56,3 +37,11 @@ def open_run(
         first=opening_events(workspace.root),
         now=now,
     )
+
+
+def opening_events(root: Path) -> list[tuple[str, Any]]:
+    """Return what a new run keeps of its project: the commit whose files are older than the run."""
+    head = ""
+    with suppress(GitError), Repository(root) as repository:
+        head = repository.resolve("HEAD") or ""
+    return [(BEGAN, {"head": head})]

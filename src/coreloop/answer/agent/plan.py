@@ -1,21 +1,14 @@
 """What an agent means to search for: candidates in, what to execute out, repeated ones named."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import (
-    CANDIDATES,
-    LEAST_PARTS,
-    ChosenQuery,
-    Intent,
-    agent_knowledge,
-)
+from coreloop.answer.agent.agent_state import LEAST_PARTS, agent_knowledge
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
-from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PlanQuery, knowledge_of
+from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PLANNED, PlanQuery, knowledge_of
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import added_parts
 from coreloop.runs.agent.json_input import read_json, wrong_field
@@ -28,12 +21,10 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 LEAST_CANDIDATES: Final = 10  # as the specification has it
-FIXED_AFTER: Final = 2
-"""Iterations that used the sub-questions, after which no plan adds one; a plan that grows never ends."""
 _LEAST_EXECUTED: Final = 3  # chosen: the plan's three groups, one query each
 _LEAST_OF_INTENT: Final = 3
 """Of the three groups, the specification's 3–4 web, 3–4 academic or technical, 3–4 for counter-evidence."""
-_GROUPS: Final[dict[str, frozenset[Intent]]] = {
+_GROUPS: Final[dict[str, frozenset[str]]] = {
     "web": frozenset({"web"}),
     "academic or technical": frozenset({"academic", "technical"}),
     COUNTER_EVIDENCE: frozenset({"counter-evidence"}),
@@ -45,15 +36,10 @@ class ProposedQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ren
     """A candidate: ``{"query", "intent", "strategy": [], "for": "q1", "against": "h1"}``."""
 
     query: _Text
-    intent: Intent
+    intent: Literal["web", "academic", "technical", "counter-evidence"]
     strategy: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=20)] = ()
     part: str = ""
     against: str = ""
-
-    @property
-    def labels(self) -> frozenset[str]:
-        """The labels of its strategy, its intent included."""
-        return frozenset({self.intent, *self.strategy})
 
 
 class AgentPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +57,7 @@ class PlannedIteration:
     ----------
     state : State
         After it.
-    execute : tuple of ChosenQuery
+    execute : tuple of PlanQuery
         Three to five, one of them for counter-evidence; none if all were duplicates.
     duplicates : dict of str to str
         Candidates that ask what an earlier search asked, and that search.
@@ -80,7 +66,7 @@ class PlannedIteration:
     """
 
     state: State
-    execute: tuple[ChosenQuery, ...]
+    execute: tuple[PlanQuery, ...]
     duplicates: dict[str, str]
     left_out: tuple[str, ...]
 
@@ -114,19 +100,29 @@ def plan_iteration(
         folding, newest = load_run(store, run_id)
         state = folding.state
         require_going(state)
-        _require_fit(state, plan)
-        chosen, duplicates = _choose(state, plan)
-        events = _events(state, plan, chosen, duplicates, now)
+        queries = [
+            PlanQuery(one.query, one.intent, "", state.iteration + 1, one.strategy, one.part, one.against)
+            for one in plan.candidates
+        ]
+        _require_fit(state, plan, queries)
+        duplicates = _duplicates(state, queries)
+        fresh = [one for one in queries if one.query not in duplicates]
+        chosen = tuple(_choose(state, fresh))
+        data = {"sub_questions": list(plan.sub_questions), "queries": msgspec.to_builtins(chosen)}
+        events: list[Reported] = [
+            *added_parts(state, plan.sub_questions, now),
+            happened.Noted(at=now, name=PLANNED, data=data),
+        ]
+        if not chosen:  # only then are repeated queries drift
+            dropped = duplicates.items()
+            events += [happened.QueryDropped(at=now, query=one, similar=other) for one, other in dropped]
         for event in events:
             folding.add(event)
         if not chosen and (turn := check_drift(folding.state)):
-            turned = happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after)
-            folding.add(turned)
-            events.append(turned)
-        recorded = happened.Recorded(at=now, events=tuple(events))
-        if not store.append(run_id, [recorded], after=newest):
-            taken = {*duplicates, *(candidate.query for candidate in chosen)}
-            left = tuple(one.query for one in plan.candidates if one.query not in taken)
+            events.append(happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after))
+            folding.add(events[-1])
+        if not store.append(run_id, [happened.Recorded(at=now, events=tuple(events))], after=newest):
+            left = tuple(one.query for one in fresh if one not in chosen)
             return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates, left_out=left)
 
 
@@ -135,191 +131,117 @@ def order_of(state: State) -> Turn | Turned | None:
     return check_drift(state) or state.order
 
 
-def labels_to_leave(order: Turn | Turned) -> frozenset[str]:
-    """Return the labels that an order replaces."""
-    return frozenset(order.before) - frozenset(order.after)
+def require_order(
+    order: Turn | Turned | None, path: str, labelled: Sequence[tuple[str, frozenset[str]]]
+) -> None:
+    """Refuse what does not follow the change of strategy that drift ordered.
 
+    Parameters
+    ----------
+    order : Turn or Turned or None
+        None if none was ordered.
+    path : str
+        Of the field, for messages.
+    labelled : sequence of (str, frozenset of str)
+        Its entries by name, with the labels of their strategies.
 
-def _require_fit(state: State, plan: AgentPlan) -> None:
-    agent_knowledge(state)  # another run has no plan of an agent
-    _require_parts(state, plan)
-    parts = _parts(state, plan)
-    hypotheses = {one.id for one in knowledge_of(state).all_hypotheses}
-    for place, candidate in enumerate(plan.candidates):
-        _require_known(
-            f"$.candidates[{place}].for", candidate.part, parts, "no sub-question {name}; the run has {names}"
-        )
-        _require_known(
-            f"$.candidates[{place}].against",
-            candidate.against,
-            hypotheses,
-            "no hypothesis {name}; the run has {names}",
-        )
-    order = order_of(state)
-    if order is not None:
-        _require_order(order, plan)
-    _require_many(plan, labels_to_leave(order) if order else frozenset())
-    _require_contrary(state, plan)
-
-
-def _require_parts(state: State, plan: AgentPlan) -> None:
-    known = {part.text for part in state.sub_questions}
-    new = [text for text in dict.fromkeys(plan.sub_questions) if text not in known]
-    if new and len(state.counted) >= LEAST_PARTS and state.iteration >= FIXED_AFTER:
-        raise wrong_field(
-            "$.sub_questions",
-            f"the sub-questions are fixed since iteration {FIXED_AFTER} used them; leave out {new[0][:80]}",
-        )
-    if len(known) + len(new) < LEAST_PARTS:
-        raise wrong_field(
-            "$.sub_questions",
-            f"a plan has at least {LEAST_PARTS} sub-questions, the run would have "
-            f"{len(known) + len(new)}; split the question further",
-        )
-
-
-def _parts(state: State, plan: AgentPlan) -> set[str]:
-    known = {part.text for part in state.sub_questions}
-    new = sum(text not in known for text in dict.fromkeys(plan.sub_questions))
-    return {f"q{number}" for number in range(1, len(known) + new + 1)}
-
-
-def _require_known(path: str, name: str, known: Iterable[str], message: str) -> None:
-    if name and name not in known:
-        names = ", ".join(sorted(known)) or "none yet"
-        raise wrong_field(path, message.format(name=name[:80], names=names))
-
-
-def _require_order(order: Turn | Turned, plan: AgentPlan) -> None:
-    """Refuse candidates of the strategy that drift ordered to leave, by name."""
-    old, new = labels_to_leave(order), frozenset(order.after) - frozenset(order.before)
-    for place, candidate in enumerate(plan.candidates):
-        if left := sorted(candidate.labels & old):
+    Raises
+    ------
+    UsageError
+        The message names the label that is left, or the one that is missing.
+    """
+    if order is None:
+        return
+    old, new = _labels(order)
+    use = f"use {', '.join(sorted(new) or order.after)}, and say so in the strategy"
+    for place, (name, labels) in enumerate(labelled):
+        if left := sorted(labels & old):
             raise wrong_field(
-                f"$.candidates[{place}]",
-                f"'{candidate.query[:80]}' is of the strategy {left[0]}, which the run must leave; "
-                f"use {', '.join(sorted(new))}",
+                f"{path}[{place}]", f"'{name[:80]}': the strategy {left[0]} must be left; {use}"
             )
-    if new and not any(candidate.labels & new for candidate in plan.candidates):
-        wanted = ", ".join(sorted(new))
-        raise wrong_field("$.candidates", f"none follows the ordered strategy; label some with {wanted}")
+    if not labelled:
+        raise wrong_field(path, f"the strategy had to change; {use}")
+    if new and not any(labels & new for _, labels in labelled):
+        raise wrong_field(path, f"none follows the ordered strategy; {use}")
 
 
-def _require_many(plan: AgentPlan, left: frozenset[str]) -> None:
-    if len(plan.candidates) < LEAST_CANDIDATES:
+def _labels(order: Turn | Turned | None) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the labels that an order replaces, and those that it demands."""
+    before, after = (frozenset(order.before), frozenset(order.after)) if order else (frozenset[str](),) * 2
+    return before - after, after - before
+
+
+def _require_fit(state: State, plan: AgentPlan, queries: Sequence[PlanQuery]) -> None:
+    known, order = agent_knowledge(state), order_of(state)
+    n_parts = len({*(part.text for part in state.sub_questions), *plan.sub_questions})
+    if n_parts < LEAST_PARTS:
         raise wrong_field(
-            "$.candidates", f"{len(plan.candidates)} of at least {LEAST_CANDIDATES}; think of more"
+            "$.sub_questions",
+            f"a plan has at least {LEAST_PARTS} sub-questions, the run would have {n_parts}; "
+            "split the question further",
         )
+    parts = [f"q{number}" for number in range(1, n_parts + 1)]
+    hypotheses = sorted(one.id for one in known.all_hypotheses)
+    for place, one in enumerate(queries):
+        _require_known(f"$.candidates[{place}].for", "sub-question", one.part, parts)
+        _require_known(f"$.candidates[{place}].against", "hypothesis", one.against, hypotheses)
+    require_order(order, "$.candidates", [(one.query, one.labels) for one in queries])
+    if len(queries) < LEAST_CANDIDATES:
+        raise wrong_field("$.candidates", f"{len(queries)} of at least {LEAST_CANDIDATES}; think of more")
     for group, intents in _GROUPS.items():
-        number = sum(candidate.intent in intents for candidate in plan.candidates)
-        if number < _LEAST_OF_INTENT and not intents & left:
-            raise wrong_field(
-                "$.candidates", f"{number} of at least {_LEAST_OF_INTENT} with the intent {group}; add some"
-            )
-
-
-def _require_contrary(state: State, plan: AgentPlan) -> None:
-    focus = knowledge_of(state).focus
-    contrary = [candidate for candidate in plan.candidates if candidate.intent == COUNTER_EVIDENCE]
-    if focus and not any(candidate.against == focus[0].id for candidate in contrary):
+        number = sum(one.intent in intents for one in queries)
+        if number < _LEAST_OF_INTENT and not intents & _labels(order)[0]:
+            message = f"{number} of at least {_LEAST_OF_INTENT} with the intent {group}; add some"
+            raise wrong_field("$.candidates", message)
+    leading = known.focus[0].id if known.focus else ""
+    if leading and not _attacks(queries, leading):
         raise wrong_field(
             "$.candidates",
-            f'none could refute the leading hypothesis; add "against": "{focus[0].id}" to one '
+            f'none could refute the leading hypothesis; add "against": "{leading}" to one '
             f"with the intent {COUNTER_EVIDENCE}",
         )
 
 
-def _choose(state: State, plan: AgentPlan) -> tuple[tuple[ChosenQuery, ...], dict[str, str]]:
-    """Three to five of the candidates that no earlier search asked; none that another one asks, too."""
+def _require_known(path: str, what: str, name: str, known: Sequence[str]) -> None:
+    if name and name not in known:
+        names = ", ".join(known) or "none yet"
+        raise wrong_field(path, f"no {what} {name[:80]}; the run has {names}")
+
+
+def _attacks(queries: Sequence[PlanQuery], hypothesis: str) -> list[PlanQuery]:
+    return [one for one in queries if one.against == hypothesis and one.intent == COUNTER_EVIDENCE]
+
+
+def _duplicates(state: State, queries: Sequence[PlanQuery]) -> dict[str, str]:
     history = QueryHistory(state.search_history)
-    duplicates: dict[str, str] = {}
-    fresh: dict[str, ProposedQuery] = {}
-    for candidate in plan.candidates:
-        is_duplicate, similar = history.is_duplicate_query(candidate.query)
-        if is_duplicate:
-            duplicates[candidate.query] = similar or ""
-        else:
-            fresh.setdefault(candidate.query, candidate)
-    searched = [search.query for search in state.search_history]
-    queries = [PlanQuery(one.query, one.intent) for one in _in_order(state, fresh.values())]
-    converged = [fresh[query.query] for query in _converged(queries, searched)]
-    kept = _with_attack(state, _with_open_part(state, converged, fresh.values()), fresh.values())
-    return tuple(_candidate(one, state.iteration + 1) for one in kept), duplicates
+    asked = {one.query: history.is_duplicate_query(one.query) for one in queries}
+    return {query: similar or "" for query, (is_duplicate, similar) in asked.items() if is_duplicate}
 
 
-def _with_open_part(
-    state: State, kept: list[ProposedQuery], fresh: Iterable[ProposedQuery]
-) -> list[ProposedQuery]:
-    """One for the sub-question that is to be answered next is among those that are executed."""
-    asked = next((part.id for part in state.sub_questions if part.is_open), "")
-    own = [one for one in fresh if asked and one.part == asked]
-    if not own or any(one in own for one in kept):
+def _choose(state: State, fresh: Sequence[PlanQuery]) -> list[PlanQuery]:
+    """Three to five, unlike earlier searches and each other: those of an ordered strategy, if there are any.
+
+    One is for the sub-question that is to be answered next, and one could refute the leading hypothesis.
+    """
+    new = _labels(order_of(state))[1]
+    ordered = [one for one in fresh if one.labels & new or one.intent == COUNTER_EVIDENCE]
+    queries = ordered if any(one.labels & new for one in ordered) else fresh
+    kept = converge(queries, [search.query for search in state.search_history])
+    if len(kept) < _LEAST_EXECUTED:  # also those of another year or site alone
+        more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
+        kept = [*kept, *(query for query in more if query not in kept)][:MAX_CONVERGED]
+    asked = next((part.id for part in state.sub_questions if part.is_open), None)
+    leading = next((one.id for one in knowledge_of(state).focus), "")
+    kept = _with_one(kept, [one for one in fresh if one.part == asked])
+    return _with_one(kept, _attacks(fresh, leading) if leading else [])
+
+
+def _with_one(kept: list[PlanQuery], wanted: Sequence[PlanQuery]) -> list[PlanQuery]:
+    """Add the first of the wanted queries unless there is one; it takes the place of one like it."""
+    if not wanted or any(query in wanted for query in kept):
         return kept
-    least = next((one for one in reversed(kept) if one.intent != COUNTER_EVIDENCE), None)
-    rest = [one for one in kept if one is not least] if len(kept) >= MAX_CONVERGED else kept
-    return [*rest, own[0]]
-
-
-def _with_attack(
-    state: State, kept: list[ProposedQuery], fresh: Iterable[ProposedQuery]
-) -> list[ProposedQuery]:
-    """One that could refute the leading hypothesis is among those that are executed."""
-    leading = {one.id for one in knowledge_of(state).focus[:1]}
-    attacks = [one for one in fresh if one.against in leading and one.intent == COUNTER_EVIDENCE]
-    if not attacks or any(one in attacks for one in kept):
-        return kept
-    others = [one for one in kept if one.intent != COUNTER_EVIDENCE]
-    return [*others[: MAX_CONVERGED - 1], attacks[0]]
-
-
-def _converged(queries: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:
-    """Three to five: those unlike earlier searches first, then those of another year or site alone."""
-    kept = converge(queries, searched)
-    if len(kept) >= _LEAST_EXECUTED:
-        return kept
-    more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
-    known = {query.query for query in kept}
-    return [*kept, *(query for query in more if query.query not in known)][:MAX_CONVERGED]
-
-
-def _in_order(state: State, fresh: Iterable[ProposedQuery]) -> Sequence[ProposedQuery]:
-    """Those of the ordered strategy alone, if there are any; counter-evidence always."""
-    order, candidates = order_of(state), list(fresh)
-    new = frozenset(order.after) - frozenset(order.before) if order else frozenset()
-    ordered = [one for one in candidates if one.labels & new or one.intent == COUNTER_EVIDENCE]
-    return ordered if any(one.labels & new for one in ordered) else candidates
-
-
-def _candidate(proposed: ProposedQuery, iteration: int) -> ChosenQuery:
-    return ChosenQuery(
-        query=proposed.query,
-        intent=proposed.intent,
-        strategy=proposed.strategy,
-        part=proposed.part,
-        against=proposed.against,
-        iteration=iteration,
-    )
-
-
-def _events(
-    state: State,
-    plan: AgentPlan,
-    chosen: Sequence[ChosenQuery],
-    duplicates: dict[str, str],
-    now: datetime,
-) -> list[Reported]:
-    """The plan's events; repeated queries are drift only if nothing else is left to search for."""
-    data: dict[str, Any] = {
-        "sub_questions": list(plan.sub_questions),
-        "candidates": msgspec.to_builtins(chosen),
-    }
-    return [
-        *added_parts(state, plan.sub_questions, now),
-        happened.Noted(at=now, name=CANDIDATES, data=data),
-        *(_dropped(duplicates, now) if not chosen else ()),
-    ]
-
-
-def _dropped(duplicates: dict[str, str], now: datetime) -> Iterator[Reported]:
-    for query, similar in duplicates.items():
-        yield happened.QueryDropped(at=now, query=query, similar=similar)
+    if len(kept) >= MAX_CONVERGED:
+        alike = [one for one in kept if one.intent == wanted[0].intent]
+        least = (alike or [one for one in kept if one.intent != COUNTER_EVIDENCE] or kept)[-1]
+        kept = [one for one in kept if one is not least]
+    return [*kept, wanted[0]]

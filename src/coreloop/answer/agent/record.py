@@ -1,28 +1,45 @@
-"""The use case: an agent's report of an iteration, checked and committed."""
+"""The use case: an agent's report of an iteration, checked against the stored sources, and committed.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+What is believed are sentences of sources that coreloop read itself around the quote, never the agent's words.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import UNBELIEVED, Unbelieved, agent_knowledge
-from coreloop.answer.agent.believed_findings import believe, source_number
+from coreloop.answer.agent.agent_state import agent_knowledge, trust_in
+from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.agent.read import stored_sources
 from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.research.believe import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.best_passages import is_rejected
-from coreloop.answer.research.research_state import DROPPED, Dropped, ReadSource
-from coreloop.answer.research.verify import REJECTED
-from coreloop.runs.agent.agent_report import AgentReport, Learnt
+from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.research_state import DROPPED, REFLECTED, THOUGHT, Dropped, Knowledge
+from coreloop.answer.research.verify import REJECTED, source_number
+from coreloop.answer.text.claims import holds
+from coreloop.answer.text.sentences import split_sentences
+from coreloop.answer.text.terms import term_set
+from coreloop.base.messages import in_language_of
+from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
 from coreloop.runs.agent.agent_runs import record_report
+from coreloop.runs.agent.json_input import wrong_field
 from coreloop.runs.agent.next_step import situation
 from coreloop.runs.clock import Clock
 from coreloop.runs.drift import check_drift
-from coreloop.runs.events import Noted, Reported
+from coreloop.runs.events import FindingRecorded, Reported
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
+
+ABOUT_FROM: Final = 0.3
+"""Share of a sub-question's letters that an answer has: 89 % of 500 answering sentences of KorQuAD, 24 % of
+other sentences of the same paragraph, 1 % of sentences about something else."""
+_MOST_SENTENCES: Final = 6
+"""Of a quote; a longer one stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +52,7 @@ class RecordedIteration:
         After it.
     iteration : int
         Its number.
-    unbelieved : tuple of Unbelieved
+    unbelieved : tuple of Dropped
         What is not believed, and why.
     failures : tuple of PastFailure
         If the run is stuck: what failed in similar situations, and what solved it.
@@ -43,7 +60,7 @@ class RecordedIteration:
 
     state: State
     iteration: int
-    unbelieved: tuple[Unbelieved, ...]
+    unbelieved: tuple[Dropped, ...]
     failures: tuple[PastFailure, ...]
 
 
@@ -74,44 +91,158 @@ def record_iteration(
         The store has no such run, or it is over.
     """
 
-    def checked(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> list[Reported]:
-        agent_knowledge(state)  # of another run nothing is recorded
-        sources = stored_sources(store, state)
-        events = list(believe(state, report, ids, at, sources=sources))
-        rejected = rejections(state.question, *(text for text, part in ids.items() if text != part))
-        if not rejected:
-            return events
-        places = [_kept_places(learnt, sources, rejected) for learnt in report.findings]
-        pairs = list(zip(report.findings, places, strict=True))
-        kept = (msgspec.structs.replace(one, sources=left) for one, left in pairs if left or not one.places)
-        report = msgspec.structs.replace(report, findings=tuple(kept))
-        refused = [one for one, left in pairs if one.places and not left]
-        return [
-            *believe(state, report, ids, at, sources=sources),
-            *(event for one in refused for event in _refused(one, state.iteration + 1, at)),
-        ]
+    def believed(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> list[Reported]:
+        known = agent_knowledge(state)  # of another run nothing is recorded
+        if state.drives_itself:
+            _require_search(state, report)
+        known.sources = stored_sources(store, state)
+        texts = {part: text for text, part in ids.items() if text != part}
+        checking = _Checking(state, known, texts, rejections(state.question, *texts.values()))
+        return [event_type(at=at, **fields) for event_type, fields in checking.changes(report, ids)]
 
-    state = record_report(store, run_id, report, believe=checked, clock=clock)
+    state = record_report(store, run_id, report, believe=believed, clock=clock)
     number = state.iteration if state.drives_itself else state.iteration + 1
-    unbelieved = tuple(one for one in agent_knowledge(state).unbelieved if one.iteration == number)
+    unbelieved = tuple(one for one in agent_knowledge(state).dropped if one.iteration == number)
     return RecordedIteration(
         state=state, iteration=number, unbelieved=unbelieved, failures=_failures(store, state, report)
     )
 
 
-def _kept_places(learnt: Learnt, sources: Sequence[ReadSource], rejected: Rejected) -> tuple[str, ...]:
-    """Return the sources of a finding that no person rejected as an answer."""
-    texts = [text for text in (learnt.quote, learnt.text) if text]
-    wrong = {
-        read.number for read in sources if any(is_rejected(text, read.source, rejected) for text in texts)
-    }
-    return tuple(place for place in learnt.places if source_number(place) not in wrong)
+def _require_search(state: State, report: AgentReport) -> None:
+    """Refuse an iteration without a search, or one that does not follow the strategy that drift ordered."""
+    if not report.queries:
+        raise wrong_field("$.queries", "each iteration makes at least one new search; search, then record")
+    labels = [(getattr(one, "tool", ""), frozenset(getattr(one, "strategy", ()))) for one in report.actions]
+    require_order(order_of(state), "$.actions", labels)
 
 
-def _refused(learnt: Learnt, iteration: int, at: datetime) -> Iterator[Reported]:
-    doubt = Unbelieved(text=learnt.text, sources=learnt.places, reason=REJECTED, iteration=iteration)
-    yield Noted(at=at, name=UNBELIEVED, data=msgspec.to_builtins(doubt))
-    yield Noted(at=at, name=DROPPED, data=msgspec.to_builtins(Dropped(learnt.text, REJECTED)))
+@dataclass(frozen=True, slots=True)
+class _Checking:
+    """The checks of a report.
+
+    Attributes
+    ----------
+    state : State
+        Of the run before the report.
+    known : Knowledge
+        With the whole texts of its sources.
+    texts : mapping of str to str
+        Of the sub-questions, by their ids.
+    rejected : Rejected
+        What is believed of no report.
+    """
+
+    state: State
+    known: Knowledge
+    texts: Mapping[str, str]
+    rejected: Rejected
+
+    @property
+    def iteration(self) -> int:
+        return self.state.iteration + 1
+
+    def changes(self, report: AgentReport, ids: Mapping[str, str]) -> Iterator[Change]:
+        """Yield what follows from a report."""
+        statements = [(statement, "") for statement in report.hypotheses]
+        hypotheses = with_new(self.known.all_hypotheses, statements, iteration=self.iteration)
+        known = [one.id for one in hypotheses]
+        findings: list[Finding] = []
+        evidence = []
+        for place, learnt in enumerate(report.findings):
+            if learnt.hypothesis not in {None, *known}:
+                names = ", ".join(known) or "none yet; add it to hypotheses"
+                message = f"no hypothesis {str(learnt.hypothesis)[:80]}; the run has {names}"
+                raise wrong_field(f"$.findings[{place}].hypothesis", message)
+            finding, doubts = self._judged(learnt, place, ids)
+            if doubts:
+                doubt = Dropped(finding.text, "; ".join(doubts), learnt.places, self.iteration)
+                yield noted(DROPPED, doubt)
+            if finding.sources:
+                evidence.append((finding.text, finding.hypothesis_id, learnt.stance))
+            elif REJECTED in doubts:
+                continue
+            for source in () if finding.sources else learnt.places or ("",):
+                yield FindingRecorded, {"sub_question": "", "text": finding.text, "source": source}
+            findings.append(finding)
+        yield from add_findings(self.known, findings)
+        yield from weigh(self.known, statements, evidence, iteration=self.iteration)
+        yield from self._thoughts(report)
+
+    def _judged(self, learnt: Learnt, place: int, ids: Mapping[str, str]) -> tuple[Finding, list[str]]:
+        """Return a finding with the sources that have its quote, and what of it is not believed."""
+        tell = in_language_of(self.state.question)
+        quote = " ".join((learnt.quote or learnt.text).split())
+        sources, doubts = self._quoting(learnt, place, quote)
+        said = sentences_of(self.known.sources[sources[0] - 1].source.text, quote) if sources else quote
+        parts = answered_parts(learnt, place, ids)
+        answers = tuple(part for part in parts if sources and is_about(self.texts[part], said))
+        doubts += [
+            tell("its quote shares too few words with {part} to answer it", part=part)
+            for part in parts
+            if sources and part not in answers
+        ]
+        finding = Finding(
+            text=said,
+            sources=tuple(sources),
+            hypothesis_id=learnt.hypothesis,
+            iteration=self.iteration,
+            answers=answers,
+        )
+        return finding, doubts
+
+    def _quoting(self, learnt: Learnt, place: int, quote: str) -> tuple[list[int], list[str]]:
+        """Return the sources in which the quote stands, and why the others do not count."""
+        tell = in_language_of(self.state.question)
+        numbers: list[int] = []
+        doubts = [] if learnt.places else [tell("it has no source")]
+        for name in learnt.places:
+            number = source_number(name)
+            if number is None:
+                text = "coreloop has not read {place}; read it with runs read, and name its number"
+                doubts.append(tell(text, place=name[:80]))
+                continue
+            read = self.known.source(number)
+            if read is None:
+                last = len(self.known.sources)
+                there_are = f"the run has 1 to {last}" if last else "read one with runs read"
+                raise wrong_field(f"$.findings[{place}].sources", f"no source {number}; {there_are}")
+            if trust_in(read) == "given":
+                text = "source {number} is a text that you gave, which coreloop could not read itself"
+                doubts.append(tell(text, number=number))
+            elif not holds(read.source.text, quote):
+                text = "the quote does not stand in source {number}; quote it word for word"
+                doubts.append(tell(text, number=number))
+            elif any(is_rejected(text, read.source, self.rejected) for text in (quote, learnt.text)):
+                doubts.append(REJECTED)
+            else:
+                numbers.append(number)
+        return numbers, doubts
+
+    def _thoughts(self, report: AgentReport) -> Iterator[Change]:
+        said = {name: value for name, value in msgspec.to_builtins(report.reflection).items() if value}
+        if said:
+            yield noted(THOUGHT, {"iteration": self.iteration, **said})
+        missing = [report.reflection.missing] if report.reflection.missing else []
+        if report.uncertainties or missing:
+            uncertain = [f"{one.text} (needs {one.needs})" for one in report.uncertainties[:3]]
+            data = {"model": "", "gaps": [], "uncertainties": uncertain, "missing": missing}
+            yield noted(REFLECTED, data)
+
+
+def is_about(question: str, text: str) -> bool:
+    """Whether a text has enough of a question's words to answer it."""
+    asked = term_set(question)
+    return bool(asked) and len(asked & term_set(text)) >= ABOUT_FROM * len(asked)
+
+
+def sentences_of(text: str, quote: str) -> str:
+    """The whole sentences that a quote was cut from, so that no denial before it is lost."""
+    sentences = split_sentences(text)
+    for size in range(1, _MOST_SENTENCES):
+        for first in range(len(sentences) - size + 1):
+            if holds(whole := " ".join(sentences[first : first + size]), quote):
+                return whole
+    return quote
 
 
 def _failures(store: Store, state: State, report: AgentReport) -> tuple[PastFailure, ...]:

@@ -116,13 +116,6 @@ class CheckResponse(Contract, frozen=True):
     unsupported: tuple[int, ...]
 
 
-class LikenessResponse(Contract, frozen=True):
-    """The numbers of the earlier questions that ask the same, and of those that ask something near it."""
-
-    exact: tuple[int, ...] = ()
-    similar: tuple[int, ...] = ()
-
-
 class CallReply(Contract, frozen=True):
     """The next call of a tool that a model would make."""
 

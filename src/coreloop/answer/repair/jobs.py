@@ -24,10 +24,9 @@ from coreloop.answer.repair.actions import (
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
 from coreloop.answer.repair.tables import Gate, Snapshot
-from coreloop.answer.research.ended_run import keep_ended_late
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
-from coreloop.answer.research.run import continue_research
+from coreloop.answer.research.run import continue_research, keep_ended_late
 from coreloop.answer.search.index.run import read_coverage
 from coreloop.answer.search.index.search_index import public_functions
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError

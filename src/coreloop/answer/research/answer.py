@@ -1,13 +1,13 @@
 """The answer to a question, whole or partial, as callers get it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 import msgspec
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.findings import Contradiction, Finding, SourcedText
+from coreloop.answer.research.findings import Contradiction, Finding, SourcedText, citation_marks
 from coreloop.answer.research.research_state import (
     Attempt,
     Knowledge,
@@ -33,37 +33,12 @@ HTTP_STATUS: Final[Mapping[End, int]] = {
     "search_down": 503,
     "model_unusable": 502,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndError:
-    """Why a question has no answer of its own, as every failed call has it."""
-
-    type: str
-    message: str
-    retryable: bool
-
-
 _LINES: Final[Mapping[End, str]] = {
     "answered": "",
     "nothing_said_so": "nothing said so; {reason}",
     "search_down": "the search was down: {reason}",
     "model_unusable": "the model was unusable: {reason}; what is shown is found without it",
 }
-
-
-def end_error(end: End, reason: str) -> EndError | None:
-    """Return the error of an end, or None if the question was answered or nothing says so."""
-    if end in {"answered", "nothing_said_so"}:
-        return None
-    return EndError(type=end, message=end_line(end, reason), retryable=True)
-
-
-def end_line(end: End, reason: str, *, question: str = "") -> str:
-    """Say in one line how a question ended, in its language; "" if it was answered."""
-    return in_language_of(question)(_LINES[end], reason=" ".join(reason.split()))
-
-
 NOT_ANSWERED: Final = "Not answered yet."
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."
 UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
@@ -77,6 +52,15 @@ _RAISE: Final[Mapping[str, str]] = {
     "tokens": "--max-tokens",
 }
 """What to raise if a limit ended a research."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndError:
+    """Why a question has no answer of its own, as every failed call has it."""
+
+    type: str
+    message: str
+    retryable: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,21 +185,17 @@ class AgentResponse:
     usage: RunUsage
 
 
-_NO_ATTEMPT: Final = Attempt(number=0, model="")
-
-
 def respond(state: State) -> AgentResponse:
     """Return the answer that a run has, or a partial one from its findings; of `ask`, its last attempt."""
     knowledge = knowledge_of(state)
     if knowledge.attempts:
         return build_response(state, knowledge.attempts[-1])
-    if knowledge.answer is None:
-        response = build_response(state, answer_from(state, _NO_ATTEMPT))
-        if response.supported:
-            return response
-        return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
-    response = msgspec.convert(knowledge.answer, AgentResponse)
-    return replace(response, usage=usage_of(state))
+    if knowledge.answer is not None:
+        return replace(msgspec.convert(knowledge.answer, AgentResponse), usage=usage_of(state))
+    response = build_response(state, answer_from(state, Attempt(number=0, model="")))
+    if response.supported:
+        return response
+    return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
 
 
 def ending(state: State) -> str:
@@ -244,9 +224,9 @@ def is_asked_out(state: State) -> bool:
 
 def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
-    knowledge = knowledge_of(state)
+    knowledge, tell = knowledge_of(state), in_language_of(state.question)
     end, why = _end(attempt)
-    line = end_line(end, in_language_of(state.question)(why), question=state.question)
+    is_failed = end in {"search_down", "model_unusable"}
     text = "\n".join(_lines(knowledge, attempt))
     return AgentResponse(
         summary=_summary(attempt),
@@ -259,8 +239,10 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         supported=bool(attempt.sentences),
         insufficient_termination=not (state.is_covered or state.sufficient),
         end=end,
-        reason="; ".join(filter(None, (line, attempt.note))),
-        error=end_error(end, why),
+        reason="; ".join(filter(None, (tell(_LINES[end], reason=tell(why)), attempt.note))),
+        error=EndError(type=end, message=_LINES[end].format(reason=why), retryable=True)
+        if is_failed
+        else None,
         intent=attempt.intent,
         signals=tuple(signal.reason for signal in knowledge.signals),
         repairs=sum(bool(repair.actions) for repair in knowledge.repairs if knowledge.request.may_repair),
@@ -278,28 +260,23 @@ def tool_calls(state: State) -> list[AnswerCall]:
         AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
         for search in state.search_history
     ]
-    return searches + attempt_calls(state)
+    return searches + [attempt_call(state, attempt) for attempt in knowledge_of(state).attempts]
 
 
-def attempt_calls(state: State) -> list[AnswerCall]:
-    """Return the attempts of `ask`, which search once each."""
-    return [
-        AnswerCall(
-            name="retrieve",
-            args={"question": state.question, "attempt": attempt.number},
-            ok=bool(attempt.sentences),
-        )
-        for attempt in knowledge_of(state).attempts
-    ]
+def attempt_call(state: State, attempt: Attempt) -> AnswerCall:
+    """Return an attempt of `ask`, which searches once."""
+    args = {"question": state.question, "attempt": attempt.number}
+    return AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences))
 
 
 def _end(attempt: Attempt) -> tuple[End, str]:
+    """How a question ended, and why on one line."""
     if attempt.failure:
-        return "model_unusable", attempt.failure
+        return "model_unusable", " ".join(attempt.failure.split())
     if attempt.sentences:
         return "answered", ""
     if attempt.is_down:
-        return "search_down", attempt.problem
+        return "search_down", " ".join(attempt.problem.split())
     return "nothing_said_so", _ADVICE
 
 
@@ -308,24 +285,27 @@ def _summary(attempt: Attempt) -> str:
     shown = attempt.sentences or attempt.quoted
     if not shown:
         return DEGRADED if attempt.is_down else NO_EVIDENCE
-    pairs = attempt.differing
-    pair = next((pair for pair in pairs if pair.a.text in shown[0] or pair.b.text in shown[0]), None)
+    pair = next((pair for pair in attempt.differing if any(text in shown[0] for text in pair.texts)), None)
     return contradiction_line(pair) if pair else shown[0]
 
 
-def _lines(knowledge: Knowledge, attempt: Attempt) -> list[str]:
+def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
-    lines = list(shown or ([] if attempt.is_down or attempt.failure else [NO_EVIDENCE]))
     if shown:
-        lines += map(contradiction_line, attempt.differing)
+        yield from shown
+        yield from map(contradiction_line, attempt.differing)
+    elif not (attempt.is_down or attempt.failure):
+        yield NO_EVIDENCE
     if attempt.dropped:
-        lines.append(f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)")
+        yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"
     if attempt.problem:
-        lines += [DEGRADED, *(f"({reason})" for reason in attempt.problem.splitlines())]
-    lines += [
-        f"The model's {reply.what} could not be used; it was made without it." for reply in knowledge.unusable
-    ]
-    return [*lines, *([UNUSABLE] if attempt.failure and shown else [])]
+        yield DEGRADED
+        yield from (f"({reason})" for reason in attempt.problem.splitlines())
+    yield from (
+        f"The model's {what} could not be used; it was made without it." for what in knowledge.unusable
+    )
+    if attempt.failure and shown:
+        yield UNUSABLE
 
 
 def answer_from(state: State, attempt: Attempt) -> Attempt:
@@ -334,12 +314,12 @@ def answer_from(state: State, attempt: Attempt) -> Attempt:
     best = _best_findings(state, knowledge)
     pairs = knowledge.contradictions_found if best else []
     numbers = [number for finding in best for number in finding.sources]
-    numbers += [number for pair in pairs for side in (pair.a, pair.b) for number in side.sources]
+    numbers += [number for pair in pairs for number in pair.sources]
     return replace(
         attempt,
         verdict="says so" if best else "nothing said so",
         sentences=tuple(f"{finding.text} {citation_marks(finding.sources)}" for finding in best),
-        cited=tuple(read for number in dict.fromkeys(numbers) if (read := knowledge.source(number))),
+        cited=tuple(knowledge.sources_of(numbers)),
         differing=tuple(pairs),
     )
 
@@ -353,11 +333,9 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
 
 
 def contradiction_line(pair: Contradiction) -> str:
-    """Show both sides with their sources and dates, the newer first, or what superseded the other last."""
-    a, b = _side(pair.a), _side(pair.b)
-    if pair.is_superseded:
-        return f"Superseded: {a}; now: {b}"
-    return f"⚠ Contradiction: {b}; but: {a}" if pair.is_dated else f"⚠ Contradiction: {a}; but: {b}"
+    """Show both sides with their sources and dates, the newer first."""
+    first, other = (pair.b, pair.a) if pair.is_dated else (pair.a, pair.b)
+    return f"⚠ Contradiction: {_side(first)}; but: {_side(other)}"
 
 
 def _side(side: SourcedText) -> str:
@@ -365,26 +343,21 @@ def _side(side: SourcedText) -> str:
     return f"{side.text} {citation_marks(side.sources)}{published}"
 
 
-def citation_marks(numbers: Sequence[int]) -> str:
-    """Return ``[1][3]``."""
-    return "".join(f"[{number}]" for number in numbers)
-
-
 def answer_source(read: ReadSource) -> AnswerSource:
     """Return a source as callers get it."""
     source = read.source
-    published = source.published.isoformat() if source.published else None
     return AnswerSource(
         id=f"[{read.number}]",
         title=source.title,
         location=source.location,
         type=source.type,
         line=source.line,
-        published=published,
+        published=source.published.isoformat() if source.published else None,
     )
 
 
 def shown_passage(passage: MarkedPassage, cited: Sequence[ReadSource]) -> AnswerPassage:
+    """Return a passage as callers get it."""
     read = next(read for read in cited if read.number == passage.number)
     place = asdict(answer_source(read))
     return AnswerPassage(**place, text=read.source.text, start=passage.start, end=passage.end)

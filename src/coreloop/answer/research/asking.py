@@ -1,7 +1,6 @@
 """Questions of a research to its models: a prompt and what is in view -> a typed reply, as a step."""
 
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from importlib.resources import files
 from math import inf
@@ -12,18 +11,14 @@ from coreloop.answer.models.contracts import Contract
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.offline import OfflineModel
-from coreloop.answer.models.prompt import Material, NumberedSource, user_message
-from coreloop.answer.research.memory import Memory
-from coreloop.answer.research.research_state import UNUSED, Knowledge, ReadSource
+from coreloop.answer.models.prompt import Material, user_message
+from coreloop.answer.research.research_state import UNUSED
 from coreloop.base.errors import ModelError
 from coreloop.runs.active_run import Run
 from coreloop.runs.decide import seconds_left
 from coreloop.runs.events import Noted
-from coreloop.runs.state import State
 
 T = TypeVar("T", bound=Contract)
-AGAINST: Final = "What speaks against the answer?"
-"""The sub-question of an exhaustive run; it is not part of the prompts."""
 UNUSABLE: Final = frozenset({"malformed", "cut", "refused"})
 """Kinds of model errors after which another prompt or model, or none, can help."""
 _WAITS_S: Final = (1.0, 4.0, inf)
@@ -90,7 +85,7 @@ def ask_or_do_without(
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        run.record(Noted, name=UNUSED, data={"what": what, "error": str(error)})
+        run.record(Noted, name=UNUSED, data=what)
     return OfflineModel().complete([user_message(material)], schema, CallLimits()).value
 
 
@@ -101,35 +96,3 @@ def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
         return at_most
     reserved = 0.0 if is_answer else run.state.limits.answer.seconds
     return min(at_most, max(0.0, left - reserved))
-
-
-def numbered_source(read: ReadSource) -> NumberedSource:
-    """Return a source as models are sent it."""
-    source = read.source
-    return NumberedSource(
-        number=read.number, title=source.title, text=source.text, type=source.type, location=source.location
-    )
-
-
-def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:
-    """Build what a call is about from what is in view."""
-    return Material(
-        question=state.question,
-        sub_questions=tuple(part.text for part in state.sub_questions if part.text != AGAINST),
-        sources=tuple(map(numbered_source, memory.working)),
-        searched=tuple(search.query for search in state.search_history),
-        notes=tuple(notes),
-    )
-
-
-def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
-    """Return the findings in view and the active hypotheses as notes for a model."""
-    findings = [
-        f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
-        for finding in memory.semantic
-    ]
-    hypotheses = [
-        f"hypothesis {hypothesis.id} ({hypothesis.confidence:.2f}): {hypothesis.statement}"
-        for hypothesis in knowledge.focus
-    ]
-    return findings + hypotheses

@@ -1,17 +1,19 @@
 """What sources say to a question, without a model: whole passages, and in each the best sentence."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from coreloop.answer.models.question_parts import question_parts
-from coreloop.answer.repair.tables import Rejected
-from coreloop.answer.research.contradictions import contradictions_in
+from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText
-from coreloop.answer.research.research_state import MarkedPassage
+from coreloop.answer.research.research_state import Attempt, MarkedPassage, ReadSource, Verdict
+from coreloop.answer.search.index.search_index import word_counts
 from coreloop.answer.search.source import Source
-from coreloop.answer.text.rank import Hit, Verdict, rank, verdict
+from coreloop.answer.text.rank import Hit, rank, verdict
 from coreloop.answer.text.sentences import split_sentences, without_footnotes
 
 SHOWN: Final = 3
@@ -20,82 +22,76 @@ _LEAST_WORDS: Final = 3
 """Of a rejected sentence that is looked for in a longer text, such as one with its heading."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passages:
-    """What sources say to a question.
+def numbered(sources: Iterable[Source]) -> list[ReadSource]:
+    """Number sources from 1, as they were found."""
+    return [ReadSource(number, source, "", "", 1) for number, source in enumerate(sources, 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What an answer may be made of.
 
     Attributes
     ----------
-    verdict : str
-        Whether the marked sentences say what is asked.
-    shown : tuple of MarkedPassage
-        At most `SHOWN`, best first; the closest ones if nothing says so.
-    quoted : tuple of (str, int)
-        The sentences that answer the parts of the question, and the numbers of their sources.
-    differing : tuple of Contradiction
-        Sentences of the best passages with another number, date or denial.
-    """
-
-    verdict: Verdict = "nothing said so"
-    shown: tuple[MarkedPassage, ...] = ()
-    quoted: tuple[tuple[str, int], ...] = ()
-    differing: tuple[Contradiction, ...] = ()
-
-
-def find_passages(
-    question: str,
-    sources: Sequence[Source],
-    *,
-    rejected: Rejected | None = None,
-    most: int = SHOWN,
-    counts: tuple[int, Mapping[str, int]] | None = None,
-) -> Passages:
-    """Choose the passages that answer a question, and mark them.
-
-    Parameters
-    ----------
     question : str
         Text of a user.
-    sources : sequence of Source
-        Their numbers begin at 1.
-    rejected : Rejected or None
-        What is never marked, nor shown first.
-    most : int
-        Passages to show.
-    counts : tuple or None
-        See `coreloop.answer.text.rank.rank`.
+    sources : sequence of ReadSource
+        Best first; their numbers begin at 1.
+    rejected : Rejected
+        What is never marked, shown first or kept of a model's answer.
+    known : collection of Contradiction
+        Those that were found before.
+    index : Path or None
+        Says how rare words are; None for how rare they are in the sources.
     """
-    wrong = rejected or Rejected()
+
+    question: str
+    sources: Sequence[ReadSource]
+    rejected: Rejected = NOTHING
+    known: Collection[Contradiction] = ()
+    index: Path | None = None
+
+
+def quoted(attempt: Attempt, grounds: Grounds, *, most: int = SHOWN) -> Attempt:
+    """Answer without a model: by the passages that say it, or the closest ones; shows ``most`` of them."""
+    sources, rejected = grounds.sources, grounds.rejected
+    texts = [read.source for read in sources]
+    counts = word_counts(grounds.index, grounds.question) if grounds.index else None
 
     def may_mark(number: int, text: str) -> bool:
-        return not wrong or not is_rejected(text, sources[number - 1], wrong)
+        return not rejected or not is_rejected(text, texts[number - 1], rejected)
 
-    said: list[tuple[Verdict, tuple[tuple[str, int], ...], list[Contradiction]]] = []
+    verdicts: list[Verdict] = []
     marks: dict[int, Hit] = {}
+    said: list[SourcedText] = []
+    pairs: list[Contradiction] = []
     order: list[Hit] = []
-    for part in question_parts(question):
-        hits = _once(rank(part, sources, counts=counts, may_mark=may_mark), sources)
+    for part in question_parts(grounds.question):
+        hits = _once(rank(part, texts, counts=counts, may_mark=may_mark), texts)
         own = verdict(part, hits)
-        if wrong and (not hits or hits[0].near < _ALL):
+        if rejected and (not hits or hits[0].near < _ALL):
             own = "nothing said so"  # what is left after a rejection must say all of it
         told = (
-            [hit for hit in hits[:most] if hit.is_near or hit is hits[0]] if own != "nothing said so" else []
+            [] if own == "nothing said so" else [hit for hit in hits[:most] if hit.is_near or hit is hits[0]]
         )
         marks = {hit.number: hit for hit in told} | marks
-        pairs = contradictions_in(part, [_sourced(hit, sources) for hit in told])
-        said.append((own, _quoted(told, pairs, sources), pairs))
+        apart = contradictions([_sourced(hit, texts) for hit in told], part)
+        said += _best([_sourced(hit, texts) for hit in told[:1]], apart)
+        verdicts.append(own)
+        pairs += apart
         order += hits
-    quoted = tuple(quote for _, quotes, _ in said for quote in quotes)
-    numbers = [number for _, number in quoted]
-    numbers += [
-        number for *_, pairs in said for pair in pairs for side in (pair.b, pair.a) for number in side.sources
-    ]
+    numbers = [text.sources[0] for text in said] + [number for pair in pairs for number in _newer_first(pair)]
     numbers += [hit.number for hit in sorted(order, key=lambda hit: -hit.score)]
-    return Passages(
-        verdict=_together([own for own, *_ in said]),
-        shown=tuple(_passage(number, marks) for number in _first(numbers, sources)[:most]),
-        quoted=tuple(dict.fromkeys(quoted)),
-        differing=tuple(pair for *_, pairs in said for pair in pairs),
+    shown = _places_once(numbers, texts)[:most]
+    differing = tuple({pair.texts: pair for pair in (*grounds.known, *pairs)}.values())
+    cited = dict.fromkeys([*numbers[: len(said)], *shown, *(n for pair in differing for n in pair.sources)])
+    return replace(
+        attempt,
+        verdict=_together(verdicts),
+        sentences=tuple(dict.fromkeys(f"{text.text} [{text.sources[0]}]" for text in said)),
+        cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
+        passages=tuple(_passage(number, marks) for number in shown),
+        differing=differing,
     )
 
 
@@ -131,23 +127,22 @@ def _together(verdicts: Sequence[Verdict]) -> Verdict:
     return "says so" if all(own == "says so" for own in verdicts) else "may say so"
 
 
-def _quoted(
-    told: Sequence[Hit], pairs: Sequence[Contradiction], sources: Sequence[Source]
-) -> tuple[tuple[str, int], ...]:
-    """The best sentence; what is newer before what differs from it, alone if that is superseded."""
-    quotes = [_sourced(hit, sources) for hit in told[:1]]
-    for pair in pairs:
-        if pair.a in quotes and (pair.is_dated or pair.is_superseded):
-            quotes = [pair.b] if pair.is_superseded else [pair.b, pair.a]
-    return tuple((said.text, said.sources[0]) for said in quotes)
+def _best(quotes: list[SourcedText], pairs: Sequence[Contradiction]) -> list[SourcedText]:
+    """The best sentence; what is newer before what differs from it."""
+    newer = [pair for pair in pairs if pair.is_dated and pair.a in quotes]
+    return [newer[-1].b, newer[-1].a] if newer else quotes
+
+
+def _newer_first(pair: Contradiction) -> tuple[int, ...]:
+    return pair.b.sources + pair.a.sources
 
 
 def _once(hits: Iterable[Hit], sources: Sequence[Source]) -> list[Hit]:
     by_number = {hit.number: hit for hit in hits}
-    return [by_number[number] for number in _first(by_number, sources)]
+    return [by_number[number] for number in _places_once(by_number, sources)]
 
 
-def _first(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
+def _places_once(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
     """Each place and each text once: a symbol is found by its docstring and by its body."""
     places, texts, once = set[tuple[str, int]](), set[str](), []
     for number in dict.fromkeys(numbers):
@@ -163,7 +158,7 @@ def _first(numbers: Iterable[int], sources: Sequence[Source]) -> list[int]:
 def _sourced(hit: Hit, sources: Sequence[Source]) -> SourcedText:
     source = sources[hit.number - 1]
     text = without_footnotes(source.text[hit.start : hit.end])
-    return SourcedText(text, (hit.number,), source.published, source.title)
+    return SourcedText(text, (hit.number,), source.published)
 
 
 def _passage(number: int, marks: Mapping[int, Hit]) -> MarkedPassage:

@@ -7,7 +7,6 @@ the same words of the question that they answer.
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -33,69 +32,43 @@ _IGNORED: Final = keys(
     "약 대략 현재 당시 년 년에 월 월에 일 일에"
 )
 """Words that say how sure or how exact a statement is, not what it is about."""
-_SUPERSEDES: Final = re.compile(
-    r"""\b(?:now|no\slonger|updated?|revised?|correct(?:ed|ion)|as\sof|since|currently|new)\b
-      | 정정 | 수정 | 개정 | 변경 | 현재 | 새로 | 바뀌 | 바뀐 | 더\s이상 | 이제
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_OUT_OF_DATE: Final = re.compile(
-    r"""\b(?:superseded|deprecated|obsolete|outdated|archived?|former(?:ly)?|legacy|no\slonger|replaced)\b
-      | \b(?:old|previous)\s(?:rule|version|polic|pric|rate|limit|terms)
-      | \buntil\s(?:the\send\sof\s)?(?:\w+\s)?\d{4}
-      | 폐지 | 구\s?버전 | 이전\s?(?:버전|규정|정책) | 더\s이상 | 만료
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
-def contradictions(findings: Sequence[SourcedText]) -> list[Contradiction]:
-    """Return each pair of findings that contradict each other, in their order."""
-    return [
-        _ordered(one, other, kind)
-        for one, other in combinations(findings, 2)
-        if _are_alike(one.text, other.text) and (kind := _differs(one.text, other.text))
-    ]
-
-
-def contradictions_in(question: str, said: Sequence[SourcedText]) -> list[Contradiction]:
-    """Return the pairs of sentences that answer a question differently.
+def contradictions(said: Sequence[SourcedText], question: str = "") -> list[Contradiction]:
+    """Return each pair of sentences that contradict each other, in their order.
 
     Parameters
     ----------
-    question : str
-        For a number, a date, or yes or no; of another one, only `contradictions` are found.
     said : sequence of SourcedText
-        Sentences that may answer it, so that they need not share as many words.
+        Sentences of sources.
+    question : str
+        That they may answer: for a number, a date, or yes or no, they need not share as many words.
     """
-    asked = _words(question)
-    is_of_number = asked_kind(question) in {"number", "default"}
-    is_of_fact = asked_kind(question) is not None or asks_yes_or_no(question)
+    asked, kind = _words(question), asked_kind(question)
+    is_of_fact = kind is not None or asks_yes_or_no(question)
     return [
-        _ordered(one, other, kind)
+        _ordered(one, other, differs)
         for one, other in combinations(said, 2)
         if _are_alike(one.text, other.text) or (is_of_fact and _answer_alike(asked, one.text, other.text))
-        if (kind := _differs(one.text, other.text, is_of_number=is_of_number))
+        if (differs := _differs(one.text, other.text, is_of_number=kind in {"number", "default"}))
     ]
 
 
-def _differs(one: str, other: str, *, is_of_number: bool = False) -> ContradictionKind | None:
+def _differs(one: str, other: str, *, is_of_number: bool) -> ContradictionKind | None:
     """The first thing that differs; of another time, nothing else counts."""
     years = [frozenset(_YEAR.findall(text)) for text in (one, other)]
-    apart = _numbers_apart(one, other, is_of_number=is_of_number)
     if all(years) and not years[0] & years[1]:
         return None if (_amounts(one).keys() | _amounts(other).keys()) - {"월", "일"} else "date"
-    if apart:
+    if _numbers_apart(_amounts(one), _amounts(other), is_of_number=is_of_number):
         return "number"
     return "negation" if is_denied(one) != is_denied(other) else None
 
 
-def _numbers_apart(one: str, other: str, *, is_of_number: bool) -> bool:
+def _numbers_apart(here: dict[str, set[str]], there: dict[str, set[str]], *, is_of_number: bool) -> bool:
     """Whether there is a unit in which both have exact numbers, and none of them agree.
 
     A number without a unit counts for a question for a number, if no other does.
     """
-    here, there = _amounts(one), _amounts(other)
     units = (here.keys() & there.keys()) - {""} or ({""} if is_of_number else set())
     return any(not here.get(unit, {0}) & there.get(unit, {0}) for unit in units)
 
@@ -127,11 +100,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _ordered(one: SourcedText, other: SourcedText, kind: ContradictionKind) -> Contradiction:
-    """Put what is out of date first, else what is earlier."""
-    is_old = bool(_OUT_OF_DATE.search(one.heading)) - bool(_OUT_OF_DATE.search(other.heading))
+    """Put what is earlier first."""
     is_later = one.published is not None and other.published is not None and one.published > other.published
-    a, b = (other, one) if is_old < 0 or (not is_old and is_later) else (one, other)
+    a, b = (other, one) if is_later else (one, other)
     about = " ".join(word for word in words_of(a.text) if _words(word) & _words(b.text))
-    pair = Contradiction(a, b, about, kind, is_superseded=False)
-    says_so = pair.is_dated and _SUPERSEDES.search(f"{b.heading}\n{b.text}") is not None
-    return replace(pair, is_superseded=bool(is_old) or says_so)
+    return Contradiction(a, b, about, kind)

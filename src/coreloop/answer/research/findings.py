@@ -1,9 +1,9 @@
 """Findings: sentences that sources say, how sure they are, the tag that says so, and two that differ."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 CONTRADICTED: Final = "⚠ CONTRADICTED"
 VERIFIED: Final = "✓✓ VERIFIED"
@@ -18,23 +18,13 @@ PRIMARY: Final = frozenset({"paper", "filing"})
 ContradictionKind = Literal["number", "date", "negation"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """What a source brings to a finding.
+class Evidence(Protocol):
+    """A source of a finding: ``origin`` is who says so, the same of copies and of pages of one site."""
 
-    Attributes
-    ----------
-    number : int
-        Of the source.
-    origin : str
-        Who says so: copies of one article, and pages of one site, have the same origin.
-    type : str
-        Of the source.
-    """
-
-    number: int
-    origin: str
-    type: str
+    @property
+    def origin(self) -> str: ...
+    @property
+    def type(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,32 +51,20 @@ class Finding:
 
     text: str
     sources: tuple[int, ...]
-    confidence: float
-    tag: str
-    hypothesis_id: str | None
+    confidence: float = 0.0
+    tag: str = UNCERTAIN
+    hypothesis_id: str | None = None
     iteration: int
     answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SourcedText:
-    """A sentence and where it was found.
-
-    Attributes
-    ----------
-    text : str
-    sources : tuple of int
-        Numbers of the sources that say so.
-    published : date or None
-        Of the newest of them; None if unknown.
-    heading : str
-        Above it in its source.
-    """
+    """A sentence, the numbers of the sources that say so, and the date of the newest, None if unknown."""
 
     text: str
     sources: tuple[int, ...]
     published: date | None = None
-    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +79,12 @@ class Contradiction:
         The words of ``a`` that both have.
     kind : str
         What differs: ``number``, ``date`` or ``negation``.
-    is_superseded : bool
-        ``b`` is later and says that something changed, or the heading of ``a`` says that it is out of date.
     """
 
     a: SourcedText
     b: SourcedText
     about: str
     kind: ContradictionKind
-    is_superseded: bool
 
     @property
     def is_dated(self) -> bool:
@@ -120,14 +95,22 @@ class Contradiction:
             and self.a.published < self.b.published
         )
 
+    @property
+    def texts(self) -> frozenset[str]:
+        return frozenset((self.a.text, self.b.text))
 
-def confidence_of(evidence: Iterable[Provenance]) -> float:
+    @property
+    def sources(self) -> tuple[int, ...]:
+        return self.a.sources + self.b.sources
+
+
+def confidence_of(evidence: Iterable[Evidence]) -> float:
     """Return how sure a finding is: 0.6, 0.8 and 0.95 for one, two and more independent origins."""
     origins = {item.origin for item in evidence}
     return _CONFIDENCE[min(len(origins), len(_CONFIDENCE) - 1)]
 
 
-def tag_of(evidence: Sequence[Provenance], *, is_contradicted: bool = False) -> str:
+def tag_of(evidence: Sequence[Evidence], *, is_contradicted: bool = False) -> str:
     """Return the first tag that applies."""
     if is_contradicted:
         return CONTRADICTED
@@ -138,17 +121,6 @@ def tag_of(evidence: Sequence[Provenance], *, is_contradicted: bool = False) -> 
     return LIKELY if evidence else UNCERTAIN
 
 
-def rated(finding: Finding, evidence: Sequence[Provenance], *, is_contradicted: bool = False) -> Finding:
-    """Return a finding with the confidence and the tag that its evidence gives it."""
-    tag = tag_of(evidence, is_contradicted=is_contradicted)
-    return replace(finding, confidence=confidence_of(evidence), tag=tag)
-
-
-def merged(known: Finding, new: Finding) -> Finding:
-    """Combine two findings of the same text: the sources of both, still to be `rated`."""
-    return replace(
-        known,
-        sources=tuple(dict.fromkeys(known.sources + new.sources)),
-        answers=tuple(dict.fromkeys(known.answers + new.answers)),
-        hypothesis_id=known.hypothesis_id or new.hypothesis_id,
-    )
+def citation_marks(numbers: Sequence[int]) -> str:
+    """Return ``[1][3]``."""
+    return "".join(f"[{number}]" for number in numbers)

@@ -1,8 +1,86 @@
-"""The kinds of runs that answer questions; importing this registers them."""
+"""The kinds of runs that answer questions, and the files of a research; importing this registers them."""
 
-from coreloop.answer.research.research_files import committed, views
-from coreloop.answer.research.research_state import ASK, KIND, Knowledge, fold
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
+from coreloop.answer.research.research_state import ASK, KIND, Aim, Knowledge, fold, knowledge_of
+from coreloop.base.text import escape_markdown
 from coreloop.runs.kinds import Kind, register_kind
+from coreloop.runs.state import State
+
+
+def committed(state: State) -> None:
+    """Keep the active hypotheses and the next actions of the iteration that was just committed."""
+    known = state.of_kind
+    assert isinstance(known, Knowledge), state.kind
+    aim = Aim(
+        iteration=state.iteration,
+        active_hypotheses=tuple(known.active_hypotheses),
+        next_actions=state.next_actions,
+    )
+    known.aims = [*(known.aims or ()), aim][-WORKING_ITERATIONS:]
+
+
+def views(state: State) -> Mapping[str, bytes]:
+    """Return ``working_memory.json``, what is in view, and ``findings.md``."""
+    knowledge = knowledge_of(state)
+    return {
+        "working_memory.json": orjson.dumps(
+            _working_memory(state, knowledge), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        ),
+        "findings.md": "\n".join(_findings(state, knowledge)).encode("utf-8", "replace"),
+    }
+
+
+def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
+    memory = remember(knowledge, iteration=state.iteration)
+    return {
+        "iteration": state.iteration,
+        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims or ()],
+        "working": [
+            {"number": read.number, "location": read.source.location, "iteration": read.iteration}
+            for read in memory.working
+        ],
+        "semantic": memory.semantic,
+        "archived": memory.archived,
+        "compactions": knowledge.compactions,
+    }
+
+
+def _iteration(state: State, knowledge: Knowledge, aim: Aim) -> dict[str, Any]:
+    """An iteration's findings, executed queries, active hypotheses and next actions."""
+    number = aim.iteration
+    return {
+        "iteration": number,
+        "findings": [finding for finding in knowledge.findings if finding.iteration == number],
+        "queries_executed": [one.query for one in state.search_history if one.iteration == number],
+        "active_hypotheses": aim.active_hypotheses,
+        "next_actions": aim.next_actions,
+    }
+
+
+def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
+    newest = knowledge.findings[-SEMANTIC_FINDINGS:]
+    yield f"# {escape_markdown(state.question)}"
+    for part in state.sub_questions:
+        yield f"\n## {part.id} {escape_markdown(part.text)}\n"
+        answering = [finding for finding in newest if part.id in finding.answers]
+        yield from [_line(finding, knowledge) for finding in answering] or ["open"]
+    if others := [finding for finding in newest if not finding.answers]:
+        yield "\n## Others\n"
+        yield from (_line(finding, knowledge) for finding in others)
+    yield ""
+
+
+def _line(finding: Finding, knowledge: Knowledge) -> str:
+    sources = knowledge.sources_of(finding.sources)
+    named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
+    return f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
+
 
 register_kind(Kind(name=KIND, initial=Knowledge, fold=fold, committed=committed, views=views))
 register_kind(Kind(name=ASK, searches=False, initial=Knowledge, fold=fold))

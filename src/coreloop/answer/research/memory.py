@@ -1,11 +1,24 @@
 """What a prompt shows of a research: the newest in full, older sources as a summary and a number."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coreloop.answer.research.findings import Finding
-from coreloop.answer.research.research_state import Knowledge, ReadSource
+import msgspec
+
+from coreloop.answer.models.prompt import Material, NumberedSource
+from coreloop.answer.research.findings import Finding, citation_marks
+from coreloop.answer.research.research_state import (
+    AGAINST,
+    COMPACTED,
+    Compaction,
+    Knowledge,
+    ReadSource,
+    knowledge_of,
+)
+from coreloop.runs import events
+from coreloop.runs.active_run import Run
+from coreloop.runs.state import State
 
 WORKING_ITERATIONS: Final = 10
 """Whose sources are in view."""
@@ -16,6 +29,8 @@ LEAST_BUDGET_SHARE: Final = 0.25
 """Of the token budget; with less left, prompts are compacted."""
 _SUMMARY_CHARS: Final = 160
 """A text that is no longer than its summary would be stays."""
+_CALL_TOKENS: Final = 10_000
+"""Of a call beside what is in view: the prompt, the schema, the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,13 @@ class Memory:
     semantic: tuple[Finding, ...]
     archived: tuple[int, ...] = ()
 
+    @property
+    def most_tokens(self) -> int:
+        """The most tokens that it can have: one for each byte, as reservations count."""
+        texts = [text for read in self.working for text in (read.source.title, read.source.text)]
+        texts += [finding.text for finding in self.semantic]
+        return sum(len(text.encode("utf-8", "replace")) for text in texts)
+
 
 def remember(knowledge: Knowledge, *, iteration: int) -> Memory:
     """Return what an iteration has in view before any compaction."""
@@ -50,11 +72,25 @@ def retrieve(knowledge: Knowledge, iteration: int) -> tuple[ReadSource, ...]:
     return tuple(read for read in knowledge.sources if read.iteration == iteration)
 
 
-def most_tokens(memory: Memory) -> int:
-    """Return the most tokens that a view can have: one for each byte, as reservations count."""
-    texts = [text for read in memory.working for text in (read.source.title, read.source.text)]
-    texts += [finding.text for finding in memory.semantic]
-    return sum(len(text.encode("utf-8", "replace")) for text in texts)
+def view(run: Run, *, is_answer: bool = False) -> Memory:
+    """Return what is in view of the next prompt, compacted if it must be; the run's events say so."""
+    state, knowledge = run.state, knowledge_of(run.state)
+    memory = remember(knowledge, iteration=state.iteration + 1)
+    budget, left, room = state.limits.tokens, None, MAX_VIEW_TOKENS
+    if budget is not None:
+        kept = 0 if is_answer else state.limits.kept.tokens
+        left = max(0, budget - (state.spent + state.reserved).tokens - kept)
+        # all but the rest of the call, or a third if more calls come
+        room = min(room, left - _CALL_TOKENS if is_answer else left // 3)
+    reason = compaction_reason(memory, tokens_left=left, token_budget=budget)
+    if not reason and not is_answer:
+        return memory
+    cited = {number for finding in knowledge.findings for number in finding.sources}
+    small = compacted(memory, keep=cited, max_tokens=room)
+    if small.archived != memory.archived:
+        compaction = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
+        run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(compaction))
+    return small
 
 
 def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: int | None) -> str:
@@ -62,40 +98,67 @@ def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: 
     if token_budget is not None and tokens_left is not None:
         if tokens_left < LEAST_BUDGET_SHARE * token_budget:
             return f"less than {LEAST_BUDGET_SHARE:.0%} of the token budget is left"
-        if most_tokens(memory) > tokens_left:
+        if memory.most_tokens > tokens_left:
             return "the sources do not fit the tokens that are left"
-    if most_tokens(memory) > MAX_VIEW_TOKENS:
+    if memory.most_tokens > MAX_VIEW_TOKENS:
         return f"the sources have more than {MAX_VIEW_TOKENS:,} tokens"
     return ""
 
 
-def compacted(memory: Memory, *, keep: Sequence[int] = (), max_tokens: int = MAX_VIEW_TOKENS) -> Memory:
+def compacted(memory: Memory, *, keep: Collection[int] = (), max_tokens: int = MAX_VIEW_TOKENS) -> Memory:
     """Replace texts by their findings and a handle until the view fits; the raw texts stay as they are.
 
     Parameters
     ----------
     memory : Memory
         Of `remember`.
-    keep : sequence of int
+    keep : collection of int
         Numbers of the sources that stay in full longest, for example those of findings.
     max_tokens : int
         Of the result, unless the summaries alone have more.
     """
-    wanted = set(keep)
-    order = sorted(memory.working, key=lambda read: (read.number in wanted, read.iteration, -read.number))
+    order = sorted(memory.working, key=lambda read: (read.number in keep, read.iteration, -read.number))
     for read in order:
-        if most_tokens(memory) <= max_tokens:
+        if memory.most_tokens <= max_tokens:
             break
-        memory = _with_summary(memory, read)
+        if len(read.source.text) > _SUMMARY_CHARS:
+            memory = _with_summary(memory, read)
     return memory
 
 
 def _with_summary(memory: Memory, read: ReadSource) -> Memory:
-    if len(read.source.text) <= _SUMMARY_CHARS:
-        return memory
     found = [finding.text for finding in memory.semantic if read.number in finding.sources]
     summary = f"Findings: {' '.join(found)}" if found else f"No finding about {read.query or 'the question'}."
     handle = f"(archived: iteration {read.iteration}, source {read.number})"
     short = replace(read, source=replace(read.source, text=f"{summary} {handle}"))
     working = tuple(short if other.number == read.number else other for other in memory.working)
     return Memory(working, memory.semantic, (*memory.archived, read.number))
+
+
+def numbered_source(read: ReadSource) -> NumberedSource:
+    """Return a source as models are sent it."""
+    source = read.source
+    return NumberedSource(
+        number=read.number, title=source.title, text=source.text, type=source.type, location=source.location
+    )
+
+
+def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:
+    """Build what a call is about from what is in view."""
+    return Material(
+        question=state.question,
+        sub_questions=tuple(part.text for part in state.sub_questions if part.text != AGAINST),
+        sources=tuple(map(numbered_source, memory.working)),
+        searched=tuple(search.query for search in state.search_history),
+        notes=tuple(notes),
+    )
+
+
+def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
+    """Return the findings in view and the active hypotheses as notes for a model."""
+    findings = [
+        f"finding {finding.tag}: {finding.text} {citation_marks(finding.sources)}"
+        for finding in memory.semantic
+    ]
+    hypotheses = [f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.focus]
+    return findings + hypotheses

@@ -22,6 +22,8 @@ MAX_CONVERGED: Final = 5
 """Candidates of an exhaustive run that are kept for the next iteration."""
 STUCK_AFTER: Final = 3
 """Searches in a row that found nothing."""
+FEW: Final = 3
+"""Results; a query with fewer is reworded."""
 _LONG_QUERY: Final = 12
 """Words; longer queries find little."""
 _ANGLES: Final = {
@@ -53,23 +55,28 @@ def plan_parts(question: str, plan: PlanResponse) -> tuple[str, ...]:
 
 def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
     """Return the queries of a plan; the question itself if it has none."""
-    planned = [_plan_query(query, iteration=1) for query in plan.queries]
-    return _distinct(planned or [PlanQuery(shorten_query(question), "answer", iteration=1)])[
-        : MAX_FIRST[tier]
-    ]
+    planned = plan.queries or (PlannedQuery(query=question, intent="answer"),)
+    return new_queries(planned, iteration=1)[: MAX_FIRST[tier]]
 
 
 def new_queries(proposed: Sequence[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
-    """Return what reflection proposes for the next iteration, without repeats."""
-    return _distinct(_plan_query(query, iteration=iteration) for query in proposed[:MAX_PROPOSED])
+    """Return what a model proposes for an iteration, without repeats."""
+    return _distinct(
+        PlanQuery(shorten_query(query.query), query.intent[:200], query.layer[:40], iteration)
+        for query in proposed[:MAX_PROPOSED]
+    )
 
 
 def next_queries(state: State, knowledge: Knowledge) -> list[PlanQuery]:
     """Return the queries of the next iteration, at most `AT_ONCE` and what the limit leaves."""
-    limit = state.limits.queries
-    left = AT_ONCE if limit is None else max(0, min(AT_ONCE, limit - state.queries))
     number = state.iteration + 1
-    return [query for query in knowledge.plan_queries if query.iteration == number][:left]
+    return [query for query in knowledge.plan_queries if query.iteration == number][: queries_left(state)]
+
+
+def queries_left(state: State) -> int:
+    """Return how many more queries may be executed at once."""
+    limit = state.limits.queries
+    return AT_ONCE if limit is None else max(0, min(AT_ONCE, limit - state.queries))
 
 
 def angled(text: str, labels: Iterable[str], searched: Sequence[str] = ()) -> str:
@@ -93,8 +100,7 @@ def diverge(seeds: Sequence[str], searched: Sequence[str], *, iteration: int) ->
     iteration : int
         In which the candidates are to be executed.
     """
-    tried = list(searched)
-    candidates = []
+    tried, candidates = list(searched), list[PlanQuery]()
     for intent, labels in _DIVERGED.items():
         for place, label in enumerate(labels):
             query = angled(seeds[place % len(seeds)], (label,), tried)
@@ -116,26 +122,30 @@ def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[P
         left.remove(best)
         if not _is_redundant(best.query, others):
             kept.append(best)
-    contrary = [
-        query
-        for query in candidates
-        if query.intent == COUNTER_EVIDENCE and not _is_redundant(query.query, searched)
-    ]
-    if contrary and not any(query.intent == COUNTER_EVIDENCE for query in kept):
-        kept = [*kept[: MAX_CONVERGED - 1], contrary[0]]
+    if not any(query.intent == COUNTER_EVIDENCE for query in kept):
+        contrary = (query for query in candidates if query.intent == COUNTER_EVIDENCE)
+        own = next((query for query in contrary if not _is_redundant(query.query, searched)), None)
+        kept = [*kept[: MAX_CONVERGED - 1], own] if own else kept
     return kept
 
 
 def is_stuck(state: State, knowledge: Knowledge) -> bool:
     """Whether the last three searches that worked found nothing."""
     failed = {query.query for query in knowledge.failed_queries}
-    worked = [search for search in state.search_history if search.query not in failed]
-    last = worked[-STUCK_AFTER:]
+    last = [search for search in state.search_history if search.query not in failed][-STUCK_AFTER:]
     return len(last) == STUCK_AFTER and not any(search.results_count for search in last)
 
 
-def _plan_query(query: PlannedQuery, *, iteration: int) -> PlanQuery:
-    return PlanQuery(shorten_query(query.query), query.intent[:200], query.layer[:40], iteration)
+def reword(query: str) -> Iterator[tuple[str, str]]:
+    """Yield other forms of a query and how they were made: ``synonyms``, ``broader``, ``other angle``."""
+    words = query.split()
+    others = with_synonyms(words)
+    if others != words:
+        yield " ".join(others), "synonyms"
+    kept = [word for word in words if read_query(word).words]
+    if len(kept) > 1:
+        yield " ".join(kept[: (len(kept) + 1) // 2]), "broader"
+    yield angled(query, ("first principles",)), "other angle"
 
 
 def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:
@@ -158,30 +168,3 @@ def _worth(query: str, others: Sequence[str]) -> float:
 def _is_redundant(query: str, others: Sequence[str]) -> bool:
     words = read_query(query)
     return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)
-
-
-FEW: Final = 3
-"""Results; a query with fewer is reworded."""
-
-
-def reword(query: str) -> Iterator[tuple[str, str]]:
-    """Yield other forms of a query and how they were made: ``synonyms``, ``broader``, ``other angle``."""
-    words = query.split()
-    others = with_synonyms(words)
-    if others != words:
-        yield " ".join(others), "synonyms"
-    kept = [word for word in words if read_query(word).words]
-    if len(kept) > 1:
-        yield " ".join(kept[: (len(kept) + 1) // 2]), "broader"
-    yield angled(query, ("first principles",)), "other angle"
-
-
-def own_words(text: str) -> Iterator[str]:
-    """Yield queries of a question's own words and their synonyms alone: all of them, then all but one."""
-    words = list(search_words(text))
-    if not words:
-        return
-    yield " ".join(words)
-    yield " ".join(with_synonyms(words))
-    for place in reversed(range(len(words)) if len(words) > 1 else range(0)):
-        yield " ".join(words[:place] + words[place + 1 :])

@@ -1,37 +1,35 @@
 """Reflection: models say what the sources say and what is missing, and the next queries are chosen."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
-from coreloop.answer.models.contracts import ReflectionResponse
+from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.tables import Rejected
-from coreloop.answer.research.apply_reflection import add_findings, weigh_hypotheses
-from coreloop.answer.research.asking import AGAINST, ask_or_do_without, material_of, notes_of
-from coreloop.answer.research.memory import (
-    MAX_VIEW_TOKENS,
-    Memory,
-    compacted,
-    compaction_reason,
-    remember,
-)
-from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries, own_words
+from coreloop.answer.research.asking import ask_or_do_without
+from coreloop.answer.research.believe import Change, add_findings, noted, weigh
+from coreloop.answer.research.best_passages import Grounds
+from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.memory import Memory, material_of, notes_of, view
+from coreloop.answer.research.next_queries import converge, diverge, is_stuck, new_queries
 from coreloop.answer.research.research_state import (
-    COMPACTED,
+    AGAINST,
+    COUNTER_EVIDENCE,
+    DROPPED,
     PLANNED,
     REFLECTED,
     THOUGHT,
-    Compaction,
+    Dropped,
     Knowledge,
     PlanQuery,
-    Unsaid,
     knowledge_of,
 )
-from coreloop.answer.research.verify import REJECTED
+from coreloop.answer.research.verify import REJECTED, source_number, supporting, without_citations
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.state import State
@@ -46,15 +44,16 @@ TOOLS: Final = {
 }
 """A situation, the most pressing first, and the tool of thought for it."""
 _INVENTS: Final = re.compile(r"\b(?:invent|improve|innovat|redesign)|발명|개선|혁신", re.IGNORECASE)
-_COMPARED: Final = 60
-"""The newest findings, which are compared with each other."""
-_CALL_TOKENS: Final = 10_000
-"""Of a call beside what is in view: the prompt, the schema, the reply."""
 SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
 _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings
+_MAX_FINDINGS: Final = 50
+_MAX_HYPOTHESES: Final = 20
+"""Of a reply."""
+_LABEL_CHARS: Final = 40
+_THOUGHTS: Final = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
 
 
-def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] = ()) -> None:
+def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
     """Ask what the new sources say, keep what they do say, and plan the next iteration.
 
     Parameters
@@ -65,8 +64,6 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] =
         Asked once; twice in a ``deep`` or exhaustive run.
     rejected : Rejected
         What is no finding.
-    notes : sequence of str
-        What the models should know beside findings and hypotheses.
 
     Raises
     ------
@@ -75,53 +72,13 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected, notes: Sequence[str] =
     BudgetError
         A call could pass a limit.
     """
-    number = run.state.iteration + 1
     memory = view(run)
-    material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    key = f"reflect-{number}"
-    reply = ask_or_do_without(
-        run, ladder, "reflect", material, ReflectionResponse, key=key, what="reflection"
-    )
-    add_findings(run, reply.findings, rejected)
-    if is_thorough(run.state):
-        reply = _with_challenge(run, ladder, reply, memory)
-    weigh_hypotheses(run, reply)
-    _look_ahead(run, reply, number + 1, model=ladder.name)
-
-
-def is_thorough(state: State) -> bool:
-    """Whether a run asks all layers of reflection."""
-    return state.mode == "exhaust" or knowledge_of(state).tier == "deep"
-
-
-def view(run: Run, *, is_answer: bool = False) -> Memory:
-    """Return what is in view of the next prompt, compacted if it must be; the run's events say so."""
-    state, knowledge = run.state, knowledge_of(run.state)
-    memory = remember(knowledge, iteration=state.iteration + 1)
-    left = _tokens_left(state, is_answer=is_answer)
-    reason = compaction_reason(memory, tokens_left=left, token_budget=state.limits.tokens)
-    if not reason and not is_answer:
-        return memory
-    cited = [number for finding in knowledge.findings for number in finding.sources]
-    small = compacted(memory, keep=cited, max_tokens=_room(left, is_answer=is_answer))
-    if small.archived != memory.archived:
-        compaction = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
-        run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(compaction))
-    return small
-
-
-def _tokens_left(state: State, *, is_answer: bool) -> int | None:
-    if state.limits.tokens is None:
-        return None
-    kept = 0 if is_answer else state.limits.kept.tokens
-    return max(0, state.limits.tokens - (state.spent + state.reserved).tokens - kept)
-
-
-def _room(left: int | None, *, is_answer: bool) -> int:
-    """Return the tokens for what is in view: all but the rest of the call, or a third if more calls come."""
-    if left is None:
-        return MAX_VIEW_TOKENS
-    return min(MAX_VIEW_TOKENS, left - _CALL_TOKENS if is_answer else left // 3)
+    reply = _ask(run, ladder, "reflect", memory, what="reflection")
+    _record(run, _believed(run.state, reply.findings, rejected))
+    if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
+        reply = _challenged(run, ladder, reply, memory)
+    _record(run, _weighed(run.state, reply))
+    _look_ahead(run, reply, model=ladder.name)
 
 
 def tool_for(state: State, knowledge: Knowledge) -> str:
@@ -137,18 +94,58 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _with_challenge(
-    run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory
-) -> ReflectionResponse:
-    """Ask the second time, and add what comes of it."""
-    knowledge = knowledge_of(run.state)
-    notes = [*notes_of(knowledge, memory), f"tool: {tool_for(run.state, knowledge)}"]
-    key = f"challenge-{run.state.iteration + 1}"
-    material = material_of(run.state, memory, notes)
-    more = ask_or_do_without(
-        run, ladder, "challenge", material, ReflectionResponse, key=key, what="second reflection"
+def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str, what: str) -> ReflectionResponse:
+    material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
+    key = f"{prompt}-{run.state.iteration + 1}"
+    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, key=key, what=what)
+
+
+def _record(run: Run, changes: Iterable[Change]) -> None:
+    for event_type, fields in changes:
+        run.record(event_type, **fields)
+
+
+def _believed(state: State, reported: Sequence[ReportedFinding], rejected: Rejected) -> Iterable[Change]:
+    """Yield the findings that their sources support, and which others were dropped."""
+    knowledge = knowledge_of(state)
+    grounds, found = Grounds("", knowledge.sources, rejected), list[Finding]()
+    for one in reported[:_MAX_FINDINGS]:
+        claim = without_citations(one.text)
+        numbers = [number for name in one.sources if (number := source_number(name)) is not None]
+        sources, reason = supporting(claim, numbers, grounds)
+        if sources:
+            found.append(_finding(claim, tuple(sources), one, state, knowledge))
+        else:
+            yield noted(DROPPED, Dropped(claim, reason))
+    yield from add_findings(replace(knowledge), found)
+
+
+def _finding(
+    claim: str, sources: tuple[int, ...], reported: ReportedFinding, state: State, knowledge: Knowledge
+) -> Finding:
+    """Build a finding; one from a search for counter-evidence answers that sub-question, too."""
+    ids = {name: part.id for part in state.sub_questions for name in (part.text, part.id)}
+    against = {query.query for query in knowledge.plan_queries if query.intent == COUNTER_EVIDENCE}
+    is_against = any(read.query in against for read in knowledge.sources_of(sources))
+    named = [name for name in (*reported.answers, AGAINST) if name in ids and (name != AGAINST or is_against)]
+    known = {one.id for one in knowledge.all_hypotheses}
+    return Finding(
+        text=claim,
+        sources=sources,
+        hypothesis_id=reported.hypothesis_id if reported.hypothesis_id in known else None,
+        iteration=state.iteration + 1,
+        answers=tuple(dict.fromkeys(ids[name] for name in named)),
     )
-    _think(run, more)
+
+
+def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
+    """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
+    tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
+    more = _ask(run, ladder, "challenge", memory, tool, what="second reflection")
+    fields = msgspec.to_builtins(more)
+    thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
+    if thought:
+        run.record(events.Noted, name=THOUGHT, data={"iteration": run.state.iteration + 1, **thought})
     return msgspec.structs.replace(
         reply,
         new_queries=(*reply.new_queries, *more.new_queries),
@@ -158,34 +155,27 @@ def _with_challenge(
     )
 
 
-def _think(run: Run, reply: ReflectionResponse) -> None:
-    """Keep the perspectives, the dialectic and the paths of a second reflection."""
-    names = ("direct", "roles", "outsider", "thesis", "antithesis", "synthesis", "paths")
-    fields = msgspec.to_builtins(reply)
-    thought = {name: fields[name] for name in names if fields.get(name)}
-    if thought:
-        data = {"iteration": run.state.iteration + 1, **thought}
-        run.record(events.Noted, name=THOUGHT, data=data)
+def _weighed(state: State, reply: ReflectionResponse) -> Iterable[Change]:
+    new = (one for one in reply.hypotheses[:_MAX_HYPOTHESES] if one.id is None)
+    statements = [(one.statement, one.layer[:_LABEL_CHARS]) for one in new]
+    evidence = ((without_citations(one.text), one.hypothesis_id, one.stance) for one in reply.findings)
+    return weigh(knowledge_of(state), statements, evidence, iteration=state.iteration + 1)
 
 
-def _look_ahead(run: Run, reply: ReflectionResponse, upcoming: int, *, model: str) -> None:
+def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
     """Record what is missing and what comes next; a model's opinion counts only with findings."""
-    is_exhaustive = run.state.mode == "exhaust"
+    is_exhaustive, upcoming = run.state.mode == "exhaust", run.state.iteration + 2
     queries = new_queries(reply.new_queries, iteration=upcoming)
-    is_offline = model == OFFLINE
-    if is_exhaustive:
-        queries = _converged(run.state, queries, upcoming, is_offline=is_offline)
-    if is_exhaustive and is_offline and not queries:  # another iteration would ask nothing
+    if is_exhaustive and model != OFFLINE:
+        queries = _widened(run.state, queries, upcoming)
+    elif is_exhaustive and not queries:  # another iteration would ask nothing
         limits = msgspec.structs.replace(run.state.limits, max_iterations=upcoming - 1)
         run.record(events.Narrowed, limits=limits)
     data = {
         "model": model,
         "gaps": list(reply.gaps),
-        "uncertainties": [
-            f"{uncertainty.text} (needs {uncertainty.needs})" for uncertainty in reply.uncertainties[:3]
-        ],
+        "uncertainties": [f"{one.text} (needs {one.needs})" for one in reply.uncertainties[:3]],
         "missing": list(reply.missing[:3]),
-        "unsaid": [] if is_offline else msgspec.to_builtins(_unsaid(run.state, reply)),
     }
     run.record(events.Noted, name=REFLECTED, data=data)
     run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
@@ -207,33 +197,16 @@ def _confidence(state: State) -> float:
     """Return the mean confidence of the best finding of each part of the question, 0 for one without."""
     findings = knowledge_of(state).findings
     best = [
-        max(
-            (finding.confidence for finding in findings if part.id in (finding.answers or [part.id])),
-            default=0.0,
-        )
+        max((one.confidence for one in findings if part.id in (one.answers or [part.id])), default=0.0)
         for part in state.sub_questions
         if part.text != AGAINST
     ]
     return round(sum(best) / len(best), 2) if best else 0.0
 
 
-def _unsaid(state: State, reply: ReflectionResponse) -> list[Unsaid]:
-    """Return what the prompts of a thorough reflection ask for and the reply does not have."""
-    if not (is_thorough(state) and knowledge_of(state).sources):
-        return []
-    asked = {"findings": reply.findings, "uncertainties": reply.uncertainties}
-    return [Unsaid(what, state.iteration + 1) for what, reported in asked.items() if not reported]
-
-
-def _converged(
-    state: State, queries: Sequence[PlanQuery], iteration: int, *, is_offline: bool
-) -> list[PlanQuery]:
-    """Widen and narrow; offline, with the question's own words, since nobody there reads what others find."""
+def _widened(state: State, queries: Sequence[PlanQuery], iteration: int) -> list[PlanQuery]:
+    """Widen and narrow the queries of a model."""
     searched = [search.query for search in state.search_history]
     parts = [part.text for part in state.sub_questions if part.text != AGAINST]
-    if is_offline:
-        texts = dict.fromkeys(text for part in parts for text in own_words(part))
-        wider = [PlanQuery(text, "own words", "divergence", iteration) for text in texts]
-    else:
-        wider = diverge([query.query for query in queries] or parts, searched, iteration=iteration)
+    wider = diverge([query.query for query in queries] or parts, searched, iteration=iteration)
     return converge([*queries, *wider], searched)

@@ -1,35 +1,21 @@
-"""The report of a research as Markdown, HTML or JSON; a partial one while it runs, or after a crash."""
+"""The report of a research as Markdown, also while it runs, or after a crash."""
 
-from collections.abc import Callable, Iterator, Mapping
-from html import escape
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import Final
 
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.research.answer import citation_marks, cited_sources, contradiction_line, respond
+from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
+from coreloop.answer.research.findings import citation_marks
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
 from coreloop.base.errors import UsageError
 from coreloop.base.files import write_private
 from coreloop.base.messages import in_language_of
-from coreloop.base.text import escape_markdown, printable
+from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
 
-_LAYERS: Final = {
-    "paths.a": "path a",
-    "paths.b": "path b",
-    "paths.c": "path c",
-    "paths.cross_check": "cross-check",
-}
+_LAYERS: Final = {"a": "path a", "b": "path b", "c": "path c", "cross_check": "cross-check"}
 _NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
-_PAGE: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>body{{max-width:46rem;margin:2rem auto;font:1rem/1.6 sans-serif}}li{{margin:.3rem 0}}</style></head>
-<body><h1>{title}</h1>
-{body}
-</body></html>
-"""
 
 
 def markdown_report(state: State) -> str:
@@ -40,48 +26,8 @@ def markdown_report(state: State) -> str:
     return "\n".join(lines)
 
 
-def html_report(state: State) -> str:
-    """Return the report as one HTML page without scripts or links to other pages."""
-    parts = [f"<p><em>{escape(_status(state))}</em></p>"]
-    for heading, entries in _sections(state):
-        items = "".join(f"<li>{escape(printable(entry))}</li>" for entry in entries)
-        parts.append(f"<h2>{escape(heading)}</h2><ul>{items}</ul>")
-    return _PAGE.format(title=escape(printable(state.question)), body="\n".join(parts))
-
-
-def json_report(state: State) -> str:
-    """Return the response, the findings and the hypotheses as JSON."""
-    knowledge = knowledge_of(state)
-    report = {
-        "question": state.question,
-        "status": state.status,
-        "stop_reason": state.stop_reason,
-        "response": respond(state),
-        "findings": knowledge.findings,
-        "hypotheses": knowledge.all_hypotheses,
-        "reflections": knowledge.thoughts,
-        "contradictions": knowledge.contradictions_found,
-        "sources": knowledge.sources,
-    }
-    return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
-
-
-REPORTS: Final[Mapping[str, Callable[[State], str]]] = {
-    "markdown": markdown_report,
-    "html": html_report,
-    "json": json_report,
-}
-
-
-def write_report(state: State, form: str, path: Path) -> None:
-    """Write a report to a new file of mode 0600.
-
-    Parameters
-    ----------
-    state : State
-        Of the research.
-    form : str
-        A key of `REPORTS`.
+def write_report(state: State, path: Path) -> None:
+    """Write the report to a new file of mode 0600.
 
     Raises
     ------
@@ -90,71 +36,44 @@ def write_report(state: State, form: str, path: Path) -> None:
     """
     if path.exists():
         raise UsageError(f"{path}: exists; name a new file")
-    write_private(path, REPORTS[form](state).encode("utf-8", "replace"))
+    write_private(path, markdown_report(state).encode("utf-8", "replace"))
 
 
 def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     """Headings in the language of the question, and what stands below them."""
     tell = in_language_of(state.question)
-    yield from ((tell(name), entries) for name, entries in _english_sections(state))
+    for heading, entries in _english_sections(state):
+        if entries or heading == "Answer":
+            yield tell(heading), entries
 
 
 def _english_sections(state: State) -> Iterator[tuple[str, list[str]]]:
-    response, knowledge = respond(state), knowledge_of(state)
-    yield "Answer", response.final_answer.splitlines()
-    yield from _filled(
-        "Findings",
-        [
-            f"{finding.tag} {finding.text} {citation_marks(finding.sources)}".rstrip()
-            for finding in knowledge.findings
-        ],
-    )
-    yield from _filled(
-        "Hypotheses",
-        [
-            f"{hypothesis.id} {hypothesis.confidence:.2f} {hypothesis.statement}"
-            for hypothesis in knowledge.all_hypotheses
-        ],
-    )
-    yield from _filled("Reflection", list(_reflection(knowledge)))
-    yield from _filled(
-        "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
-    )
-    offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
+    known = knowledge_of(state)
+    yield "Answer", respond(state).final_answer.splitlines()
+    found = (f"{one.tag} {one.text} {citation_marks(one.sources)}" for one in known.findings)
+    yield "Findings", [line.rstrip() for line in found]
+    yield "Hypotheses", [f"{one.id} {one.confidence:.2f} {one.statement}" for one in known.all_hypotheses]
+    yield "Reflection", list(_reflection(known))
+    yield "Contradictions", [contradiction_line(pair) for pair in known.contradictions_found]
     parts = [f"{part.id} {part.text}" for part in state.sub_questions if part.is_open and state.drives_itself]
-    said = [*parts, *knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
-    yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
-    yield from _filled("Left out", [f"{claim.sentence} ({claim.reason})" for claim in knowledge.dropped])
-    yield from _filled("Sources", [*map(_source, cited_sources(state))])
+    offline = [_NOT_ASKED] if known.model == OFFLINE else []
+    yield "Open", [*parts, *known.gaps, *known.uncertainties, *known.missing, *offline]
+    believed = {one.text for one in known.findings if one.sources}
+    left_out = [claim for claim in known.dropped if claim.sentence not in believed]
+    yield "Left out", [f"{claim.sentence} ({claim.reason})" for claim in left_out]
+    yield "Sources", [*map(_source, cited_sources(state))]
 
 
 def _reflection(knowledge: Knowledge) -> Iterator[str]:
     """The newest thought of each layer: what it says, by its name."""
     newest: dict[str, str] = {}
     for thought in knowledge.thoughts:
-        newest |= {name: str(said) for name, said in _layers(thought)}
+        for name, said in thought.items():
+            if isinstance(said, Mapping):
+                newest |= {_LAYERS.get(part, str(part)): str(text) for part, text in said.items()}
+            elif isinstance(said, str):
+                newest[name.replace("_", "-")] = said
     yield from (f"{name}: {said}" for name, said in newest.items())
-
-
-def _layers(thought: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, said in thought.items():
-        if isinstance(said, Mapping):
-            for part, text in said.items():
-                yield _LAYERS.get(f"{name}.{part}", str(part)), str(text)
-        elif isinstance(said, str):
-            yield name.replace("_", "-"), said
-
-
-def _unsaid(knowledge: Knowledge) -> Iterator[str]:
-    """Say what the model was asked for and did not report."""
-    for what in dict.fromkeys(unsaid.what for unsaid in knowledge.unsaid):
-        numbers = ", ".join(str(unsaid.iteration) for unsaid in knowledge.unsaid if unsaid.what == what)
-        yield f"The model was asked for {what} and reported none in iteration {numbers}."
-
-
-def _filled(heading: str, entries: list[str]) -> Iterator[tuple[str, list[str]]]:
-    if entries:
-        yield heading, entries
 
 
 def _source(read: ReadSource) -> str:

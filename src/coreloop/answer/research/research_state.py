@@ -1,6 +1,6 @@
 """What a research knows: its part of the run's state, and the events that change it."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -19,30 +19,14 @@ Verdict = Literal["says so", "may say so", "nothing said so"]
 KIND: Final = "research"
 COUNTER_EVIDENCE: Final = "counter-evidence"
 """The intent of a query that looks for what speaks against the answer."""
+AGAINST: Final = "What speaks against the answer?"
+"""The sub-question of an exhaustive run; it is not part of the prompts."""
 ASK: Final = "ask"
 """Of the runs; what `ask` begins is a research of one iteration, which a repair repeats."""
-(
-    REQUESTED,
-    PLANNED,
-    READ,
-    FOUND,
-    DROPPED,
-    TESTED,
-    REFLECTED,
-    CONTRADICTED,
-    FAILED,
-    REWORDED,
-    COMPACTED,
-    ANSWERED,
-    UNUSED,
-    NOTE,
-    ATTEMPTED,
-    REPAIRED,
-    THOUGHT,
-) = (
-    *("request", "queries", "source", "finding", "dropped", "hypotheses", "reflection", "contradictions"),
-    *("search_failed", "reworded", "compacted", "answer", "unusable", "note", "attempt", "repair", "thought"),
-)
+REQUESTED, PLANNED, READ, FOUND, DROPPED = "request", "queries", "source", "finding", "dropped"
+TESTED, REFLECTED, THOUGHT, CONTRADICTED = "hypotheses", "reflection", "thought", "contradictions"
+FAILED, REWORDED, COMPACTED, UNUSED = "search_failed", "reworded", "compacted", "unusable"
+ANSWERED, NOTE, ATTEMPTED, REPAIRED = "answer", "note", "attempt", "repair"
 """Names of the events."""
 
 
@@ -78,12 +62,34 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PlanQuery:
-    """A query of an iteration, what it is for, and the layer of the reflection that it came from."""
+    """A query of an iteration.
+
+    Attributes
+    ----------
+    query, intent : str
+        What to search for, and what for.
+    layer : str
+        The layer of the reflection that it came from.
+    iteration : int
+        In which it is to be executed.
+    strategy : tuple of str
+        Labels beside the intent.
+    part, against : str
+        Of an agent's plan: ids of the sub-question and of the hypothesis that it is for and against.
+    """
 
     query: str
     intent: str = ""
     layer: str = ""
     iteration: int = 0
+    strategy: tuple[str, ...] = ()
+    part: str = ""
+    against: str = ""
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """The labels of its strategy, its intent included."""
+        return frozenset({self.intent, *self.strategy})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +104,12 @@ class FailedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What a model wrote and no source supports, and why."""
+    """What a model wrote or an agent reported and no source supports, and why."""
 
     sentence: str
     reason: str
+    sources: tuple[str, ...] = ()
+    iteration: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +146,11 @@ class ReadSource:
     query: str
     iteration: int
 
+    @property
+    def type(self) -> str:
+        """The type of the source."""
+        return self.source.type
+
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
@@ -146,22 +159,6 @@ class Compaction:
     reason: str
     iteration: int
     archived: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unsaid:
-    """What a thorough reflection left empty although there were sources: ``findings``, ``uncertainties``."""
-
-    what: str
-    iteration: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """A reply that could not be used, and was made without the model: ``plan``, ``reflection``."""
-
-    what: str
-    error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,11 +283,10 @@ class Knowledge(KindState):
     gaps: list[str] = field(default_factory=list)
     uncertainties: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    unsaid: list[Unsaid] = field(default_factory=list)
     thoughts: list[dict[str, Any]] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
     compactions: list[Compaction] = field(default_factory=list)
-    unusable: list[Unusable] = field(default_factory=list)
+    unusable: list[str] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     note: str = ""
     attempts: list[Attempt] = field(default_factory=list)
@@ -312,6 +308,10 @@ class Knowledge(KindState):
         """Return the source of a number, or None."""
         return self.sources[number - 1] if 1 <= number <= len(self.sources) else None
 
+    def sources_of(self, numbers: Iterable[int]) -> list[ReadSource]:
+        """Return the sources of some numbers, those that there are, each once."""
+        return [read for number in dict.fromkeys(numbers) if (read := self.source(number))]
+
 
 def knowledge_of(state: State) -> Knowledge:
     """Return what the run of a state knows; to be read only.
@@ -322,93 +322,56 @@ def knowledge_of(state: State) -> Knowledge:
     return replace(state.of_kind)
 
 
+_ADDED: Final[Mapping[str, tuple[str, type]]] = {
+    READ: ("sources", ReadSource),
+    FAILED: ("failed_queries", FailedQuery),
+    REWORDED: ("rewordings", Rewording),
+    COMPACTED: ("compactions", Compaction),
+    UNUSED: ("unusable", str),
+    THOUGHT: ("thoughts", dict),
+    ATTEMPTED: ("attempts", Attempt),
+    REPAIRED: ("repairs", Repaired),
+}
+"""Events that add their data to a list."""
+_SET: Final[Mapping[str, tuple[str, Any]]] = {
+    REQUESTED: ("request", Request),
+    CONTRADICTED: ("contradictions_found", list[Contradiction]),
+    ANSWERED: ("answer", dict[str, Any]),
+    NOTE: ("note", str),
+}
+"""Events whose data is the newest value of a field."""
+
+
 def fold(known: Knowledge, name: str, data: Any) -> None:
     """Add an event of a research to what it knows; events of a newer version are ignored."""
-    if name in _APPLY:
-        _APPLY[name](known, data)
+    if name in _ADDED:
+        key, kind = _ADDED[name]
+        getattr(known, key).append(msgspec.convert(data, kind))
+    elif name in _SET:
+        key, kind = _SET[name]
+        setattr(known, key, msgspec.convert(data, kind))
+    elif name == PLANNED:
+        known.plan_queries += msgspec.convert(data["queries"], list[PlanQuery])
+        known.tier = data.get("tier") or known.tier
+    elif name == FOUND:
+        put_finding(known.findings, msgspec.convert(data, Finding))
+    elif name == DROPPED:
+        claim = msgspec.convert(data, Dropped)
+        known.dropped = [other for other in known.dropped if other.sentence != claim.sentence] + [claim]
+    elif name == TESTED:
+        known.all_hypotheses = msgspec.convert(data, list[Hypothesis])
+        known.active_hypotheses = [hypothesis.id for hypothesis in known.all_hypotheses[:MAX_ACTIVE]]
+    elif name == REFLECTED:
+        for key in ("model", "gaps", "uncertainties", "missing"):
+            setattr(known, key, data[key])
+    elif name == SIGNALLED:
+        known.signals.append(signal_of(data))
 
 
-def _requested(known: Knowledge, data: Any) -> None:
-    known.request = msgspec.convert(data, Request)
-
-
-def _planned(known: Knowledge, data: Any) -> None:
-    known.plan_queries += msgspec.convert(data["queries"], list[PlanQuery])
-    known.tier = data.get("tier") or known.tier
-
-
-def _found(known: Knowledge, data: Any) -> None:
-    finding = msgspec.convert(data, Finding)
-    others = known.findings
-    place = next((place for place, other in enumerate(others) if other.text == finding.text), None)
+def put_finding(findings: list[Finding], finding: Finding) -> None:
+    """Put a finding in the place of the one with the same text, or behind the others."""
+    place = next((place for place, other in enumerate(findings) if other.text == finding.text), None)
     if place is None:
-        others.append(finding)
+        findings.append(finding)
     else:
-        others[place] = finding
-
-
-def _dropped(known: Knowledge, data: Any) -> None:
-    """Add what was dropped; a sentence that an answer repeats is listed once."""
-    claim = msgspec.convert(data, Dropped)
-    if all(other.sentence != claim.sentence for other in known.dropped):
-        known.dropped.append(claim)
-
-
-def _tested(known: Knowledge, data: Any) -> None:
-    known.all_hypotheses = msgspec.convert(data, list[Hypothesis])
-    known.active_hypotheses = [hypothesis.id for hypothesis in known.all_hypotheses[:MAX_ACTIVE]]
-
-
-def _reflected(known: Knowledge, data: Any) -> None:
-    known.model = data["model"]
-    known.gaps = data["gaps"]
-    known.uncertainties = data["uncertainties"]
-    known.missing = data["missing"]
-    known.unsaid += msgspec.convert(data.get("unsaid", []), list[Unsaid])
-
-
-def _contradicted(known: Knowledge, data: Any) -> None:
-    known.contradictions_found = msgspec.convert(data, list[Contradiction])
-
-
-def _thought(known: Knowledge, data: Any) -> None:
-    known.thoughts.append(data)
-
-
-def _answered(known: Knowledge, data: Any) -> None:
-    known.answer = data
-
-
-def _note(known: Knowledge, data: Any) -> None:
-    known.note = data
-
-
-def _signalled(known: Knowledge, data: Any) -> None:
-    known.signals.append(signal_of(data))
-
-
-def _added(key: str, kind: type) -> Callable[[Knowledge, Any], None]:
-    """Return what appends the event's data, as a value of a type, to a list."""
-    return lambda known, data: getattr(known, key).append(msgspec.convert(data, kind))
-
-
-_APPLY: Final[dict[str, Callable[[Knowledge, Any], None]]] = {
-    REQUESTED: _requested,
-    PLANNED: _planned,
-    READ: _added("sources", ReadSource),
-    FOUND: _found,
-    TESTED: _tested,
-    REFLECTED: _reflected,
-    CONTRADICTED: _contradicted,
-    DROPPED: _dropped,
-    FAILED: _added("failed_queries", FailedQuery),
-    REWORDED: _added("rewordings", Rewording),
-    COMPACTED: _added("compactions", Compaction),
-    UNUSED: _added("unusable", Unusable),
-    THOUGHT: _thought,
-    ANSWERED: _answered,
-    NOTE: _note,
-    ATTEMPTED: _added("attempts", Attempt),
-    SIGNALLED: _signalled,
-    REPAIRED: _added("repairs", Repaired),
-}
+        findings[place] = finding

@@ -5,30 +5,45 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from secrets import token_bytes
 from threading import Event
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.repair.tables import AnswerRow
+from coreloop.answer.research.answer import AgentResponse, attempt_call, respond
 from coreloop.answer.research.cycle import conclude, iterate
-from coreloop.answer.research.ended_run import keep_ended
-from coreloop.answer.research.research_state import ASK, KIND, REQUESTED, Request
+from coreloop.answer.research.research_state import (
+    ASK,
+    KIND,
+    REQUESTED,
+    Attempt,
+    Knowledge,
+    Request,
+    knowledge_of,
+)
+from coreloop.answer.research.run_searches import PAGE, SEARCH
 from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
+from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import UsageError
 from coreloop.base.text import printable
+from coreloop.observe.collector import OwnCollector
 from coreloop.observe.journal import remove_days
 from coreloop.runs.active_run import Run, work_on
+from coreloop.runs.events import StepCommitted
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
 from coreloop.runs.lessons import learn_lessons
+from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run_files import Viewer
+from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
 MAX_QUESTION_CHARS: Final = 10_000
@@ -227,3 +242,132 @@ def _forget_expired(deps: Deps, now: datetime) -> None:
         deps.tables.forget_before(now - timedelta(days=days))
         remove_days(deps.workspace.own_records_dir, before=now.date() - timedelta(days=days))
     forget_expired(deps.workspace, deps.queue, now=now)
+
+
+def keep_ended(deps: Deps, state: State, *, is_late: bool = False) -> None:
+    """Keep what an ended run is worth to later ones.
+
+    Parameters
+    ----------
+    deps : Deps
+        Where to keep it.
+    state : State
+        Of the run.
+    is_late : bool
+        The process that ended the run may have died just then: only what is missing is kept.
+    """
+    if knowledge_of(state).request.is_replay:
+        return
+    answer = respond(state)
+    if not (is_late and is_recorded(_data_dir(deps), state.run_id, since=state.clock)):
+        _record(deps, state, answer)
+    if state.kind == ASK and not (is_late and deps.tables.has_answer(state.run_id)):
+        _keep_gap(deps, state, answer)
+        _keep_row(deps, state, answer)  # last: with the row, all of it is there
+
+
+def keep_ended_late(run_id: str, deps: Deps) -> None:
+    """Keep what is missing of a run whose process died just after its end."""
+    keep_ended(deps, load_run(deps.store, run_id)[0].state, is_late=True)
+
+
+def _record(deps: Deps, state: State, answer: AgentResponse) -> None:
+    audit = OwnCollector(
+        question=state.question,
+        model=answer.model or deps.ladder.name,
+        session_id=answer.session_id,
+        request_id=state.run_id,
+        data_dir=_data_dir(deps),
+    )
+    knowledge = knowledge_of(state)
+    for attempt in knowledge.attempts:
+        call, error = attempt_call(state, attempt), None if attempt.sentences else _cause(knowledge, attempt)
+        located = [{"location": read.source.location} for read in attempt.cited]
+        audit.observe_tool_call(call.name, call.args, error=error, result=located)
+    for _seq, event in deps.store.read(state.run_id):
+        if isinstance(event, StepCommitted) and event.name in {SEARCH, PAGE}:
+            _observe(audit, msgspec.convert(event.result, SearchResult))
+    audit.flush(
+        chunk_len=len(answer.final_answer) if answer.supported else 0,
+        rounds=len(knowledge.attempts) or state.iteration,
+        error=state.stop_reason if state.status == "failed" else None,
+        skill_used=state.kind,
+    )
+
+
+def _data_dir(deps: Deps) -> Path:
+    return deps.workspace.root / deps.workspace.settings.data_dir
+
+
+def _cause(knowledge: Knowledge, attempt: Attempt) -> str:
+    """Say why an attempt failed, and what the repair after it did."""
+    reasons = [signal.reason for signal in knowledge.signals if signal.source == "critic"]
+    reason = reasons[attempt.number - 1] if attempt.number <= len(reasons) else "failed"
+    done = [line for repair in knowledge.repairs if repair.attempt == attempt.number for line in repair.jobs]
+    return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
+
+
+def _observe(audit: OwnCollector, result: SearchResult) -> None:
+    """Add a search, or a page of a research."""
+    error = None if result.outcome in {"found", "empty"} else f"{result.outcome}: {result.reason}"
+    name, args = PAGE, {"url": result.query}
+    found: Any = {"title": "".join(source.title for source in result.sources)}
+    if result.provider != PAGE:
+        name = result.provider if result.provider == "index" else SEARCH
+        strategy = "+".join(result.strategy)
+        args = {"query": result.query, "provider": result.provider, "strategy": strategy}
+        found = [{"location": source.location, "title": source.title} for source in result.sources]
+    audit.observe_tool_call(name, args, error=error, duration_ms=result.elapsed_ms, result=found)
+
+
+def _keep_gap(deps: Deps, state: State, answer: AgentResponse) -> None:
+    """Close the gap of a question that was answered; of another one, open it."""
+    now, signals = datetime.now(UTC), knowledge_of(state).signals
+    if answer.supported:
+        deps.tables.close_gaps(state.question, by="repair", now=now)
+    elif signals:
+        last = signals[-1]
+        deps.tables.open_gap(
+            topic=state.question,
+            file=last.context.file,
+            symbol=last.context.symbol,
+            reason=last.reason,
+            now=now,
+        )
+
+
+def _keep_row(deps: Deps, state: State, answer: AgentResponse) -> None:
+    knowledge = knowledge_of(state)
+    deps.tables.keep_answer(
+        AnswerRow(
+            run_id=state.run_id,
+            session_id=answer.session_id,
+            ended_at=datetime.now(UTC),
+            is_supported=answer.supported,
+            repairs=answer.repairs,
+            mends=knowledge.request.mends,
+            found=knowledge.attempts[-1].found if knowledge.attempts else {},
+        )
+    )
+
+
+def is_recorded(data_dir: Path, request_id: str, *, since: datetime) -> bool:
+    """Whether the day files of own records from a time on have a request.
+
+    Parameters
+    ----------
+    data_dir : Path
+        Contains ``audit/own/``.
+    request_id : str
+        A ULID.
+    since : datetime
+        With a zone.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
+    """
+    first, wanted = f"{since.astimezone(UTC).date()}.jsonl", f'"request_id":"{request_id}"'.encode()
+    days = (path for path in (data_dir / "audit" / "own").glob("*.jsonl") if path.name >= first)
+    return any(wanted in path.read_bytes() for path in days)

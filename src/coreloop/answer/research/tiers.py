@@ -1,7 +1,7 @@
 """How much work a research may take: the tiers, what a person asked for, and the limits of the run."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
 
 from coreloop.answer.models.contracts import Tier
@@ -15,6 +15,8 @@ TOKEN_BUDGET: Final = 200_000
 """Of a run, unless another is set."""
 _ANSWER_SHARE: Final = 0.2
 """Of time, tokens and money, for the answer."""
+ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadline_s=120.0)
+"""Of `ask`: its first attempt, and one after each repair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +49,6 @@ TIERS: Final[Mapping[Tier, LimitOverrides]] = {
     "standard": LimitOverrides(max_iters=5, max_queries=10, max_sources=15, max_execution_time_s=90),
     "deep": LimitOverrides(max_iters=12, max_queries=40, max_sources=40, max_execution_time_s=120),
 }
-_NAMES: Final = ("max_iters", "max_queries", "max_sources", "max_execution_time_s", "token_budget")
-
-
-ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadline_s=120.0)
-"""Of `ask`: its first attempt, and one after each repair."""
 
 
 def environment_limits(environ: Mapping[str, str]) -> LimitOverrides:
@@ -62,7 +59,8 @@ def environment_limits(environ: Mapping[str, str]) -> LimitOverrides:
     UsageError
         A value is not a whole number of at least 1; names the variable.
     """
-    return LimitOverrides(**{name: _number(environ, f"RESEARCH_{name.upper()}") for name in _NAMES})
+    names = (field.name for field in fields(LimitOverrides))
+    return LimitOverrides(**{name: _number(environ, f"RESEARCH_{name.upper()}") for name in names})
 
 
 def run_limits(tier: Tier, overrides: LimitOverrides, *, exhaust: bool = False) -> Limits:

@@ -16,7 +16,7 @@ from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.blobs import Blobs
 
 _REGULAR: Final = frozenset({"100644", "100755"})
-_LINK: Final = "120000"
+_RAW: Final = ("-r", "-z", "--raw", "--no-abbrev")
 NO_GIT: Final = "git is not installed, or not in PATH"
 # No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
@@ -43,21 +43,17 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class FileDifference:
-    """A path that differs between two commits: the modes and blobs before and after."""
-
-    path: str
-    modes: tuple[str, str]
-    blobs: tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class FileChange:
-    """A regular file that a commit changed: its blobs before and after, empty where it is absent."""
+    """A file that a commit changed: its blobs before and after, empty where it is absent or not regular.
+
+    ``former`` is the path before, another one if it was renamed.
+    """
 
     sha: str
     path: str
     blobs: tuple[str, str]
+    modes: tuple[str, str] = ("", "")
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +163,10 @@ class Repository:
 
     def replaced_file(self, old: str, new: str) -> Replaced | None:
         """The only file that differs between two commits, if it is regular and has the same name and mode."""
-        differences = self.differences(old, new)
-        if len(differences) != 1:
+        changes = list(_changes(self._git("diff-tree", *_RAW, "--no-renames", old, new)))
+        if len(changes) != 1 or changes[0].modes[0] != changes[0].modes[1] or not all(changes[0].blobs):
             return None
-        path, modes, blobs = differences[0].path, differences[0].modes, differences[0].blobs
-        if modes[0] != modes[1] or modes[1] not in _REGULAR:
-            return None
+        path, blobs = changes[0].path, changes[0].blobs
         before, after = map(self._blobs.read, blobs)
         if before is None or after is None:
             raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch")
@@ -182,39 +176,13 @@ class Repository:
         """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
         return self._git("merge-base", "--end-of-options", left, right, ok={0, 1, 128}) or None
 
-    def differences(self, old: str, new: str) -> list[FileDifference]:
-        """The files that differ between two commits; a rename is a deletion and an addition."""
-        command = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
-        words = self._git(*command).split("\0")
-        differences = []
-        for head, path in zip(words[::2], words[1::2], strict=False):
-            old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split(" ")
-            differences.append(FileDifference(path, (old_mode, new_mode), (old_blob, new_blob)))
-        return differences
-
     def file_changes(self, revision: str, paths: Sequence[str]) -> list[FileChange]:
         """What the commits of the line of first parents changed in some files, newest first."""
         if not paths:
             return []
-        words = ("log", "-z", "--first-parent", "-m", "--no-show-signature", "--no-renames", "--raw")
+        words = ("log", *_RAW, "--first-parent", "-m", "--no-show-signature", "--no-renames", "--format=%H")
         places = [f":(top,literal){path}" for path in paths]
-        parts = self._git(
-            *words, "--no-abbrev", "--format=%H", "--end-of-options", revision, "--", *places
-        ).split("\0")
-        changes, sha = [], ""
-        rest = iter(parts)
-        for part in rest:
-            word = part.strip("\n")
-            if not word.startswith(":"):
-                sha = word
-                continue
-            old_mode, new_mode, old_blob, new_blob, _ = word.removeprefix(":").split(" ")
-            old, new = (
-                blob if mode in _REGULAR else ""
-                for mode, blob in ((old_mode, old_blob), (new_mode, new_blob))
-            )
-            changes.append(FileChange(sha, next(rest, ""), (old, new)))
-        return changes
+        return list(_changes(self._git(*words, "--end-of-options", revision, "--", *places)))
 
     def commit_days(self, *, most: int) -> dict[str, date]:
         """The day of each file's last commit, of the newest commits; none of a file that changed since.
@@ -240,16 +208,9 @@ class Repository:
         parent = self.resolve(f"{sha}^1")
         if parent is None:
             return None
-        words = ("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", "--diff-filter=R")
-        parts = iter(self._git(*words, parent, sha).split("\0"))
-        for word in parts:
-            if not word.startswith(":"):
-                continue
-            _, _, old_blob, new_blob, _ = word.removeprefix(":").split(" ")
-            old_path, new_path = next(parts, ""), next(parts, "")
-            if new_path == path:
-                return FileChange(sha, old_path, (old_blob, new_blob))
-        return None
+        text = self._git("diff-tree", *_RAW, "-M", "--diff-filter=R", parent, sha)
+        renames = (replace(it, sha=sha, path=it.former) for it in _changes(text) if it.path == path)
+        return next(renames, None)
 
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""
@@ -339,6 +300,23 @@ class Repository:
         if done.returncode not in ok:
             raise git_failure(words, done.stderr)
         return done.stdout
+
+
+def _changes(text: str) -> Iterator[FileChange]:
+    """Read what git prints with `_RAW`: hashes of commits, and behind them what they changed."""
+    sha, parts = "", iter(text.split("\0"))
+    for part in parts:
+        word = part.strip("\n")
+        if not word.startswith(":"):
+            sha = word
+            continue
+        *fields, status = word.removeprefix(":").split(" ")
+        former = next(parts, "")
+        path = next(parts, "") if status.startswith("R") else former
+        old, new = (
+            blob if mode in _REGULAR else "" for mode, blob in zip(fields[:2], fields[2:], strict=True)
+        )
+        yield FileChange(sha, path, (old, new), (fields[0], fields[1]), former)
 
 
 def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:

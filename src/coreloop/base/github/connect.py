@@ -3,20 +3,31 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.git.repository import Repository, github_repo
-from coreloop.base.github.github_api import DEFAULT_URL, GithubApi
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
+from coreloop.base.validation import at
+
+if TYPE_CHECKING:
+    from coreloop.base.github.github_api import GithubApi
 
 Connect = Callable[[Repository, ForgeSettings, Mapping[str, str]], AbstractContextManager[Forge | None]]
 """`connect_forge`, or what takes its place."""
 
+_ANSWER_S = 5  # whoever waits for `init` goes on without the answer
 # As git decides: a scheme, or a colon before the first slash; a single letter before the colon is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Owned:
+    type: str = at("owner.type")
 
 
 @contextmanager
@@ -39,22 +50,22 @@ def connect_forge(
     patiently : bool
         Whether failed requests are retried.
     """
-    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    token = token_of(environ)
     repo = pull_request_repo(repository, settings)
     if not token or repo is None:
         yield None
         return
-    from coreloop.base.github.github_forge import GithubForge
-    from coreloop.base.github.pygithub_transport import Connection, patient
+    from coreloop.base.github.github_api import DEFAULT_URL
+    from coreloop.base.github.github_forge import Connection, GithubForge
 
-    url = environ.get("GITHUB_API_URL") or Connection().base_url
-    connection = Connection(base_url=url, retry=patient() if patiently else None)
+    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
+    connection = Connection(base_url=url, tries=4 if patiently else 1)
     with GithubForge(repo, token=token, connection=connection) as forge:
         yield forge
 
 
 @contextmanager
-def connect_api(folder: Path, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+def connect_api(folder: Path, environ: Mapping[str, str]) -> Iterator["GithubApi"]:
     """The API of the repository that a workflow runs in, else of coreloop.yaml, else of git's remote.
 
     Only the standard library and PyYAML are needed.
@@ -65,12 +76,32 @@ def connect_api(folder: Path, environ: Mapping[str, str]) -> Iterator[GithubApi]
             repo = open_workspace(folder).settings.forge.repo or github_repo(repository)
     if not repo:
         raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
-    from coreloop.base.github.urllib_transport import UrllibTransport  # loads ssl and http only when required
-
-    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
-    transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
-    with GithubApi(repo, transport) as api:
+    with open_api(repo, environ) as api:
         yield api
+
+
+def account_type(repo: str, environ: Mapping[str, str]) -> str | None:
+    """Ask GitHub whether a repository's owner is a ``User`` or an ``Organization``; None if it cannot say."""
+    if not token_of(environ):
+        return None
+    try:
+        with open_api(repo, environ, timeout_s=_ANSWER_S, tries=1) as api:
+            return api.get("", doing=f"read {repo}").decoded(_Owned).type
+    except CoreloopError:
+        return None
+
+
+def open_api(repo: str, environ: Mapping[str, str], *, timeout_s: int = 15, tries: int = 4) -> "GithubApi":
+    """Open the API with the token in GITHUB_TOKEN or GH_TOKEN, at GITHUB_API_URL if that is set."""
+    from coreloop.base.github.github_api import DEFAULT_URL, GithubApi  # loads ssl and http
+
+    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
+    return GithubApi(repo, token_of(environ), base_url=url, timeout_s=timeout_s, tries=tries)
+
+
+def token_of(environ: Mapping[str, str]) -> str:
+    """Return the token; empty if there is none."""
+    return environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
 
 
 def pull_request_repo(repository: Repository, settings: ForgeSettings) -> str | None:

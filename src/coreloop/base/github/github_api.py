@@ -1,88 +1,47 @@
-"""One repository behind GitHub's REST API: a request becomes an answer or a ForgeError.
+"""One repository behind GitHub's REST API, asked with the standard library alone, as the guard needs it."""
 
-The operations are in github_forge.py and in the guard. Imports only the standard library; requests are sent
-by a `Transport`, implemented with PyGithub and with urllib.
-"""
-
+import json
 import re
-from collections.abc import Iterator, Mapping
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPException, HTTPResponse
 from ipaddress import ip_address
-from typing import Any, Final, Literal, Protocol, Self, TypeAlias, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, Final, Literal, Self, TypeVar
+from urllib.error import HTTPError, URLError
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from coreloop.base.errors import ForgeAuthError, UsageError
-from coreloop.base.github.github_errors import quoted, refusal, wrong_answer
+from coreloop.base.errors import ForgeAuthError, ForgeUnavailableError, UsageError
+from coreloop.base.github.github_errors import (
+    is_rate_limit,
+    no_answer,
+    quoted,
+    refusal,
+    wrong_answer,
+)
 from coreloop.base.validation import ShapeError, decode
 
 DEFAULT_URL: Final = "https://api.github.com"
 API_VERSION: Final = "2022-11-28"
-Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 _PER_PAGE: Final = "100"
+_TRIES: Final = 4  # with pauses of 0.5, 1 and 2 s: longer outages are for the next run
+_BACKOFF_S: Final = 0.5  # doubled with each
+_LONGEST_WAIT_S: Final = 60.0
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class ApiReply:
-    """A response of any status, with header names in lower case and the token masked in the text."""
-
-    status: int
-    headers: Mapping[str, str]
-    text: str = field(repr=False)
-
-
-class Transport(Protocol):
-    """Sends requests to a server with a token.
-
-    Attributes
-    ----------
-    host : str
-        Name and port of the server.
-    """
-
-    host: str
-
-    def send(
-        self,
-        verb: Verb,
-        path: str | None,
-        *,
-        doing: str,
-        query: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-    ) -> ApiReply:
-        """Send a request.
-
-        Parameters
-        ----------
-        verb : str
-            HTTP method.
-        path : str, optional
-            Relative to the API's address; None for the GraphQL API.
-        doing : str
-            The operation, as it follows "cannot" in an error message.
-        query, body : mapping, optional
-            Query parameters, and the JSON body.
-
-        Raises
-        ------
-        ForgeError
-            No answer came.
-        """
-        ...
-
-    def close(self) -> None:
-        """Close the connection."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class ApiAnswer:
-    """A successful response, not yet decoded."""
+    """A response, with header names in lower case and the token masked in the text."""
 
     doing: str
-    link: str
+    status: int
+    headers: Mapping[str, str]
     text: str = field(repr=False)
 
     def decoded(self, kind: type[T]) -> T:
@@ -97,7 +56,7 @@ class ApiAnswer:
 
         The link's address is ignored, so that no answer can send the token to another server.
         """
-        match = re.search(r'<([^<>]*)>\s*;[^,<]*\brel="?next\b', self.link)
+        match = re.search(r'<([^<>]*)>\s*;[^,<]*\brel="?next\b', self.headers.get("link", ""))
         return dict(parse_qsl(urlsplit(match[1]).query)) if match else {}
 
 
@@ -109,25 +68,51 @@ class _Mutated:
 class GithubApi:
     """GitHub's REST API below ``/repos/{owner}/{repo}``, and mutations that only GraphQL has.
 
+    Reads are retried three times if GitHub is unavailable or does not answer, and after a rate limit that
+    ends within a minute; after a lost answer to a write, the caller must check the result. Only reads follow
+    redirects, and only to the same server.
+
     Parameters
     ----------
     repo : str
         ``owner/name``.
-    transport : Transport
-        Closed by `close`.
+    token : str
+        Masked in every text and error.
+    base_url : str
+        Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
+    timeout_s : int
+        Longest wait for data from the server.
+    tries : int
+        Attempts in all, for requests that only read.
+    sleep, now : callable
+        The clock, in seconds.
 
     Raises
     ------
+    ForgeAuthError
+        `token` is empty or invalid.
     UsageError
-        `repo` is not ``owner/name``.
+        `repo` is not ``owner/name``, or the address is invalid.
     """
 
-    __slots__ = ("_transport", "host", "repo")
-
-    def __init__(self, repo: str, transport: Transport) -> None:
-        self.repo = _checked_repo(repo)
-        self.host = transport.host
-        self._transport = transport
+    def __init__(
+        self,
+        repo: str,
+        token: str,
+        *,
+        base_url: str = DEFAULT_URL,
+        timeout_s: int = 15,
+        tries: int = _TRIES,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.repo = checked_repo(repo)
+        self.host = checked_host(base_url)
+        self._token = checked_token(token)
+        self._base_url = base_url.rstrip("/")
+        self._timeout_s, self._tries = timeout_s, tries
+        self._sleep, self._now = sleep, now
+        self._opener = build_opener(_SameServer)
 
     def __repr__(self) -> str:
         return f"GithubApi({self.repo!r} at {self.host})"
@@ -136,11 +121,7 @@ class GithubApi:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._transport.close()
+        """Do nothing: each request has its own connection."""
 
     def get(self, path: str, *, doing: str, query: Mapping[str, str] | None = None) -> ApiAnswer:
         """Send a GET request; `doing` follows "cannot" in an error message."""
@@ -202,11 +183,112 @@ class GithubApi:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> ApiAnswer:
-        full_path = f"/repos/{self.repo}{path}" if path is not None else None
-        reply = self._transport.send(verb, full_path, doing=doing, query=query, body=body)
-        if reply.status >= 300:
-            raise refusal(doing, status=reply.status, headers=reply.headers, detail=quoted(reply.text))
-        return ApiAnswer(doing=doing, link=reply.headers.get("link", ""), text=reply.text)
+        # /api/graphql if the REST API is /api/v3
+        graphql = f"{self._base_url.removesuffix('/v3')}/graphql"
+        url = graphql if path is None else f"{self._base_url}/repos/{self.repo}{path}"
+        url += f"?{urlencode(query)}" if query else ""
+        answer = self._patiently(
+            self._tries if verb == "GET" else 1, lambda: self._ask(verb, url, body, doing)
+        )
+        if answer.status >= 300:
+            raise refusal(doing, status=answer.status, headers=answer.headers, detail=quoted(answer.text))
+        return answer
+
+    def _patiently(self, tries: int, ask: Callable[[], ApiAnswer]) -> ApiAnswer:
+        for retry in range(tries - 1):
+            wait_s = _BACKOFF_S * 2**retry
+            try:
+                answer = ask()
+            except ForgeUnavailableError:
+                self._sleep(wait_s)
+                continue
+            pause_s = self._pause(answer, wait_s)
+            if pause_s is None:
+                return answer
+            self._sleep(pause_s)
+        return ask()
+
+    def _pause(self, answer: ApiAnswer, wait_s: float) -> float | None:
+        """Seconds to wait before the next attempt; None for a final answer."""
+        if answer.status >= 500:
+            return wait_s
+        if not is_rate_limit(answer.status, answer.headers, quoted(answer.text)):
+            return None
+        limit_s = max(self._limit_s(answer.headers), wait_s)
+        return limit_s if limit_s <= _LONGEST_WAIT_S else None
+
+    def _limit_s(self, headers: Mapping[str, str]) -> float:
+        """Seconds until the rate limit resets: from the answer, else a minute, as GitHub recommends."""
+        if (after := headers.get("retry-after", "")).isdecimal():
+            return float(after)
+        reset = headers.get("x-ratelimit-reset", "")
+        # plus a second: the reset time is rounded to seconds
+        return float(reset) - self._now() + 1 if reset.isdecimal() else _LONGEST_WAIT_S
+
+    def _ask(self, verb: Verb, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
+        with _translated(doing, timeout_s=self._timeout_s), self._opened(verb, url, body) as answer:
+            headers = {name.lower(): value for name, value in answer.headers.items()}
+            status, content = int(answer.status or 0), answer.read()
+        try:
+            text = content.decode("utf-8", "strict" if status < 300 else "replace")
+        except UnicodeDecodeError as exc:
+            raise wrong_answer(doing, "it is not UTF-8") from exc
+        # a server may echo the request
+        return ApiAnswer(doing, status, headers, text.replace(self._token, "***"))
+
+    def _opened(self, verb: Verb, url: str, body: Mapping[str, Any] | None) -> "HTTPResponse | HTTPError":
+        """The answer, of any status."""
+        try:
+            answer: HTTPResponse = self._opener.open(self._request(verb, url, body), timeout=self._timeout_s)
+        except HTTPError as refused:
+            return refused
+        return answer
+
+    def _request(self, verb: Verb, url: str, body: Mapping[str, Any] | None) -> Request:
+        return Request(
+            url,
+            method=verb,
+            data=json.dumps(body).encode() if body is not None else None,
+            headers={
+                "Accept": "application/vnd.github+json",
+                "Authorization": f"token {self._token}",
+                "Content-Type": "application/json",
+                "User-Agent": "coreloop",
+                "X-GitHub-Api-Version": API_VERSION,
+            },
+        )
+
+
+class _SameServer(HTTPRedirectHandler):
+    """Follows redirects of reads, and never sends the token to another server."""
+
+    def redirect_request(
+        self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        old, new = urlsplit(req.full_url), urlsplit(newurl)
+        if req.get_method() != "GET" or (old.scheme, old.netloc) != (new.scheme, new.netloc):
+            return None  # return the redirect as the answer
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+@contextmanager
+def _translated(doing: str, *, timeout_s: int) -> Iterator[None]:
+    """Translate exceptions of urllib and the network to ForgeErrors."""
+    try:
+        yield
+    except (OSError, HTTPException, ValueError) as exc:
+        reason = exc.reason if isinstance(exc, URLError) and isinstance(exc.reason, Exception) else exc
+        if isinstance(reason, ValueError) and not isinstance(reason, OSError):
+            raise wrong_answer(doing, type(reason).__name__) from None  # its frames hold the token
+        raise no_answer(doing, _network_reason(reason, timeout_s)) from None  # its frames hold the token
+
+
+def _network_reason(reason: Exception, timeout_s: int) -> str:
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {timeout_s} s"
+    if isinstance(reason, ssl.SSLError):
+        return "the server's certificate is not trusted"
+    return "the connection failed"
 
 
 def checked_token(token: str) -> str:
@@ -246,7 +328,8 @@ def checked_host(base_url: str) -> str:
     return url.netloc
 
 
-def _checked_repo(repo: str) -> str:
+def checked_repo(repo: str) -> str:
+    """``owner/name``, or a `UsageError`."""
     if not re.fullmatch(r"[\w-]+/(?!\.\.?$)[\w.-]+", repo, re.ASCII):
         raise UsageError(f"{repo!r} is not a repository; set forge: repo to owner/name in coreloop.yaml")
     return repo

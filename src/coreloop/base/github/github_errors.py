@@ -182,20 +182,3 @@ def _one_line(text: str) -> str:
     printable = "".join(char if char.isprintable() else " " for char in text)
     line = " ".join(printable.split())
     return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
-
-
-def without_secrets(exc: Exception) -> Exception:
-    """Remove frames and requests from an exception and its causes: they contain the Authorization header."""
-    pending: list[BaseException] = [exc]
-    seen: set[int] = set()
-    while pending:
-        error = pending.pop()
-        if id(error) in seen:
-            continue
-        seen.add(id(error))
-        error.__traceback__ = None
-        for name in ("request", "response"):
-            vars(error).pop(name, None)
-        links = (error.__cause__, error.__context__, *error.args)
-        pending.extend(link for link in links if isinstance(link, BaseException))
-    return exc

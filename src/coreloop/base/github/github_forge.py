@@ -3,17 +3,29 @@
 The only writes open a draft pull request, change its title and text, or add coreloop's label.
 """
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import quote
 
-from coreloop.base.errors import ForgeForbiddenError, ForgeNotFoundError
+import requests
+import urllib3
+from github import Auth, Github, GithubException, RateLimitExceededException
+
+from coreloop.base.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.base.git.trailers import LABEL
-from coreloop.base.github.github_api import GithubApi
-from coreloop.base.github.github_errors import moved, wrong_answer
+from coreloop.base.github.github_api import API_VERSION, DEFAULT_URL, ApiAnswer, GithubApi, Verb
+from coreloop.base.github.github_errors import (
+    moved,
+    no_answer,
+    quoted,
+    rate_limit,
+    refusal,
+    wrong_answer,
+)
 from coreloop.base.github.protocol import (
     PullRequest,
     ReviewNotRequired,
@@ -21,7 +33,64 @@ from coreloop.base.github.protocol import (
     ReviewRule,
     ReviewUnknown,
 )
-from coreloop.base.github.pygithub_transport import Connection, PygithubTransport
+
+# PyGithub logs to stderr by default, where an error must be a single line. Configured logging is unaffected.
+logging.getLogger("github").handlers[:] = [logging.NullHandler()]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Connection settings for GitHub.
+
+    Attributes
+    ----------
+    base_url : str
+        Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
+    tries : int
+        Attempts in all, for requests that only read.
+    timeout_s : int
+        Longest wait for data from the server.
+    seconds_between_requests, seconds_between_writes : float
+        The pace that GitHub recommends.
+    """
+
+    base_url: str = DEFAULT_URL
+    tries: int = 1
+    timeout_s: int = 15
+    seconds_between_requests: float = 0.25
+    seconds_between_writes: float = 1.0
+
+
+class _PygithubApi(GithubApi):
+    """The API with PyGithub, which does the pacing, and logging with a masked token.
+
+    Its objects are not used: they take null for an empty list, ask again for missing fields, and know no
+    branch rules.
+    """
+
+    def __init__(self, repo: str, token: str, connection: Connection) -> None:
+        url, timeout_s = connection.base_url, connection.timeout_s
+        super().__init__(repo, token, base_url=url, timeout_s=timeout_s, tries=connection.tries)
+        self._github = Github(
+            auth=Auth.Token(self._token),
+            base_url=self._base_url,
+            retry=None,
+            timeout=timeout_s,
+            user_agent="coreloop",
+            seconds_between_requests=connection.seconds_between_requests,
+            seconds_between_writes=connection.seconds_between_writes,
+            api_version=API_VERSION,
+        )
+
+    def _ask(self, verb: Verb, url: str, body: Mapping[str, Any] | None, doing: str) -> ApiAnswer:
+        try:
+            status, headers, text = self._github.requester.requestJson(verb, url, input=body)
+        except Exception as exc:  # its own, and those of its libraries
+            raise translate(exc, doing, timeout_s=self._timeout_s) from None  # its frames hold the token
+        return ApiAnswer(doing, status, headers, text.replace(self._token, "***"))
+
+    def close(self) -> None:
+        self._github.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +169,7 @@ class GithubForge:
     __slots__ = ("_api",)
 
     def __init__(self, repo: str, *, token: str, connection: Connection | None = None) -> None:
-        self._api = GithubApi(repo, PygithubTransport(token, connection or Connection()))
+        self._api = _PygithubApi(repo, token, connection or Connection())
 
     def __repr__(self) -> str:
         return f"GithubForge({self._api.repo!r} at {self._api.host})"
@@ -265,3 +334,18 @@ def _unreadable(rules: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> st
 
 def _part(name: str) -> str:
     return quote(name, safe="")
+
+
+def translate(exc: Exception, doing: str, *, timeout_s: int) -> ForgeError:
+    """The ForgeError for a foreign exception, without the exception's text."""
+    if isinstance(exc, GithubException):
+        headers = {name.lower(): str(value) for name, value in (exc.headers or {}).items()}
+        tell = rate_limit if isinstance(exc, RateLimitExceededException) else refusal
+        return tell(doing, status=exc.status, headers=headers, detail=quoted(exc.data))
+    if isinstance(exc, requests.Timeout | urllib3.exceptions.TimeoutError | TimeoutError):
+        return no_answer(doing, f"no answer within {timeout_s} s")
+    if isinstance(exc, requests.exceptions.SSLError):
+        return no_answer(doing, "the server's certificate is not trusted")
+    if isinstance(exc, requests.RequestException | urllib3.exceptions.HTTPError | OSError):
+        return no_answer(doing, "the connection failed")
+    return wrong_answer(doing, type(exc).__name__)

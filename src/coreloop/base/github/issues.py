@@ -1,7 +1,7 @@
-"""The dashboard: one issue of a repository, found by its label, created once and then edited."""
+"""What coreloop writes on GitHub once and then edits: the dashboard issue, a comment under a change."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.github_errors import wrong_answer
@@ -10,6 +10,10 @@ DASHBOARD_LABEL: Final = "coreloop-dashboard"
 DASHBOARD_TITLE: Final = "coreloop: what waits and what is wrong"
 LONGEST_BODY: Final = 60_000
 """Characters; GitHub takes 65,536."""
+
+
+MARK: Final = "<!-- coreloop-effect -->"
+"""First line of the comment, which GitHub does not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +69,60 @@ def _create(api: GithubApi, body: str) -> WrittenIssue:
             doing, f"{issue.html_url} has no label {DASHBOARD_LABEL}: add it, or close the issue"
         )
     return WrittenIssue(issue.html_url, created=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _User:
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Comment:
+    id: int
+    html_url: str
+    body: str | None = None
+    user: _User | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether a workflow or an App wrote it: a person may copy the mark."""
+        return (self.body or "").startswith(MARK) and self.user is not None and self.user.type == "Bot"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenComment:
+    """The page of a comment, and what was done."""
+
+    url: str
+    done: Literal["created", "edited", "unchanged"]
+
+
+def write_comment(api: GithubApi, number: int, text: str) -> WrittenComment:
+    """Write the comment under a pull request, or edit the one that is there.
+
+    Parameters
+    ----------
+    api : GithubApi
+        With a token that may write issues or pull requests.
+    number : int
+        The number of the pull request.
+    text : str
+        Markdown, without the mark.
+
+    Raises
+    ------
+    ForgeError
+        There is no such pull request, or the token may not write.
+    """
+    body, place = f"{MARK}\n{text}", f"/issues/{number}/comments"
+    doing = f"list the comments of pull request {number} of {api.repo}"
+    for comment in api.pages(place, list[_Comment], doing=doing):
+        if comment.is_ours:
+            if (comment.body or "").replace("\r\n", "\n").strip() == body.strip():
+                return WrittenComment(comment.html_url, "unchanged")
+            doing = f"edit comment {comment.id} of {api.repo}"
+            edited = api.patch(f"/issues/comments/{comment.id}", {"body": body}, doing=doing)
+            return WrittenComment(edited.decoded(_Comment).html_url, "edited")
+    doing = f"comment on pull request {number} of {api.repo}"
+    created = api.post(place, {"body": body}, doing=doing).decoded(_Comment)
+    return WrittenComment(created.html_url, "created")

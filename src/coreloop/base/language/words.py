@@ -30,7 +30,7 @@ _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _TOKEN: Final = re.compile(
     r"[가-힣]+|[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_가-힣\u3040-\u30ff\u3400-\u9fff]+[+#]*"  # C++, C#
 )
-_FIRST_SYLLABLE, _FINALS, _NIEUN, _RIEUL = ord("가"), 28, 4, 8
+_FIRST_SYLLABLE, _FINALS, _NIEUN = ord("가"), 28, 4
 """Hangul syllables follow each other in Unicode by their finals, 0 for none (chapter 3.12)."""
 _TAILS: Final = PARTICLES | ENDINGS
 _MAX_TAIL: Final = max(map(len, _TAILS))
@@ -96,19 +96,13 @@ def read_query(query: str) -> QueryWords:
         text=text,
         words=words,
         nouns=frozenset(word for token in tokens if token.is_noun for word in token.words),
-        letters=frozenset(letter for word in words for letter in word_letters(word)),
-        seen=frozenset(letter for token in tokens for letter in word_letters(token.text)),
+        letters=frozenset(letter for word in words for letter in _word_letters(word)),
+        seen=frozenset(letter for token in tokens for letter in _word_letters(token.text)),
         trigrams=frozenset(jamo[start : start + 3] for start in range(max(1, len(jamo) - 2)) if jamo),
         joined="".join(token.text for token in tokens),
         intents=intents - {""},
         is_keywords=not intents and not any(token.is_spoken for token in tokens),
     )
-
-
-def stems(text: str) -> list[str]:
-    """Return the stems of a text of any length, in its order, without function and question words."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [word for token in _TOKEN.findall(folded) for word in _read_token(token).words]
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -128,14 +122,14 @@ def is_korean(text: str) -> bool:
     return any(map(is_hangul, unicodedata.normalize("NFC", text)))
 
 
-def word_letters(word: str) -> list[str]:
+def _word_letters(word: str) -> list[str]:
     """Syllables of a Hangul or Han word; pairs of letters of another one."""
     if len(word) < 2 or is_hangul(word) or _CJK.match(word):
         return list(word)
     return [word[start : start + 2] for start in range(len(word) - 1)]
 
 
-def split_tail(token: str) -> tuple[str, str]:
+def _split_tail(token: str) -> tuple[str, str]:
     """Split a Hangul token into its stem and its last particle or ending; ``("메일", "이랑")``."""
     for length in range(min(_MAX_TAIL, len(token) - 1), 0, -1):
         if token[-length:] in _TAILS:
@@ -156,28 +150,12 @@ class _Token:
 
 @lru_cache(maxsize=8_192)
 def _read_token(token: str) -> _Token:
-    stem, tail = split_tail(token) if is_hangul(token) else (token, "")
+    stem, tail = _split_tail(token) if is_hangul(token) else (token, "")
     intents = tuple(kind for kind, words in INTENTS.items() if words.match(token))
     is_function = token in FUNCTION_WORDS or REQUEST.match(token) is not None or bool(intents)
     words = () if is_function else tuple(word for word in _stems(token, stem) if word not in FUNCTION_WORDS)
     is_noun = not tail or tail in PARTICLES or tail in NOUN_LIKE
     return _Token(token, words, intents, is_noun, is_hangul(token) and (is_function or tail in SPOKEN))
-
-
-def verb_forms(token: str) -> tuple[str, ...]:
-    """Return how other forms of a Korean verb begin: 흐른, 흘러, 흘렀 of 흐르나요; none of a noun."""
-    stem, tail = split_tail(token)
-    root = _stems(token, stem)[0]
-    if tail not in ENDINGS or tail in PARTICLES | NOUN_LIKE or len(root) < 2 or _final(root[-1]):
-        return ()
-    present = root[:-1] + chr(ord(root[-1]) + _NIEUN)
-    if not root.endswith("르") or _final(root[-2]):
-        return (present,)
-    return (
-        present,
-        f"{root[:-2]}{chr(ord(root[-2]) + _RIEUL)}러",
-        f"{root[:-2]}{chr(ord(root[-2]) + _RIEUL)}렀",
-    )
 
 
 def _final(syllable: str) -> int:
@@ -191,7 +169,7 @@ def _stems(token: str, stem: str) -> list[str]:
         if is_present and _final(stem[-1]) == _NIEUN:  # 흐른다 is 흐르나요, and no noun ends in it
             stem = stem[:-1] + chr(ord(stem[-1]) - _NIEUN)
             return [stem]
-        return [split_tail(stem)[0]]
+        return [_split_tail(stem)[0]]
     if _CJK.match(token):
         return [token[start : start + 2] for start in range(max(1, len(token) - 1))]
     return [_english_stem(token)]

@@ -1,11 +1,11 @@
 """coreloop.yaml and CORELOOP_… variables -> Settings; errors name the line and the closest known key."""
 
-import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from functools import cache, partial
+from math import inf
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -17,17 +17,18 @@ import yaml
 from coreloop.base.errors import SettingsError
 from coreloop.base.files import open_regular
 from coreloop.base.project.frameworks import FRAMEWORKS
-from coreloop.base.project.model_settings import EndpointSettings
-from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.score_rule import parse_rule
-from coreloop.base.project.settings import SanitizeSettings, Settings
+from coreloop.base.project.settings import Settings
 from coreloop.base.records import is_category
+from coreloop.base.validation import ShapeError, shaped
 
 FILE_NAME: Final = "coreloop.yaml"
 _ATTRIBUTE: Final = re.compile(
     r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
 )  # shop.tools:TOOLS, not shop/tools.py
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
+_DETECTOR: Final = re.compile("[A-Z]{2,9}")
+_Place = tuple[str | int, ...]
 
 
 def load_settings(
@@ -57,12 +58,18 @@ def load_settings(
         the closest known key.
     """
     path = root / FILE_NAME
-    node = _with_overrides(_compose(path), environ)
-    reader = _Reader(path)
-    settings: Settings = reader.read(node, Settings) if node is not None else Settings()
-    reader.check_rules(node, settings)
-    if check_paths:
-        reader.check_targets(node, settings, root)
+    node = _compose(path)
+    values = {} if node is None or node.tag.endswith(":null") else _plain(node, path)
+    variables = dict(_overrides(environ)) if isinstance(values, dict) else {}
+    for place, (_, value) in variables.items():
+        _put(values, place, value)
+    explained = partial(_explained, path, node, variables)
+    try:
+        settings = shaped(values, Settings, exact=True)
+    except ShapeError as error:
+        raise explained(error.problem, error.place) from error
+    for message, *where in (*_rules(settings), *(_targets(settings, root) if check_paths else ())):
+        raise explained(message, tuple(where))
     return settings
 
 
@@ -85,307 +92,201 @@ def _compose(path: Path) -> yaml.Node | None:
         raise SettingsError(f"is not YAML: {problem}", path=path, line=mark and mark.line + 1) from error
 
 
-class _Variable(yaml.ScalarNode):
-    """The value of an environment variable; a plain string if the setting is a string."""
+def _plain(node: yaml.Node, path: Path) -> Any:
+    """Return a node as plain values, with keys as they are written."""
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, path) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        values: dict[str, Any] = {}
+        for key, item in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.value in values:
+                line = key.start_mark.line + 1
+                raise SettingsError(
+                    f"key {key.value!r} appears twice or is not a string", path=path, line=line
+                )
+            values[key.value] = _plain(item, path)
+        return values
+    try:
+        return yaml.SafeLoader("").construct_object(node)
+    except (yaml.YAMLError, ValueError):  # 2026-99-99
+        return node.value
 
-    def __init__(self, variable: str, text: str, hint: Any) -> None:
-        plain = get_origin(hint) is Literal or str in (get_args(hint) or (hint,))
-        resolve: Callable[..., str] = yaml.SafeLoader("").resolve
-        super().__init__(_STR_TAG if plain else resolve(yaml.ScalarNode, text, (True, False)), text)
-        self.variable = variable
 
-
-_STR_TAG: Final = "tag:yaml.org,2002:str"
-
-
-def _with_overrides(node: yaml.Node | None, environ: Mapping[str, str]) -> yaml.Node | None:
-    """Apply the environment's overrides as if they were in the file; empty variables are ignored."""
-    for keys, hint in _scalar_settings():
+def _overrides(environ: Mapping[str, str]) -> Iterator[tuple[_Place, tuple[str, Any]]]:
+    """Yield the single values that the environment sets, with the variable's name; an empty one sets none."""
+    for keys, is_text in _scalar_settings():
         variable = "_".join(("CORELOOP", *keys)).upper()
-        if environ.get(variable):
-            node = _with_value(node, keys, _Variable(variable, environ[variable], hint))
-    return node
+        if text := environ.get(variable):
+            resolve: Any = yaml.SafeLoader("").resolve
+            node = yaml.ScalarNode(resolve(yaml.ScalarNode, text, (True, False)), text)
+            yield keys, (variable, text if is_text else _plain(node, Path(variable)))
 
 
 @cache
-def _scalar_settings() -> list[tuple[tuple[str, ...], Any]]:
+def _scalar_settings() -> list[tuple[tuple[str, ...], bool]]:
     return list(_scalar_keys(Settings))
 
 
-def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], bool]]:
     for name, hint in get_type_hints(kind).items():
         if is_dataclass(hint):
             yield from _scalar_keys(hint, (*above, name))
         elif get_origin(hint) in {None, UnionType, Literal}:
-            yield (*above, name), hint
+            yield (*above, name), get_origin(hint) is Literal or str in (get_args(hint) or (hint,))
 
 
-def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node) -> yaml.Node:
-    if not keys:
-        return value
-    if node is not None and not isinstance(node, yaml.MappingNode) and not node.tag.endswith(":null"):
-        return node  # an error, which the reader reports
-    entries = list(node.value) if isinstance(node, yaml.MappingNode) else []
-    inner = next((child for key, child in entries if key.value == keys[0]), None)
-    entries = [(key, child) for key, child in entries if key.value != keys[0]]
-    key = yaml.ScalarNode(_STR_TAG, keys[0])
-    return yaml.MappingNode("tag:yaml.org,2002:map", [*entries, (key, _with_value(inner, keys[1:], value))])
-
-
-class _Reader:
-    """Converts YAML nodes to the dataclasses; errors name the line."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._constructor = yaml.SafeLoader("")
-
-    def read(self, node: yaml.Node, hint: Any, where: str = "the file") -> Any:
-        if isinstance(node, yaml.SequenceNode):  # a list where a single value is allowed, too
-            hint = next((kind for kind in get_args(hint) if get_origin(kind) is tuple), hint)
-        if is_dataclass(hint):
-            return self._read_fields(node, hint, where)
-        if get_origin(hint) is tuple:
-            return tuple(self.read(item, get_args(hint)[0], where) for item in self._items(node, where))
-        if get_origin(hint) is Mapping:
-            entries = self._entries(node, where)
-            return {key: self.read(item, get_args(hint)[1], key) for key, item in entries.items()}
-        if get_origin(hint) is Literal:
-            return self._read_choice(node, get_args(hint), where)
-        return self._read_scalar(node, hint, where)
-
-    def _read_fields(self, node: yaml.Node, kind: Any, where: str) -> Any:
-        hints = get_type_hints(kind)
-        bounds = {field.name: field.metadata for field in fields(kind)}
-        required = {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
-        values = {}
-        for key, item in self._entries(node, where).items():
-            if key not in hints:
-                raise self._error(f"unknown key {key!r} in {where}{_nearest(key, hints)}", node, key)
-            values[key] = self.read(item, hints[key], key)
-            self._check_bounds(values[key], bounds[key], key, item)
-        missing = [key for key in hints if key in required and key not in values]
-        if missing:
-            raise self._error(f"{where} needs {missing[0]!r}", node)
-        return kind(**values)
-
-    def _entries(self, node: yaml.Node, where: str) -> dict[str, yaml.Node]:
-        if node.tag.endswith(":null"):
-            return {}
-        if not isinstance(node, yaml.MappingNode):
-            raise self._error(f"{where} must be keys with values", node)
-        entries: dict[str, yaml.Node] = {}
-        for key, item in node.value:
-            if not isinstance(key, yaml.ScalarNode) or key.value in entries:
-                raise self._error(f"key {key.value!r} appears twice or is not a string", key)
-            entries[key.value] = item
-        return entries
-
-    def _items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
-        if node.tag.endswith(":null"):  # a key whose entries are all comments
-            return []
-        if not isinstance(node, yaml.SequenceNode):
-            raise self._error(f"{where} must be a list", node)
-        return list(node.value)
-
-    def _read_choice(self, node: yaml.Node, allowed: tuple[str, ...], where: str) -> str:
-        value: str = self._read_scalar(node, str, where)
-        if value not in allowed:
-            raise self._error(f"{where} must be {' or '.join(allowed)}, not {_printable(node)}", node)
-        return value
-
-    def _read_scalar(self, node: yaml.Node, hint: Any, where: str) -> Any:
-        allowed = get_args(hint) or (hint,)
-        try:
-            value = self._constructor.construct_object(node)
-        except (yaml.YAMLError, ValueError):
-            value = node
-        if float in allowed and type(value) is int:
-            value = float(value)
-        if type(value) not in allowed:
-            names = " or ".join(_TYPE_NAMES.get(kind, "a list") for kind in allowed if kind is not type(None))
-            raise self._error(f"{where} must be {names}, not {_printable(node)}", node)
-        return value
-
-    def _check_bounds(self, value: Any, bounds: Mapping[str, Any], key: str, node: yaml.Node) -> None:
-        if value is None or not bounds:
+def _put(values: Any, place: _Place, value: Any) -> None:
+    """Set a value inside others; where these are not objects, the reader reports it."""
+    for key in place[:-1]:
+        if values.get(key) is None:
+            values[key] = {}
+        values = values[key]
+        if not isinstance(values, dict):
             return
-        if not bounds["least"] <= value <= bounds.get("most", float("inf")):
-            maximum = f" and at most {bounds['most']}" if "most" in bounds else ""
-            raise self._error(
-                f"{key} must be at least {bounds['least']}{maximum}, not {_printable(node)}", node
-            )
-
-    def check_rules(self, node: yaml.Node | None, settings: Settings) -> None:
-        for index, rule in enumerate(settings.categories):
-            if not is_category(rule.label):
-                form = "one to four parts of ASCII letters and digits joined by '-'"
-                label = _child(node, "categories", index, "label")
-                raise self._error(f"label {rule.label!r} must be {form}", label)
-            if not all(word.strip() for word in rule.any):
-                raise self._error(
-                    f"an empty word in any of {rule.label} would match every question",
-                    _child(node, "categories", index, "any"),
-                )
-        outcome = settings.outcome
-        if outcome.score and parse_rule(outcome.score, outcome.success) is None:
-            form = "a comparison, such as '>= 0.5' or '== good'"
-            child = _child(node, "outcome", "success")
-            raise self._error(f"outcome: success must be {form}, not {outcome.success!r}", child)
-        self._check_reach(node, settings.reach)
-        self._check_sanitize(node, settings.sanitize)
-        self._check_endpoints(node, settings.endpoints)
-
-    def _check_reach(self, node: yaml.Node | None, reach: ReachSettings) -> None:
-        def error(message: str, *keys: str) -> SettingsError:
-            return self._error(f"reach: {message}", _child(node, "reach", *keys))
-
-        if reach.framework is not None and reach.framework not in FRAMEWORKS:
-            near = _nearest(reach.framework, FRAMEWORKS)
-            raise error(f"unknown framework {reach.framework!r}{near}", "framework")
-        if reach.framework is not None and reach.command:
-            raise error("framework and command are both set; remove one of them", "command")
-        if reach.framework is not None and reach.tools is None:
-            raise error("framework needs tools: module:attribute, where the tools are", "framework")
-        if reach.tools is not None and reach.framework is None:
-            raise error(f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "tools")
-        if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
-            raise error(f"tools must look like module:attribute, not {reach.tools!r}", "tools")
-        for name, limit in reach.caps.items():
-            if limit < 1:
-                raise error(f"caps of {name} must be at least 1, not {limit}", "caps", name)
-
-    def _check_sanitize(self, node: yaml.Node | None, sanitize: SanitizeSettings) -> None:
-        for index, own in enumerate(sanitize.detect):
-            reason = objection(own.pattern)
-            if not re.fullmatch("[A-Z]{2,9}", own.name):
-                problem, key = f"name must be two to nine capital letters, not {own.name!r}", "name"
-            elif reason is not None:
-                problem, key = f"pattern of {own.name} {reason}", "pattern"
-            elif re.search(own.pattern, own.example) is None:
-                problem, key = f"pattern of {own.name} does not find its example {own.example!r}", "example"
-            else:
-                continue
-            raise self._error(f"sanitize: {problem}", _child(node, "sanitize", "detect", index, key))
-        names = sanitize.names if isinstance(sanitize.names, tuple) else ()
-        for key, values in (("allow", sanitize.allow), ("names", names)):
-            if not all(value.strip() for value in values):
-                raise self._error(f"sanitize: an empty text in {key}", _child(node, "sanitize", key))
-
-    def _check_endpoints(self, node: yaml.Node | None, endpoints: Mapping[str, EndpointSettings]) -> None:
-        for name, endpoint in endpoints.items():
-            if endpoint.key is not None and not _VARIABLE.fullmatch(endpoint.key):  # it may be the key itself
-                key = _child(node, "endpoints", name, "key")
-                raise self._error(
-                    f"key of {name} must be the name of an environment variable, in capital letters", key
-                )
-
-    def check_targets(self, node: yaml.Node | None, settings: Settings, root: Path) -> None:
-        for name, tool in settings.tools.items():
-            if tool.target is None:
-                continue
-            file, marker, qualname = tool.target.partition("::")
-            target = _child(node, "tools", name, "target")
-            if not (marker and qualname and file.endswith(".py")):
-                raise self._error(
-                    f"target of {name} must look like path.py::name, not {tool.target!r}", target
-                )
-            if not (root / file).is_file():
-                raise self._error(f"target of {name}: {file} does not exist below {root}", target)
-        names = settings.sanitize.names
-        if isinstance(names, str) and not (root / names).is_file():
-            raise self._error(
-                f"names: {names} does not exist below {root}", _child(node, "sanitize", "names")
-            )
-
-    def _error(self, message: str, node: yaml.Node | None, key: str | None = None) -> SettingsError:
-        entries = node.value if key and isinstance(node, yaml.MappingNode) else []
-        place = next((key_node for key_node, _ in entries if key_node.value == key), node)
-        mark = place.start_mark if place is not None else None
-        if isinstance(place, _Variable):
-            message += f" (set by {place.variable})"
-        return SettingsError(message, path=self._path, line=mark.line + 1 if mark else None)
+    values[place[-1]] = value
 
 
-_TYPE_NAMES: Final[Mapping[Any, str]] = {
-    str: "a string",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-}
+def _explained(
+    path: Path,
+    node: yaml.Node | None,
+    variables: Mapping[_Place, tuple[str, Any]],
+    problem: str,
+    place: _Place,
+) -> SettingsError:
+    """Return an error with the line of its place, or with the variable that set the value."""
+    where = ".".join(map(str, place)) or "the file"
+    message = f"{where}: {problem[:1].lower()}{problem[1:]}".replace("`", "'")
+    if place in variables:
+        variable, value = variables[place]
+        return SettingsError(f"{message} (set by {variable}={value})", path=path)
+    return SettingsError(message, path=path, line=None if node is None else _line(node, place))
 
 
-def _child(node: yaml.Node | None, *steps: str | int) -> yaml.Node | None:
-    """Return the node at a path of keys and indices, or None if a key is absent."""
-    for step in steps:
-        if node is None:
-            return None
-        entries = node.value if isinstance(step, int) else {key.value: item for key, item in node.value}
-        node = entries[step] if isinstance(step, int) else entries.get(step)
-    return node
+def _line(node: yaml.Node, place: _Place) -> int:
+    """Return the line of a place, or of what is above it if it is absent."""
+    line: int = node.start_mark.line
+    for step in place:
+        if isinstance(step, int):
+            node = node.value[step]
+        elif found := next(((key, item) for key, item in node.value if key.value == step), None):
+            line, node = found[0].start_mark.line, found[1]
+            continue
+        line = node.start_mark.line
+    return line + 1
 
 
-def _nearest(key: str, known: Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
+_Problems = Iterator[tuple[Any, ...]]
+"""A message and the names that lead to the place."""
 
 
-def _printable(node: yaml.Node) -> str:
-    return repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list or keys with values"
+def _rules(settings: Settings) -> _Problems:
+    for index, rule in enumerate(settings.categories):
+        if not is_category(rule.label):
+            form = "one to four parts of ASCII letters and digits joined by '-'"
+            yield f"label {rule.label!r} must be {form}", "categories", index, "label"
+        if not all(word.strip() for word in rule.any):
+            message = f"an empty word in any of {rule.label} would match every question"
+            yield message, "categories", index, "any"
+    outcome = settings.outcome
+    if outcome.score and parse_rule(outcome.score, outcome.success) is None:
+        form = "a comparison, such as '>= 0.5' or '== good'"
+        yield f"success must be {form}, not {outcome.success!r}", "outcome", "success"
+    yield from _reach_rules(settings)
+    yield from _sanitize_rules(settings)
+    for name, endpoint in settings.endpoints.items():
+        if endpoint.key is not None and not _VARIABLE.fullmatch(endpoint.key):  # it may be the key itself
+            form = "the name of an environment variable, in capital letters"
+            yield f"key of {name} must be {form}", "endpoints", name, "key"
 
 
-_MAX_WAYS: Final = 10_000  # chosen: a user's pattern takes at most that many steps at each place of a text
+def _reach_rules(settings: Settings) -> _Problems:
+    reach, names = settings.reach, ", ".join(FRAMEWORKS)
+    if reach.framework is not None and reach.framework not in FRAMEWORKS:
+        yield f"unknown framework {reach.framework!r}; known: {names}", "reach", "framework"
+    if reach.framework is not None and reach.command:
+        yield "framework and command are both set; remove one of them", "reach", "command"
+    if reach.framework is not None and reach.tools is None:
+        yield "framework needs tools: module:attribute, where the tools are", "reach", "framework"
+    if reach.tools is not None and reach.framework is None:
+        yield f"tools needs framework: one of {names}", "reach", "tools"
+    if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
+        yield f"tools must look like module:attribute, not {reach.tools!r}", "reach", "tools"
+    for name, limit in reach.caps.items():
+        if limit < 1:
+            yield f"caps of {name} must be at least 1, not {limit}", "reach", "caps", name
+
+
+def _sanitize_rules(settings: Settings) -> _Problems:
+    sanitize = settings.sanitize
+    for index, own in enumerate(sanitize.detect):
+        where = ("sanitize", "detect", index)
+        if not _DETECTOR.fullmatch(own.name):
+            yield f"name must be two to nine capital letters, not {own.name!r}", *where, "name"
+        elif reason := objection(own.pattern):
+            yield f"pattern of {own.name} {reason}", *where, "pattern"
+        elif re.search(own.pattern, own.example) is None:
+            message = f"pattern of {own.name} does not find its example {own.example!r}"
+            yield message, *where, "example"
+    names = sanitize.names if isinstance(sanitize.names, tuple) else ()
+    for key, values in (("allow", sanitize.allow), ("names", names)):
+        if not all(value.strip() for value in values):
+            yield f"an empty text in {key}", "sanitize", key
+
+
+def _targets(settings: Settings, root: Path) -> _Problems:
+    """What the settings name must be there."""
+    for name, tool in settings.tools.items():
+        file, marker, qualname = (tool.target or "").partition("::")
+        where = ("tools", name, "target")
+        if tool.target is not None and not (marker and qualname and file.endswith(".py")):
+            yield f"target of {name} must look like path.py::name, not {tool.target!r}", *where
+        elif tool.target is not None and not (root / file).is_file():
+            yield f"target of {name}: {file} does not exist below {root}", *where
+    names = settings.sanitize.names
+    if isinstance(names, str) and not (root / names).is_file():
+        yield f"names: {names} does not exist below {root}", "sanitize", "names"
+
+
+_MOST_WAYS: Final = 10_000  # chosen: a user's pattern takes at most that many steps at each place of a text
 _REPEATS: Final = frozenset({codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT})
 
 
 def objection(pattern: str) -> str | None:
     """Say why a pattern is not acceptable, or return None.
 
-    A pattern may match in at most `_MAX_WAYS` ways at each place of a text, which bounds its backtracking. So
-    every repeat needs a limit, and repeats multiply.
+    A pattern may match in at most `_MOST_WAYS` ways at each place of a text, which bounds its backtracking.
     """
     try:
         tree = _parser.parse(pattern)
-        re.compile(pattern)
+        compiled = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         return f"is not a regular expression: {error}"
-    if re.compile(pattern).match("") is not None:
+    if compiled.match("") is not None:
         return "matches an empty text"
     ways = _ways(tree)
-    if ways is None:
+    if ways == inf:
         return "repeats without a limit (*, + or {n,}); write a limit such as {1,40}"
-    return "has too many nested or neighbouring repeats; use smaller limits" if ways > _MAX_WAYS else None
+    return "has too many nested or neighbouring repeats; use smaller limits" if ways > _MOST_WAYS else None
 
 
-def _ways(tree: Any) -> int | None:
-    """Count the ways in which a part can match, at most `_MAX_WAYS` + 1; None if there is no limit."""
-    total = 1
+def _ways(tree: Any) -> float:
+    """Count the ways in which a pattern can match, up to a million; infinity where a repeat has no limit."""
+    ways = 1.0
     for code, argument in tree:
-        ways = _ways_of(code, argument)
-        if ways is None:
-            return None
-        total = min(total * ways, _MAX_WAYS + 1)
-    return total
+        if code in _REPEATS:
+            least, most, body = argument
+            inner = _ways(body)
+            times = inner ** min(int(most), 16) if inner > 1 else int(most) - int(least) + 1
+            ways *= inf if most == codes.MAXREPEAT else times
+        else:
+            ways *= max(1, sum(map(_ways, _bodies(argument))))
+    return ways if ways == inf else min(ways, 1e6)
 
 
-def _ways_of(code: Any, argument: Any) -> int | None:
-    if code in _REPEATS:
-        least, max_times, body = argument
-        inner = _ways(body)
-        if inner is None or max_times == codes.MAXREPEAT:
-            return None
-        if inner == 1:
-            return int(max_times) - int(least) + 1
-        sums: int = sum(inner ** min(n, 64) for n in range(least, min(max_times, 64) + 1))
-        return min(sums, _MAX_WAYS + 1)
-    bodies = [part for part in _parts(argument) if isinstance(part, _parser.SubPattern)]
-    counts = [_ways(body) for body in bodies]
-    if None in counts:
-        return None
-    return max(1, sum(count for count in counts if count is not None))
-
-
-def _parts(argument: Any) -> list[Any]:
-    """Flatten the arguments of a code, of which some are patterns."""
-    if isinstance(argument, _parser.SubPattern) or not isinstance(argument, list | tuple):
-        return [argument]
-    return [part for item in argument for part in _parts(item)]
+def _bodies(argument: Any) -> Iterator[Any]:
+    """Yield the patterns among the arguments of a code."""
+    if isinstance(argument, _parser.SubPattern):
+        yield argument
+    elif isinstance(argument, list | tuple):
+        for item in argument:
+            yield from _bodies(item)

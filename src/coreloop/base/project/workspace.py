@@ -143,7 +143,7 @@ class Workspace:
 
     @property
     def effects_file(self) -> Path:
-        """Effects that cannot change any more, see `coreloop.learn.effect.kept_effects`. Safe to delete."""
+        """Effects that cannot change any more, see `coreloop.learn.effect.run`. Safe to delete."""
         return self.audit_dir / "effects.json"
 
     def keep_private(self, path: Path) -> None:

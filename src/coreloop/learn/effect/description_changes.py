@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -12,10 +12,9 @@ from typing import Final
 from coreloop.base.git.promotions import History, read_history
 from coreloop.base.git.repository import Commit, FileChange, Repository
 from coreloop.base.project.tools import bare_name, is_skipped, is_tool_name
-from coreloop.descriptions.located_docstring import docstring_node
 from coreloop.descriptions.other_places import DOCUMENTS, Arguments, described_tools
 from coreloop.descriptions.own_lines import docstring_bullets, symbol_of
-from coreloop.descriptions.source import UnprovenError, definitions, is_shadowed, read_source
+from coreloop.descriptions.source import UnprovenError, definitions, docstring_node, is_shadowed, read_source
 
 _PULL_REQUEST: Final = re.compile(r"\AMerge pull request #(\d{1,9})\b|\A[^\n]*\(#(\d{1,9})\)\s*(?:\n|\Z)")
 """GitHub's subjects: ``Merge pull request #12 from a/b``, and ``Fix it (#12)`` of a squash."""
@@ -114,22 +113,46 @@ def read_ledger(
     by_file: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for tool, target in _with_promoted(targets, history).items():
         by_file[(folder / target.partition("::")[0]).as_posix()].append((tool, target))
-    places = {commit.sha: at for at, commit in enumerate(line)}
-    read = _Reader(repository, commits, history, places, folder, now)
     changes = [
-        change
-        for file, tools in _file_changes(repository, base, by_file)
-        for change in read.changes(file, tools)
+        _change(change, history, prefix=f"{folder}/".removeprefix("./"), now=now)
+        for change in _text_changes(repository, base, by_file, line)
     ]
-    return Ledger(
-        tuple(sorted(changes, key=lambda change: (change.place, change.tool))), _places(commits, line)
-    )
+    ordered = sorted(changes, key=lambda change: (change.place, change.tool))
+    return Ledger(tuple(ordered), _places(commits, line))
 
 
-def restore_ledger(repository: Repository, base: str, changes: Iterable[Change]) -> Ledger:
-    """The ledger of the same commit as an earlier one with these changes."""
-    commits = list(repository.log(base))
-    return Ledger(tuple(changes), _places(commits, _first_parents(commits)))
+@dataclass(frozen=True, slots=True)
+class _TextChange:
+    """A changed text of a tool: the file before and after, and the commit with its place in the line."""
+
+    tool: str
+    target: str
+    path: str
+    before: bytes
+    after: bytes
+    commit: Commit
+    place: int
+
+
+def _text_changes(
+    repository: Repository,
+    base: str,
+    by_file: Mapping[str, Sequence[tuple[str, str]]],
+    line: Sequence[Commit],
+) -> Iterator[_TextChange]:
+    """The changed descriptions; a new file or definition is no change."""
+    places = {commit.sha: (commit, place) for place, commit in enumerate(line)}
+    read_blob = lru_cache(maxsize=64)(repository.blob)
+    read_texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, read_blob(blob)))
+    for file, tools in _file_changes(repository, base, by_file):
+        if file.sha not in places or not (file.blobs[0] and file.blobs[1]):
+            continue
+        old, new = (read_texts(blob, file.path) for blob in file.blobs)
+        for tool, target in tools:
+            name = symbol_of(target)[1]
+            if name in old and name in new and old[name] != new[name]:
+                before, after = map(read_blob, file.blobs)
+                yield _TextChange(tool, target, file.path, before, after, *places[file.sha])
 
 
 def _file_changes(
@@ -139,70 +162,36 @@ def _file_changes(
     for file in repository.file_changes(revision, list(tools)):
         own = tools[file.path]
         renamed = repository.renamed(file.sha, file.path) if not file.blobs[0] else None
-        if renamed is None:
-            yield file, own
-        else:
-            yield renamed, own
+        yield renamed or file, own
+        if renamed is not None:
             yield from _file_changes(repository, f"{file.sha}^1", {renamed.path: own})
 
 
-class _Reader:
-    def __init__(
-        self,
-        repository: Repository,
-        commits: Iterable[Commit],
-        history: History,
-        places: Mapping[str, int],
-        folder: PurePosixPath,
-        now: datetime,
-    ) -> None:
-        self._commits = {commit.sha: commit for commit in commits}
-        self._history = history
-        self._places = places
-        self._prefix = f"{folder}/".removeprefix("./")
-        self._now = now
-        self._blob = lru_cache(maxsize=64)(repository.blob)
-        self._texts = lru_cache(maxsize=64)(lambda blob, path: _descriptions(path, self._blob(blob)))
-
-    def changes(self, file: FileChange, tools: Sequence[tuple[str, str]]) -> Iterator[Change]:
-        """The changed descriptions in a changed file; a new file or definition is no change."""
-        if file.sha not in self._places or not (file.blobs[0] and file.blobs[1]):
-            return
-        old, new = (self._texts(blob, file.path) for blob in file.blobs)
-        for tool, target in tools:
-            name = symbol_of(target)[1]
-            if name in old and name in new and old[name] != new[name]:
-                yield self._change(file, tool, target)
-
-    def _change(self, file: FileChange, tool: str, target: str) -> Change:
-        sha, (before, after) = file.sha, map(self._blob, file.blobs)
-        commit, place = self._commits[sha], self._places[sha]
-        had, has = docstring_bullets(before, target), docstring_bullets(after, target)
-        change = Change(
-            tool=tool,
-            target=target,
-            sha=sha,
-            subject=commit.message.partition("\n")[0].strip(),
-            place=place,
-            merged_at=self._history.timestamp(place, now=self._now),
-            added=tuple(has - had),
-            removed=tuple(had - has),
-            pull_request=_number(commit.message),
-            is_revert=place in self._history.revert_places,
-        )
-        then = (file.path.removeprefix(self._prefix), symbol_of(target)[1])
-        merges = [
-            merge.promotion
-            for merge in self._history.merges
-            if merge.landing == sha and symbol_of(merge.promotion.target) in {then, symbol_of(target)}
-        ]
-        return replace(
-            change,
-            ids=tuple(promotion.candidate_id for promotion in merges),
-            keys=tuple(promotion.key for promotion in merges),
-            is_revert=change.is_revert or (not merges and _REVERTS.search(commit.message) is not None),
-            reverted=bool(merges) and all(promotion.reverted for promotion in merges),
-        )
+def _change(text: _TextChange, history: History, *, prefix: str, now: datetime) -> Change:
+    had, has = (docstring_bullets(side, text.target) for side in (text.before, text.after))
+    message, symbols = text.commit.message, {symbol_of(text.target)}
+    symbols.add((text.path.removeprefix(prefix), symbol_of(text.target)[1]))
+    merged = [
+        merge.promotion
+        for merge in history.merges
+        if merge.landing == text.commit.sha and symbol_of(merge.promotion.target) in symbols
+    ]
+    number = _PULL_REQUEST.search(message)
+    return Change(
+        tool=text.tool,
+        target=text.target,
+        sha=text.commit.sha,
+        subject=message.partition("\n")[0].strip(),
+        place=text.place,
+        merged_at=history.timestamp(text.place, now=now),
+        ids=tuple(promotion.candidate_id for promotion in merged),
+        keys=tuple(promotion.key for promotion in merged),
+        added=tuple(has - had),
+        removed=tuple(had - has),
+        pull_request=int(number[1] or number[2]) if number is not None else None,
+        is_revert=text.place in history.revert_places or (not merged and bool(_REVERTS.search(message))),
+        reverted=bool(merged) and all(promotion.reverted for promotion in merged),
+    )
 
 
 def _with_promoted(targets: Mapping[str, str], history: History) -> dict[str, str]:
@@ -263,11 +252,6 @@ def _descriptions(path: str, source: bytes) -> dict[str, str]:
         docstring = str(node.value) if node is not None else ""
         texts[definition.qualname] = "\n".join((docstring, *arguments.of(definition.node)))
     return {name: text for name, text in texts.items() if name not in twice}
-
-
-def _number(message: str) -> int | None:
-    match = _PULL_REQUEST.search(message)
-    return int(match[1] or match[2]) if match else None
 
 
 def _first_parents(commits: Sequence[Commit]) -> list[Commit]:

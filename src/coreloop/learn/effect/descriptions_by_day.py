@@ -1,6 +1,6 @@
 """Which days of a tool had which of its descriptions: by what models were sent, else by the merge's time."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
@@ -31,10 +31,6 @@ class Windows:
         Days left out, since they have both.
     n_by_time : int
         Days that are known by the time of the merge only.
-    n_unknown : int
-        Of these, days with a version that this clone does not know.
-    n_unseen : int
-        Descriptions that models were sent besides the one before and the one after.
     ended_by : Change or None
         The tool's next change, if it has come into force.
     """
@@ -44,18 +40,7 @@ class Windows:
     first: int = 0
     n_mixed: int = 0
     n_by_time: int = 0
-    n_unknown: int = 0
-    n_unseen: int = 0
     ended_by: Change | None = None
-
-
-@dataclass(slots=True)
-class _State:
-    """How many of the tool's changes a day has; None if it has several descriptions."""
-
-    n_changes: int | None
-    by_time: bool = False
-    unknown: bool = False
 
 
 def find_windows(
@@ -85,38 +70,33 @@ def find_windows(
         Days after the change that are looked at.
     """
     states = {day: _state(day, tool, changes, ledger, deploy_lag) for day in sorted(tool.versions)}
-    after = [day for day, state in states.items() if state.n_changes == at + 1]
+    after = [day for day, (n_changes, _) in states.items() if n_changes == at + 1]
     first = min(after, default=_day(changes[at].merged_at) + 1)
     kept = frozenset(day for day in after if day < first + horizon)
     earlier = [
         day
-        for day, state in states.items()
-        if state.n_changes == at and first - BEFORE_DAYS * 2 <= day < first
+        for day, (n_changes, _) in states.items()
+        if n_changes == at and first - BEFORE_DAYS * 2 <= day < first
     ]
     before = frozenset(earlier[-BEFORE_DAYS:])
-    used = before | kept
-    is_ended = any(state.n_changes is not None and state.n_changes > at + 1 for state in states.values())
     last_before = max(before, default=first)
+    is_ended = any(n_changes is not None and n_changes > at + 1 for n_changes, _ in states.values())
     return Windows(
         before=before,
         after=kept,
         first=first,
-        n_mixed=sum(state.n_changes is None for day, state in states.items() if last_before < day < first),
-        n_by_time=sum(states[day].by_time for day in used),
-        n_unknown=sum(states[day].unknown for day in used),
-        n_unseen=sum(max(0, len(_sent(tool, part)) - 1) for part in (before, kept)),
+        n_mixed=sum(states[day][0] is None for day in states if last_before < day < first),
+        n_by_time=sum(states[day][1] for day in before | kept),
         ended_by=changes[at + 1] if is_ended and at + 1 < len(changes) else None,
     )
 
 
-def _sent(tool: ToolLog, days: Collection[int]) -> set[str]:
-    """The hashes of the descriptions of some days."""
-    return {version for day in days for version in tool.versions[day] if version in tool.first_us}
-
-
-def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta) -> _State:
+def _state(
+    day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, lag: timedelta
+) -> tuple[int | None, bool]:
+    """How many of the changes a day has, None if it has several descriptions; and if only time says so."""
     found: set[int | None] = set()
-    by_time = unknown = False
+    by_time = False
     for version in tool.versions[day]:
         place = ledger.place_of(version) if version else None
         first_us = tool.first_us.get(version)
@@ -126,9 +106,9 @@ def _state(day: int, tool: ToolLog, changes: Sequence[Change], ledger: Ledger, l
         elif place is not None:
             found.add(sum(change.place <= place for change in changes))
         else:
-            by_time, unknown = True, unknown or bool(version)
+            by_time = True
             found.add(_by_time(day, changes, lag))
-    return _State(next(iter(found)) if len(found) == 1 else None, by_time, unknown)
+    return next(iter(found)) if len(found) == 1 else None, by_time
 
 
 def _by_time(day: int, changes: Sequence[Change], lag: timedelta) -> int | None:

@@ -3,13 +3,16 @@
 The shape of the variance was chosen in simulations; benchmarks/effect.py repeats them and has the figures.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import exp, log
 from typing import Final
 
-from coreloop.learn.effect.day_counts import LAGS, DayCount, Stratum, Tally
-
+LAGS: Final = 14
+"""Days over which failures are taken to be related: two weeks, so that a weekly rhythm cancels out."""
+Stratum = tuple[str, str]
+"""Model and category of a request."""
 PRIOR_LEVEL: Final = 0.10
 """Long-run variance of a tool's days on the log-odds scale, where its own days do not say it."""
 _PRIOR_SD: Final = 0.10  # as large as the level: the days of a few tools outweigh the prior
@@ -25,6 +28,105 @@ _LEAST_DAYS: Final = 28
 """Days of a period whose autocovariances say anything at `LAGS` lags."""
 _MIN_CONTROL_FAILURES: Final = 5
 """Failures of both periods together below which a tool's log-odds say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """A tool's calls on a day.
+
+    Attributes
+    ----------
+    day : int
+        Days since 1970.
+    strata : mapping of (str, str) to (int, int)
+        Calls and failures by model and category.
+    n_squared, n_failed, failed_squared : int
+        Sums over the cases that began on this day: of the squared number of calls, of the number of calls
+        times the number of failures, and of the squared number of failures.
+    """
+
+    day: int
+    strata: Mapping[Stratum, tuple[int, int]]
+    n_squared: int
+    n_failed: int
+    failed_squared: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums over days; `add` takes them in the order of time.
+
+    Attributes
+    ----------
+    n, failed, n_days : int
+        Calls, failures, and days with calls.
+    strata : dict
+        Calls and failures by model and category.
+    n_squared, n_failed, failed_squared : int
+        As in `DayCount`.
+    day_n_squared : float
+        Sum of the squared number of calls of a day.
+    near_nn, near_nf, near_ff : float
+        Bartlett sums over pairs of days up to `LAGS` apart: of calls times calls, of calls times failures
+        (both ways), and of failures times failures.
+    """
+
+    n: int = 0
+    failed: int = 0
+    n_days: int = 0
+    strata: dict[Stratum, tuple[int, int]] = field(default_factory=dict)
+    n_squared: int = 0
+    n_failed: int = 0
+    failed_squared: int = 0
+    day_n_squared: float = 0.0
+    near_nn: float = 0.0
+    near_nf: float = 0.0
+    near_ff: float = 0.0
+    _recent: deque[tuple[int, int, int]] = field(default_factory=lambda: deque(maxlen=LAGS))
+
+    def add(self, count: DayCount) -> None:
+        """Add a later day."""
+        n = failed = 0
+        for stratum, (calls, failures) in count.strata.items():
+            earlier = self.strata.get(stratum, (0, 0))
+            self.strata[stratum] = (earlier[0] + calls, earlier[1] + failures)
+            n, failed = n + calls, failed + failures
+        self.n += n
+        self.failed += failed
+        self.n_days += n > 0
+        self.n_squared += count.n_squared
+        self.n_failed += count.n_failed
+        self.failed_squared += count.failed_squared
+        self._add_near(count.day, n, failed)
+
+    def _add_near(self, day: int, n: int, failed: int) -> None:
+        near_n, near_failed = float(n), float(failed)
+        for other, other_n, other_failed in self._recent:
+            weight = 1 - (day - other) / (LAGS + 1)
+            if weight > 0:
+                near_n += 2 * weight * other_n
+                near_failed += 2 * weight * other_failed
+        self.day_n_squared += n * n
+        self.near_nn += n * near_n
+        self.near_nf += n * near_failed + failed * near_n
+        self.near_ff += failed * near_failed
+        self._recent.append((day, n, failed))
+
+    def spread_by_cases(self, rate: float) -> float:
+        """The squared deviations of cases from a rate, summed: the sampling variance of the failures."""
+        return self.failed_squared - 2 * rate * self.n_failed + rate * rate * self.n_squared
+
+    def spread_by_days(self, rate: float) -> float:
+        """The deviations of days from a rate, squared and summed with those of near days (Bartlett)."""
+        return self.near_ff - rate * self.near_nf + rate * rate * self.near_nn
+
+
+def tally(counts: Iterable[DayCount]) -> Tally:
+    """Sum days, in the order of time."""
+    total = Tally()
+    for count in counts:
+        total.add(count)
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +148,6 @@ class Estimate:
         change; and what it is.
     variance : float
         Of ``after - expected``.
-    shift : float
-        Change in log-odds of the controls; 0.0 without any.
     n_controls : int
         Tools that the change is compared with.
     days_before, days_after : int
@@ -62,7 +162,6 @@ class Estimate:
     expected: float
     after: float
     variance: float
-    shift: float
     n_controls: int
     days_before: int
     days_after: int
@@ -159,7 +258,6 @@ def estimate(target: Periods, controls: Sequence[Periods]) -> Estimate:
         expected=expected,
         after=p1,
         variance=_INFLATION * (of_after + of_before + of_controls),
-        shift=shift.mean,
         n_controls=shift.n,
         days_before=before.n_days,
         days_after=after.n_days,

@@ -1,12 +1,12 @@
 """What else a change may have done: to requests, to all failures of the tool, and to tools beside it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
 from coreloop.base.text import printable
-from coreloop.learn.effect.tool_days import Log, ToolLog
+from coreloop.learn.effect.tool_days import Log
 
 SHARED_CASES: Final = 0.05
 """Share of a tool's cases that also call the changed tool, above which it shares its questions."""
@@ -20,14 +20,12 @@ _MAX_NEIGHBOURS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Guardrail:
-    """A figure before and after, and the 95 % interval of its change, by the spread between days.
+    """A share before and after, and the 95 % interval of its change, by the spread between days.
 
     Attributes
     ----------
     name : str
-        What it is, such as ``requests lost``; of a tool's failures, its name.
-    is_share : bool
-        Whether it is a share, 0 to 1.
+        The tool whose calls fail, or ``requests lost``.
     """
 
     name: str
@@ -35,37 +33,38 @@ class Guardrail:
     after: float
     low: float
     high: float
-    is_share: bool
 
     @property
     def is_worse(self) -> bool:
-        """Whether it surely rose; all of these are better when they are smaller."""
+        """Whether it surely rose."""
         return self.low > 0
 
     @property
     def is_tool(self) -> bool:
         """Whether it is the failing share of a tool."""
-        return self.is_share and self.name != LOST
+        return self.name != LOST
 
     @property
     def sentence(self) -> str:
         """Its name with the figures."""
         name = f"failed calls of {printable(self.name)}" if self.is_tool else self.name
-        if self.is_share:
-            return f"{name} {self.before:.1%} before, {self.after:.1%} after"
-        return f"{name} {self.before:.2f} before, {self.after:.2f} after"
+        return f"{name} {self.before:.1%} before, {self.after:.1%} after"
 
 
 def find_guardrails(
     log: Log, tool: str, near: Collection[str], before: Collection[int], after: Collection[int]
 ) -> tuple[Guardrail, ...]:
-    """Compare before and after: requests, and the failures of the tool and of its `neighbours` ``near``."""
-    rails = [
-        *_of_requests(log[tool], before, after),
-        _of_tool(log, tool, before, after),
-        *_of_neighbours(log, near, before, after),
-    ]
-    return tuple(rail for rail in rails if rail is not None)
+    """Compare before and after: requests, and the failures of the tool and of its `neighbours` ``near``.
+
+    Of these, those that rose most come first.
+    """
+    periods = (before, after)
+    lost = _compare(LOST, log[tool].requests, periods, _LEAST_DAYS)
+    of_tool, *others = (
+        _compare(name, log[name].by_day(), periods, _LEAST_TOOL_DAYS) for name in (tool, *near)
+    )
+    beside = sorted((rail for rail in others if rail is not None), key=lambda rail: (-rail.low, rail.name))
+    return tuple(rail for rail in (lost, of_tool, *beside[:_MAX_NEIGHBOURS]) if rail is not None)
 
 
 def neighbours(log: Log, tool: str, days: Collection[int]) -> frozenset[str]:
@@ -75,57 +74,21 @@ def neighbours(log: Log, tool: str, days: Collection[int]) -> frozenset[str]:
     return frozenset(name for name, cases in others if len(cases & own) > SHARED_CASES * len(cases))
 
 
-def _of_requests(log: ToolLog, before: Collection[int], after: Collection[int]) -> Iterator[Guardrail | None]:
-    sums = {day: log.requests[day] for day in (*before, *after) if day in log.requests}
-    lost = {day: (float(part.n_lost), float(part.n_counted)) for day, part in sums.items()}
-    calls = {day: (float(part.n_calls), float(part.n)) for day, part in sums.items()}
-    seconds = {day: (part.seconds, float(part.n_timed)) for day, part in sums.items()}
-    yield _compare(LOST, lost, before, after, is_share=True)
-    yield _compare("calls a request", calls, before, after, is_share=False)
-    tokens = {day: (float(part.tokens), float(part.n_metered)) for day, part in sums.items()}
-    yield _compare("tokens a request", tokens, before, after, is_share=False)
-    yield _compare("seconds a request", seconds, before, after, is_share=False)
-
-
-def _of_neighbours(
-    log: Log, near: Collection[str], before: Collection[int], after: Collection[int]
-) -> Iterator[Guardrail]:
-    """Failures of the tools whose calls share its questions, those that rose most first."""
-    compared = [_of_tool(log, other, before, after) for other in near]
-    rails = [rail for rail in compared if rail is not None]
-    yield from sorted(rails, key=lambda rail: (-rail.low, rail.name))[:_MAX_NEIGHBOURS]
-
-
-def _of_tool(log: Log, tool: str, before: Collection[int], after: Collection[int]) -> Guardrail | None:
-    days = {
-        day: (float(sum(row[1] for row in rows.values())), float(sum(row[0] for row in rows.values())))
-        for day in (*before, *after)
-        if (rows := log[tool].calls.get(day))
-    }
-    return _compare(tool, days, before, after, is_share=True, least_days=_LEAST_TOOL_DAYS)
-
-
 def _compare(
-    name: str,
-    days: dict[int, tuple[float, float]],
-    before: Collection[int],
-    after: Collection[int],
-    *,
-    is_share: bool,
-    least_days: int = _LEAST_DAYS,
+    name: str, days: Mapping[int, tuple[int, int]], periods: Sequence[Collection[int]], least_days: int
 ) -> Guardrail | None:
-    """Compare a ratio of sums; None with too few days."""
-    periods = [[days[day] for day in period if days.get(day, (0, 0))[1]] for period in (before, after)]
-    if min(map(len, periods)) < least_days:
+    """Compare a share of sums; None with too few days."""
+    counted = [[days[day] for day in period if day in days and days[day][0]] for period in periods]
+    if min(map(len, counted)) < least_days:
         return None
-    (old, old_variance), (new, new_variance) = map(_ratio, periods)
+    (old, old_variance), (new, new_variance) = map(_share, counted)
     half = _Z * sqrt(old_variance + new_variance)
-    return Guardrail(name, old, new, new - old - half, new - old + half, is_share)
+    return Guardrail(name, old, new, new - old - half, new - old + half)
 
 
-def _ratio(days: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """A ratio of sums, and its variance with days as clusters (Taylor)."""
-    total, weight = (sum(part) for part in zip(*days, strict=True))
-    ratio = total / weight
-    spread = sum((value - ratio * n) ** 2 for value, n in days)
-    return ratio, spread / weight**2 * len(days) / (len(days) - 1)
+def _share(days: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """A share of sums, and its variance with days as clusters (Taylor)."""
+    total, failed = (sum(part) for part in zip(*days, strict=True))
+    share = failed / total
+    spread = sum((part - share * n) ** 2 for n, part in days)
+    return share, spread / total**2 * len(days) / (len(days) - 1)

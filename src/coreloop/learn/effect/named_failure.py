@@ -1,47 +1,31 @@
 """The failure that a line of a description names: the calls that are against it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import polars as pl
 
 from coreloop.learn.facts.file import FileFacts
+from coreloop.learn.line import Advice, parse_advice, working
 from coreloop.learn.mine.window import Window, window_of
-from coreloop.learn.proposals.equal_wordings import working
-from coreloop.learn.proposals.statement_lines import Advice, parse_advice
 from coreloop.learn.statements.kinds import is_against, kind_of
-from coreloop.learn.statements.logged_calls import CallPlace, read_places
+from coreloop.learn.statements.logged_calls import read_places
 
 CALL: Final = ("file", "offset", "call")
 """What identifies a call; ``call`` is its place in the request."""
 _MAX_REQUESTS: Final = 10_000
 """Read at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedFailure:
-    """What is counted for a change: the calls that are against one of the clauses; all if there is none."""
-
-    lines: tuple[str, ...] = ()
-    clauses: tuple[Advice, ...] = ()
-
-    def is_against(self, place: CallPlace) -> bool:
-        """Whether a call, failed or not, is one that a line says to fail."""
-        return any(is_against(line, place) for line in self.clauses)
-
-
-ALL_FAILURES: Final = NamedFailure()
+NamedFailure = tuple[Advice, ...]
+"""The clauses against one of which a call is counted, failed or not; without any, all failures are."""
 
 
 def named_failure(lines: Iterable[str]) -> NamedFailure:
     """The failure that lines name together; all failures if one of them names none that a call shows."""
-    lines = tuple(lines)
     advice = [parse_advice(line) for line in lines]
-    clauses = [clause for line in advice if line is not None for clause in line.clauses()]
-    is_complete = clauses and None not in advice and all(kind_of(working(clause)) for clause in clauses)
-    return NamedFailure(lines, tuple(clauses)) if is_complete else ALL_FAILURES
+    clauses = tuple(clause for line in advice if line is not None for clause in line.clauses())
+    is_complete = None not in advice and all(kind_of(working(clause)) for clause in clauses)
+    return clauses if is_complete else ()
 
 
 def calls_against(
@@ -56,7 +40,7 @@ def calls_against(
         places = read_places(window, asked.lazy(), names)
         own = calls.join(asked, on=CALL[:2], how="semi").select(CALL).rows()
         for rows, failure in zip(found, failures, strict=True):
-            rows += [at for at in own if failure.is_against(places[at])]
+            rows += [at for at in own if not failure or any(is_against(line, places[at]) for line in failure)]
     schema = {name: calls.schema[name] for name in CALL}
     return [calls.join(pl.DataFrame(rows, schema, orient="row"), on=CALL, how="semi") for rows in found]
 

@@ -1,34 +1,48 @@
-"""The use case of ``effect``: the ledger of a project with a verdict on each change."""
+"""The use case of ``effect``: the ledger of a project with a verdict on each change.
+
+Effects are kept in ``data/audit/effects.json``, which is safe to delete. Those that cannot change any more
+outlive their records; the others are reused while nothing has changed.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Final
 
+import msgspec
+
 from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
+from coreloop.base.files import read_file, write_private
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.tools import Tool, logged_names, resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.description_changes import find_documented, read_ledger, restore_ledger
-from coreloop.learn.effect.effect import Effect, find_effects, what_is_counted
-from coreloop.learn.effect.kept_effects import Kept, content_of, id_of, keep, read_kept, state_of
+from coreloop.learn.effect.description_changes import Change, Ledger, find_documented, read_ledger
+from coreloop.learn.effect.effect import RECENT_DAYS, Effect, find_effects, what_is_counted
 from coreloop.learn.effect.tool_days import read_log, read_recorded
+from coreloop.learn.effect.verdict import HORIZON_DAYS, EffectVerdict
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.run import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
+_VERSION: Final = 6
+"""Of the file of effects and of the estimate; effects of other versions are judged again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The changes with their effects, oldest first, and the tools whose description is not known."""
+    """The changes with their effects, oldest first, and the tools whose description is not known.
 
-    effects: tuple[Effect, ...]
-    unknown: Mapping[str, str]
+    ``problem`` is why git has no history to read.
+    """
+
+    effects: tuple[Effect, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
 
     def chosen(self, *, tool: str | None = None, id: str | None = None) -> "Effects":
         """Only the changes of a tool, or those with a proposal's id or the beginning of a commit's hash.
@@ -47,22 +61,12 @@ class Effects:
         return Effects(tuple(effects), self.unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownEffects:
-    """The effects, or why git has no history to read."""
-
-    effects: tuple[Effect, ...] = ()
-    problem: str = ""
-
-
-def read_effects(
-    workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None
-) -> KnownEffects:
+def read_effects(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
     """As `run_effect`, but without a history to read there are none."""
     try:
-        return KnownEffects(run_effect(workspace, now=now, files=files).effects)
+        return run_effect(workspace, now=now, files=files)
     except GitError as error:
-        return KnownEffects(problem=f"effects are unknown: {error}")
+        return Effects(problem=f"effects are unknown: {error}")
 
 
 def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts] | None = None) -> Effects:
@@ -91,67 +95,57 @@ def run_effect(workspace: Workspace, *, now: datetime, files: Sequence[FileFacts
     with Repository(workspace.root) as repository:
         repository.require_history()
         base = repository.base(workspace.settings.forge.base)
-    kept, state = read_kept(workspace), state_of(workspace, base, now)
+    kept, state = read_kept(workspace), _state_of(workspace, base, now)
     if kept.state == state:
         return Effects(kept.newest, kept.unknown)
     if files is not None or not workspace.records_dir.is_dir():
-        found = _judge(workspace, base, files or (), kept, now)
+        found = _judge(workspace, base, files or (), kept.settled(now), now)
     else:
         with open_mining(workspace, MiningOptions()) as mined:
-            found = _judge(workspace, base, mined.files, kept, now)
-    if found.newest:
-        keep(workspace, kept, replace(found, state=state), now)
-    return Effects(found.newest, found.unknown)
+            found = _judge(workspace, base, mined.files, kept.settled(now), now)
+    if found.effects:
+        keep_effects(workspace, Kept(state=state, newest=found.effects, unknown=found.unknown))
+    return found
 
 
-def _judge(workspace: Workspace, base: str, files: Sequence[FileFacts], kept: Kept, now: datetime) -> Kept:
-    content = content_of(workspace, base, files, now)
-    if kept.content == content:
-        return kept
-    settled = kept.by_change
+def _judge(
+    workspace: Workspace, base: str, files: Sequence[FileFacts], settled: Mapping[str, Effect], now: datetime
+) -> Effects:
     since = now.date() - timedelta(days=_READ_DAYS) if settled else date.min
     recorded = read_recorded(files, Days(since, now.date() - timedelta(days=1)))
     called = recorded.tools | {effect.change.tool for effect in settled.values()}
     names = logged_names(called, root=workspace.root, configured=workspace.settings.tools)
-    tools, unknown = tuple(sorted(names.get(name, name) for name in called)), kept.unknown
-    with Repository(workspace.root) as repository:
-        if (kept.base, kept.tools) == (base, tools):
-            ledger = restore_ledger(repository, base, (effect.change for effect in kept.newest))
-        else:
-            below = workspace.root.resolve().relative_to(repository.root.resolve())
-            folder = PurePosixPath(below.as_posix())
-            targets, unknown = _targets(workspace, set(tools))
-            documented = find_documented(repository, base, unknown, folder=folder)
-            unknown = {name: reason for name, reason in unknown.items() if name not in documented}
-            ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
-    new = {id_of(change) for change in ledger.changes} - settled.keys()
-    effects = {}
+    ledger, unknown = _read_ledger(workspace, base, {names.get(name, name) for name in called}, now)
+    new = [change for change in ledger.changes if _id_of(change) not in settled]
+    # a revert that came after its effect was settled shows in the ledger only
+    effects = {
+        _id_of(change): replace(settled[_id_of(change)], change=change)
+        for change in ledger.changes
+        if _id_of(change) in settled
+    }
     if new:
-        counting = what_is_counted(change for change in ledger.changes if id_of(change) in new)
-        log = read_log(recorded, counting.failures, names=names, audit_dir=workspace.audit_dir)
-        found = find_effects(
-            ledger,
-            log,
-            counting,
-            settings=workspace.settings.effect,
-            wanted=lambda change: id_of(change) in new,
-        )
-        effects = {id_of(effect.change): effect for effect in found}
-    for change in ledger.changes:  # a revert that came after its effect was settled shows in the ledger only
-        if (effect := settled.get(id_of(change))) is not None:
-            effects[id_of(change)] = replace(effect, change=change)
-    newest = tuple(effects[id_of(change)] for change in ledger.changes)
-    return Kept(content=content, base=base, tools=tools, newest=newest, unknown=unknown)
+        failures = what_is_counted(new)
+        log = read_log(recorded, failures, names=names, audit_dir=workspace.audit_dir)
+        found = find_effects(new, ledger, log, failures, settings=workspace.settings.effect)
+        effects |= {_id_of(effect.change): effect for effect in found}
+    return Effects(tuple(effects[_id_of(change)] for change in ledger.changes), unknown)
 
 
-def _targets(workspace: Workspace, tools: set[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Where tools are defined; and why that is not known."""
+def _read_ledger(
+    workspace: Workspace, base: str, tools: set[str], now: datetime
+) -> tuple[Ledger, dict[str, str]]:
+    """The ledger, and why it is not known where a tool is defined."""
     resolved = resolve_tools(tools, root=workspace.root, configured=workspace.settings.tools)
-    found = {
+    targets = {
         name: f"{tool.file}::{tool.qualname}" for name, tool in resolved.items() if isinstance(tool, Tool)
     }
     unknown = {name: tool.reason for name, tool in resolved.items() if not isinstance(tool, Tool)}
-    return found, unknown
+    with Repository(workspace.root) as repository:
+        below = workspace.root.resolve().relative_to(repository.root.resolve())
+        folder = PurePosixPath(below.as_posix())
+        documented = find_documented(repository, base, unknown, folder=folder)
+        ledger = read_ledger(repository, base, targets | documented, folder=folder, now=now)
+    return ledger, {name: reason for name, reason in unknown.items() if name not in documented}
 
 
 def _fits(effect: Effect, tool: str | None, id: str | None) -> bool:
@@ -159,3 +153,72 @@ def _fits(effect: Effect, tool: str | None, id: str | None) -> bool:
     if tool is not None and change.tool != tool:
         return False
     return id is None or id in change.ids or (len(id) >= 7 and change.sha.startswith(id))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an earlier run found.
+
+    Attributes
+    ----------
+    newest : tuple of Effect
+        The effect of every change.
+    unknown : dict of str to str
+        Tools whose description is not known, with the reason.
+    state : str
+        The `_state_of` the project then.
+    """
+
+    version: int = _VERSION
+    state: str = ""
+    newest: tuple[Effect, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    def settled(self, now: datetime) -> dict[str, Effect]:
+        """The effects that cannot change any more, by `_id_of` their change."""
+        return {_id_of(effect.change): effect for effect in self.newest if _is_settled(effect, now)}
+
+
+def _id_of(change: Change) -> str:
+    """What identifies a change in a ledger."""
+    return f"{change.sha} {change.tool}"
+
+
+def _is_settled(effect: Effect, now: datetime) -> bool:
+    """Whether later records say nothing new: its days are over, and a line in force is no longer watched."""
+    if effect.since is None or effect.verdict is EffectVerdict.TOO_EARLY:
+        return False
+    days = HORIZON_DAYS + (RECENT_DAYS if effect.change.is_ours and not effect.change.reverted else 0)
+    return now.date() > effect.since + timedelta(days=days)
+
+
+def _state_of(workspace: Workspace, base_sha: str, now: datetime) -> str:
+    """A hash of what effects depend on: the branch, records, verdicts, settings and the day.
+
+    The file of the current day does not count: it is not over yet.
+    """
+    folders = (workspace.judgments_dir, workspace.records_dir)
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+    others = (workspace.replays_file, workspace.root / "coreloop.yaml")
+    stats = [
+        (f"{path}", path.stat().st_size, path.stat().st_mtime_ns)
+        for path in (*paths, *others)
+        if path.exists() and not (path.parent == workspace.records_dir and path.stem == f"{now:%Y-%m-%d}")
+    ]
+    return blake2b(f"{_VERSION} {base_sha} {now.date()} {stats}".encode(), digest_size=16).hexdigest()
+
+
+def read_kept(workspace: Workspace) -> Kept:
+    """Read what is kept; nothing if the file is absent, damaged or of another version."""
+    path = workspace.effects_file
+    if not path.exists():
+        return Kept()
+    try:
+        kept = msgspec.json.decode(read_file(path), type=Kept)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Kept()
+    return kept if kept.version == _VERSION else Kept()
+
+
+def keep_effects(workspace: Workspace, kept: Kept) -> None:
+    write_private(workspace.effects_file, msgspec.json.encode(kept))

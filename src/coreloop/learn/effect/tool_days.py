@@ -1,45 +1,27 @@
 """A log by tool, day and case, as queries over facts: what the periods of a change are cut from."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.learn.effect.day_counts import DayCount, Stratum
-from coreloop.learn.effect.named_failure import (
-    CALL,
-    NamedFailure,
-    calls_against,
-)
+from coreloop.learn.effect.estimate import DayCount, Stratum
+from coreloop.learn.effect.named_failure import CALL, NamedFailure, calls_against
 from coreloop.learn.facts.counting import DAY_US
 from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.joined_calls import NO_QUESTION
-from coreloop.learn.mine.window import EVERY_DAY, Window, window_of
-from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.learn.mine.window import EVERY_DAY, IS_COUNTED, IS_FAILURE, Window, window_of
 
-_Key = tuple[Stratum, int]
-"""Model and category, case."""
+_Counts = defaultdict[int, dict[tuple[Stratum, int], tuple[int, int]]]
+"""By day, then by stratum (model and category) and case: calls and failures."""
 _KEYS: Final = ("tool", "day", "model", "category", "case_of")
 _REQUEST: Final = ("file", "offset")
-
-
-@dataclass(slots=True)
-class RequestSums:
-    """Sums over the requests of a day that call a tool; ``n_counted`` leaves out neutral ones."""
-
-    n: int = 0
-    n_counted: int = 0
-    n_lost: int = 0
-    n_calls: int = 0
-    n_timed: int = 0
-    seconds: float = 0.0
-    n_metered: int = 0
-    tokens: int = 0
+_HAS_FAILED: Final = pl.col("error_class") != ""
 
 
 @dataclass(slots=True)
@@ -49,11 +31,11 @@ class ToolLog:
     Attributes
     ----------
     calls : dict of int to dict
-        By day, then by stratum and case: calls, then failures, all and those of each named failure.
-    requests : dict of int to RequestSums
-        By day.
-    against : dict of (int, int) to list of int
-        By day and number of a named failure: calls against its lines, and how many of them failed.
+        By day, then by stratum and case: calls, and how many failed.
+    against : dict of str to dict
+        By the commit of a change, the same of the calls against its lines.
+    requests : dict of int to (int, int)
+        By day: requests that count, and how many of them failed.
     versions : dict of int to set of str
         By day, the hash of the description that the model was sent, else the version of the tools, else an
         empty text.
@@ -61,11 +43,9 @@ class ToolLog:
         When each hash of a description first occurred, in microseconds since 1970.
     """
 
-    calls: defaultdict[int, dict[_Key, list[int]]] = field(default_factory=lambda: defaultdict(dict))
-    requests: defaultdict[int, RequestSums] = field(default_factory=lambda: defaultdict(RequestSums))
-    against: defaultdict[tuple[int, int], list[int]] = field(
-        default_factory=lambda: defaultdict(lambda: [0, 0])
-    )
+    calls: _Counts = field(default_factory=lambda: defaultdict(dict))
+    against: dict[str, _Counts] = field(default_factory=dict)
+    requests: dict[int, tuple[int, int]] = field(default_factory=dict)
     versions: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     first_us: dict[str, int] = field(default_factory=dict)
 
@@ -73,31 +53,39 @@ class ToolLog:
         """The cases of some days."""
         return {case for day in days if day in self.calls for _, case in self.calls[day]}
 
-    def n_failed(self, days: Collection[int]) -> int:
-        """All failures of some days."""
-        return sum(counts[1] for day in days if day in self.calls for counts in self.calls[day].values())
+    def by_day(self, commit: str = "") -> dict[int, tuple[int, int]]:
+        """Calls and failures of each day: all, or those against the lines of a change."""
+        counts = self.against[commit] if commit else self.calls
+        return {
+            day: (sum(n for n, _ in of_day.values()), sum(failed for _, failed in of_day.values()))
+            for day, of_day in counts.items()
+        }
 
-    def count(self, days: Collection[int], *, failure: int = 0) -> list[DayCount]:
-        """Count the calls of some days by day, for one of the failures; a case counts at its first day."""
-        strata: defaultdict[int, dict[Stratum, tuple[int, int]]] = defaultdict(dict)
-        cases: dict[int, tuple[int, int, int]] = {}
-        rows = (
-            (day, key, counts)
-            for day in sorted(days)
-            if day in self.calls
-            for key, counts in self.calls[day].items()
+    def count(self, days: Collection[int], commit: str = "") -> list[DayCount]:
+        """Count the calls of some days by day; failures are all, or those against the lines of a change.
+
+        A case counts at its first day.
+        """
+        strata: defaultdict[int, defaultdict[Stratum, list[int]]] = defaultdict(
+            lambda: defaultdict(lambda: [0, 0])
         )
-        for day, (stratum, case), counts in rows:
-            n, failed = counts[0], counts[1 + failure]
-            earlier = strata[day].get(stratum, (0, 0))
-            strata[day][stratum] = (earlier[0] + n, earlier[1] + failed)
-            first, case_n, case_failed = cases.get(case, (day, 0, 0))
-            cases[case] = (first, case_n + n, case_failed + failed)
+        cases: dict[int, list[int]] = {}
+        for day in sorted(self.calls.keys() & set(days)):
+            named = self.against[commit].get(day, {}) if commit else self.calls[day]
+            for key, (n, _) in self.calls[day].items():
+                stratum, case = key
+                failed = named.get(key, (0, 0))[1]
+                for counts in (strata[day][stratum], cases.setdefault(case, [0, 0, day])):
+                    counts[0] += n
+                    counts[1] += failed
         squares: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-        for day, n, failed in cases.values():
+        for n, failed, day in cases.values():
             for at, value in enumerate((n * n, n * failed, failed * failed)):
                 squares[day][at] += value
-        return [DayCount(day, strata[day], *squares[day]) for day in sorted(strata)]
+        return [
+            DayCount(day, {stratum: (n, failed) for stratum, (n, failed) in of_day.items()}, *squares[day])
+            for day, of_day in strata.items()
+        ]
 
 
 Log = Mapping[str, ToolLog]
@@ -138,7 +126,7 @@ def read_recorded(files: Sequence[FileFacts], days: Days = EVERY_DAY) -> LoadedL
 
 def read_log(
     recorded: LoadedLog,
-    failures: Mapping[str, Sequence[NamedFailure]],
+    failures: Mapping[str, Mapping[str, NamedFailure]],
     *,
     names: Mapping[str, str],
     audit_dir: Path,
@@ -149,8 +137,8 @@ def read_log(
     ----------
     recorded : LoadedLog
         The log.
-    failures : mapping of str to sequence of NamedFailure
-        By tool: what else is counted besides all failures.
+    failures : mapping of str to mapping of str to NamedFailure
+        By tool and commit of a change: what else is counted besides all failures.
     names : mapping of str to str
         Recorded names of tools -> the project's.
     audit_dir : Path
@@ -159,23 +147,34 @@ def read_log(
     tool = pl.col("tool").replace(dict(names))
     requests, calls = recorded.requests, recorded.calls.with_columns(tool)
     log: defaultdict[str, ToolLog] = defaultdict(ToolLog)
-    counts = calls.group_by(_KEYS).agg(n=pl.len(), failed=(pl.col("error_class") != "").sum())
-    for name, day, model, category, case, n, failed in counts.iter_rows():
-        named = len(failures.get(name, ()))
-        log[name].calls[day][(model, category), case] = [n, failed, *[0] * named]
-    wanted = [name for name in failures if name in log]
-    for name in wanted:
+    for name, *row in _counted(calls):
+        _add(log[name].calls, *row)
+    for name in failures.keys() & log.keys():
         own = calls.filter(pl.col("tool") == name)
-        _add_named(log[name], calls_against(failures[name], own, recorded.window, names))
-    pairs = _add_requests(log, calls.lazy(), requests)
+        against = calls_against(tuple(failures[name].values()), own, recorded.window, names)
+        for commit, rows in zip(failures[name], against, strict=True):
+            log[name].against[commit] = defaultdict(dict)
+            for _, *row in _counted(rows):
+                _add(log[name].against[commit], *row)
+    pairs = calls.select(*_REQUEST, "tool").unique().join(requests, on=_REQUEST)
+    sums = pairs.group_by("tool", "day").agg(pl.col("is_counted", "is_lost").sum())
+    for name, day, n, n_lost in sums.iter_rows():
+        log[name].requests[day] = (n, n_lost)
     sent = sent_tools(audit_dir, requests["descriptions"].drop_nulls().unique())
-    _add_versions(log, pairs, sent.lazy().with_columns(tool))
+    _add_versions(log, pairs, sent.with_columns(tool))
     return dict(log)
 
 
+def _counted(calls: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
+    return calls.group_by(_KEYS).agg(n=pl.len(), failed=_HAS_FAILED.sum()).iter_rows()
+
+
+def _add(counts: _Counts, day: int, model: str, category: str, case: int, n: int, failed: int) -> None:
+    counts[day][(model, category), case] = (n, failed)
+
+
 def _requests(window: Window) -> pl.LazyFrame:
-    """The requests that count, with day, case and what a request used."""
-    outcome = pl.col("outcome")
+    """The requests that count, with day and case."""
     return window.all_requests().select(
         *_REQUEST,
         "ts_us",
@@ -184,10 +183,8 @@ def _requests(window: Window) -> pl.LazyFrame:
         "descriptions",
         day=pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32),
         case_of=_case(),
-        is_counted=outcome >= int(RequestOutcome.FAILURE),
-        is_lost=outcome == int(RequestOutcome.FAILURE),
-        seconds=pl.col("duration_us") / 1e6,
-        tokens=pl.col("input_tokens") + pl.col("output_tokens"),
+        is_counted=IS_COUNTED,
+        is_lost=IS_FAILURE,
         version=pl.col("tools_version").fill_null(""),
     )
 
@@ -205,43 +202,14 @@ def _case() -> pl.Expr:
     )
 
 
-def _add_named(log: ToolLog, named: Sequence[pl.DataFrame]) -> None:
-    failed = pl.col("error_class") != ""
-    for at, against in enumerate(named, start=1):
-        counts = against.group_by(_KEYS).agg(n=pl.len(), failed=failed.sum())
-        for _, day, model, category, case, n, n_failed in counts.iter_rows():
-            log.calls[day][(model, category), case][1 + at] = n_failed
-            sums = log.against[day, at]
-            sums[0] += n
-            sums[1] += n_failed
-
-
-def _add_requests(log: dict[str, ToolLog], calls: pl.LazyFrame, requests: pl.DataFrame) -> pl.LazyFrame:
-    """Add the requests of each tool, and return them: a row per request and tool."""
-    by_request = calls.group_by(*_REQUEST, "tool").agg(of_tool=pl.len())
-    pairs = by_request.with_columns(n_calls=pl.col("of_tool").sum().over(_REQUEST))
-    pairs = pairs.join(requests.lazy(), on=_REQUEST).collect().lazy()
-    sums = pairs.group_by("tool", "day").agg(
-        pl.len(),
-        pl.col("is_counted", "is_lost", "n_calls").sum(),
-        pl.col("seconds").count().alias("n_timed"),
-        pl.col("seconds").sum(),
-        pl.col("tokens").count().alias("n_metered"),
-        pl.col("tokens").sum(),
-    )
-    for tool, day, *values in sums.collect().iter_rows():
-        log[tool].requests[day] = RequestSums(*values)
-    return pairs
-
-
-def _add_versions(log: dict[str, ToolLog], pairs: pl.LazyFrame, sent: pl.LazyFrame) -> None:
+def _add_versions(log: Mapping[str, ToolLog], pairs: pl.DataFrame, sent: pl.DataFrame) -> None:
     """What the model was sent: the hash of the description where records have it, else the version."""
     versions = pairs.join(sent, on=("descriptions", "tool"), how="left").group_by(
         "tool", "description", pl.when(pl.col("description").is_null()).then("version").alias("version")
     )
-    for tool, description, version, days, first_us in (
-        versions.agg(pl.col("day").unique(), pl.col("ts_us").min()).collect().iter_rows()
-    ):
+    for tool, description, version, days, first_us in versions.agg(
+        pl.col("day").unique(), pl.col("ts_us").min()
+    ).iter_rows():
         for day in days:
             log[tool].versions[day].add(description or version)
         if description:

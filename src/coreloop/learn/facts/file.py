@@ -12,8 +12,8 @@ from coreloop.learn.facts.counting import MineSettings, count_days, replays
 from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
+from coreloop.observe.reading.decode import Question
 from coreloop.observe.reading.fields import CountedFields
-from coreloop.observe.reading.question import Question
 
 EPOCH_DAY: Final = date(1970, 1, 1)
 

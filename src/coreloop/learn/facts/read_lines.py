@@ -17,9 +17,8 @@ from coreloop.learn.facts.oddities import Oddities
 from coreloop.learn.facts.schema import OFFSET_BITS, Facts, merge_facts, split_facts
 from coreloop.learn.facts.shapes import CallColumns
 from coreloop.observe.reading.decode import NOT_PLAIN, Skipped, decode_line, decode_plain, microseconds
-from coreloop.observe.reading.failure_signals import signals
 from coreloop.observe.reading.fields import CallFields, CountedFields
-from coreloop.observe.reading.outcome import decide, is_judged
+from coreloop.observe.reading.outcome import decide, is_judged, signals
 
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
 _LINES_AT_ONCE: Final = 16_384

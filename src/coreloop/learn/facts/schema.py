@@ -30,7 +30,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "decided": pl.Int8,  # outcome by verdict, mark or error; null: the length of the answer decides
     "judged": pl.Boolean,  # whether the record holds a verdict
     "omitted": pl.UInt32,  # calls that did not fit on the line
-    "signals": pl.UInt16,  # see `coreloop.observe.reading.failure_signals`, without a short answer
+    "signals": pl.UInt16,  # see `coreloop.observe.reading.outcome.signals`, without a short answer
     "case": pl.List(pl.UInt32),  # hashes of identifiers; null: see the package
     "tools_version": pl.String,  # this and all below: null: not recorded
     "descriptions": pl.String,

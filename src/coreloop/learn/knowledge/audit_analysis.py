@@ -13,22 +13,16 @@ from markdown_it.tree import SyntaxTreeNode
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
-from coreloop.base.text import printable
 from coreloop.learn.knowledge.insights import is_stock_code
 
 _TITLE: Final = re.compile(
-    r"""
-      (?: 엔진 | engine ) [ ]? 개선                                      # 엔진 개선
-    | (?: (?: 엔진 | engine ) [ ]? )? 개선 [ ]? (?: 점 | 안 | 제안 | 사항 )  # 엔진 개선점, 개선 제안
-    | (?: engine [ ] )? improvements?                                  # Engine Improvements
-    | (?: engine [ ] )? improvement [ ] (?: ideas | points | proposals | suggestions )
-    """,
+    r"""[\W\d]*
+    (?: (?: 엔진 | engine ) [ ]? 개선
+      | (?: (?: 엔진 | engine ) [ ]? )? 개선 [ ]? (?: 점 | 안 | 제안 | 사항 )  # 엔진 개선점, 개선 제안
+      | (?: engine [ ] )? improvements? )
+    \W*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ITEM: Final = re.compile(
-    r"(?:[ivx]+|[a-z]|[가-하])[.)] +", re.IGNORECASE
-)  # "II. ", "b) ", "나. "; not "3. "
-_ABOUT: Final = re.compile(r"개선|improve", re.IGNORECASE)
 _LEVELS: Final = frozenset({"h2", "h3"})
 
 
@@ -54,8 +48,8 @@ def improvement_bullets(markdown: str) -> list[str]:
     Parameters
     ----------
     markdown : str
-        A note. The heading has level 2 or 3, may also read ``개선점``, ``개선 제안`` or ``Improvements``, and
-        may have a number or an emoji; its section ends at the next heading of the same or a higher level.
+        A note. The heading has level 2 or 3, and may also read ``개선점``, ``개선 제안`` or ``Improvements``.
+        Its section ends at the next heading of the same or a higher level.
 
     Returns
     -------
@@ -68,25 +62,11 @@ def improvement_bullets(markdown: str) -> list[str]:
     for node in SyntaxTreeNode(_parser().parse(markdown)).children:
         if node.type == "heading":
             if section is None or node.tag <= section:
-                section = node.tag if _is_title(node) else None
+                is_title = node.tag in _LEVELS and _TITLE.fullmatch(_plain(node))
+                section = node.tag if is_title else None
         elif section is not None:
             bullets.extend(_bullets(node))
     return bullets
-
-
-def find_near_title(markdown: str) -> str | None:
-    """Find text that resembles the heading of improvements but is not recognized, or None if absent.
-
-    That is a heading about improvements in other words or of another level, or a line that is not a heading.
-    """
-    for node in SyntaxTreeNode(_parser().parse(markdown)).walk():
-        if node.type not in {"heading", "paragraph"}:
-            continue
-        text = _plain(node)
-        is_near = _ABOUT.search(text) if node.type == "heading" else _TITLE.fullmatch(_bare(text))
-        if is_near and not _is_title(node):
-            return text
-    return None
 
 
 def read_notes(folder: Path) -> AuditNotes:
@@ -131,16 +111,11 @@ def _read(path: Path) -> list[str] | str:
     """Read the bullets of a note, or return why it is skipped."""
     try:
         with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
-            text = file.read()
+            return improvement_bullets(file.read())
     except UnicodeDecodeError:
         return "it is not UTF-8"
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    bullets = improvement_bullets(text)
-    near = find_near_title(text) if not bullets else None
-    if near is not None:
-        return f"{printable(near)!r} is not recognized as the heading; write ## 엔진 개선"
-    return bullets
 
 
 def _files(folder: Path) -> list[Path]:
@@ -155,18 +130,6 @@ def _files(folder: Path) -> list[Path]:
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark")
-
-
-def _is_title(heading: SyntaxTreeNode) -> bool:
-    return heading.tag in _LEVELS and _TITLE.fullmatch(_bare(_plain(heading))) is not None
-
-
-def _bare(text: str) -> str:
-    """Strip the number, emoji and punctuation from a heading."""
-    letters = [place for place, char in enumerate(text) if char.isalpha()]
-    inner = text[letters[0] : letters[-1] + 1] if letters else ""
-    item = _ITEM.match(inner)
-    return inner[item.end() :] if item else inner
 
 
 def _bullets(node: SyntaxTreeNode) -> Iterator[str]:

@@ -2,13 +2,12 @@
 
 import os
 import re
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -17,34 +16,20 @@ from coreloop.base.files import open_regular
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.records import encodable
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.front_matter import (
-    FrontMatterError,
-    Malformed,
-    entries,
-    line_of,
-    read_front_matter,
-    scalar,
-    scalars,
-)
-from coreloop.learn.knowledge.insights import (
-    Insight,
-    InsightSource,
-    QualityGate,
-    all_insights,
-    is_stock_code,
-    save_by_evidence,
-)
-from coreloop.learn.knowledge.store import writing
+from coreloop.learn.knowledge.insights import Insight, blog_insights, is_stock_code, save_by_evidence
+from coreloop.learn.knowledge.store import reading, writing
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")  # JSON readers keep these exactly
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
+_NULL: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedPost:
-    """A post without an insight, and what it lacks."""
+class NoInsight:
+    """Why a post has no insight; ``line`` is where it cannot be read, None if it only lacks something."""
 
     reason: str
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +37,7 @@ class Post:
     """A file and its parsed content."""
 
     path: Path
-    content: Insight | SkippedPost | Malformed
+    content: Insight | NoInsight
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +50,6 @@ class Backfill:
         Posts whose insight is not stored yet, differs from the stored row, or equals it.
     skipped, malformed : tuple of Post
         Posts without an insight, and unreadable posts.
-    gone : tuple of Insight
-        Rows whose post was deleted or no longer has an insight.
     """
 
     new: tuple[Post, ...]
@@ -74,91 +57,49 @@ class Backfill:
     same: tuple[Post, ...]
     skipped: tuple[Post, ...]
     malformed: tuple[Post, ...]
-    gone: tuple[Insight, ...]
 
 
-def read_post(text: str, *, evidence_ref: str) -> Insight | SkippedPost | Malformed:
-    """Parse the insight of a post.
+def backfill_blog(
+    blog_root: Path, pattern: str, *, project: Path, database: Path, confirm: bool, now: datetime
+) -> Backfill:
+    """Store the ``ai:`` blocks of blog posts as insights; without ``confirm``, only compare.
 
     Parameters
     ----------
-    text : str
-        Content of the file.
-    evidence_ref : str
-        What the insight refers to: ``blog:PATH``.
-
-    Returns
-    -------
-    Insight, SkippedPost or Malformed
-        The insight, what the post lacks, or the unreadable line and the reason.
-    """
-    front = read_front_matter(text)
-    if isinstance(front, Malformed):
-        return front
-    try:
-        return _read(front, evidence_ref)
-    except FrontMatterError as error:
-        return error.malformed
-
-
-def find_posts(root: Path, pattern: str, *, project: Path) -> list[Post]:
-    """Read the posts of a blog, in the order of their paths.
+    blog_root : Path
+        The blog's folder.
+    pattern : str
+        Glob of the posts, as for `pathlib.Path.glob`.
+    project : Path
+        Base folder of the paths in references.
+    database : Path
+        Need not exist.
+    confirm : bool
+        Write; otherwise only compare.
+    now : datetime
+        Timezone-aware.
 
     Raises
     ------
     UsageError
         The pattern is not a valid relative glob.
     WorkspaceError
-        The folder does not exist.
+        The blog's folder does not exist, or the database cannot be read or written.
     """
-    if not root.is_dir():
-        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
-    try:
-        paths = sorted(path for path in root.glob(pattern) if path.is_file())
-    except (ValueError, NotImplementedError, IndexError) as error:
-        raise UsageError(
-            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
-        ) from error
-    return [Post(path, _read_file(path, project)) for path in paths]
-
-
-def compare(posts: Iterable[Post], known: Iterable[Insight], *, root: Path, project: Path) -> Backfill:
-    """Compare posts with the stored insights.
-
-    Parameters
-    ----------
-    posts : iterable of Post
-        All posts of the blog.
-    known : iterable of Insight
-        The stored insights with the source ``blog``.
-    root, project : Path
-        The blog's folder and the project's folder.
-    """
-    by_ref = {insight.evidence_ref: insight for insight in known}
-    parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
-    for post in posts:
-        parts[_outcome(post, by_ref)].append(post)
-    skipped = {reference(InsightSource.BLOG, post.path, project) for post in parts["skipped"]}
-    gone = (insight for ref, insight in by_ref.items() if ref in skipped or _is_deleted(ref, root, project))
-    return Backfill(**{name: tuple(part) for name, part in parts.items()}, gone=tuple(gone))
-
-
-def save(connection: sqlite3.Connection, posts: Iterable[Post], *, now: datetime) -> None:
-    """Write the insights of the posts in one transaction."""
-    with transaction(connection):
-        for post in posts:
-            if isinstance(post.content, Insight):
-                save_by_evidence(connection, post.content, now=now)
-
-
-def blog_insights(connection: sqlite3.Connection) -> list[Insight]:
-    """Read the insights that came from blogs."""
-    return all_insights(connection, InsightSource.BLOG)
+    known: list[Insight] = []
+    if database.exists():
+        with reading(database) as connection:
+            known = blog_insights(connection)
+    backfill = _compare(_find_posts(blog_root, pattern, project), known)
+    changed = (*backfill.new, *backfill.edited)
+    if confirm and changed:
+        _save(database, changed, now)
+    return backfill
 
 
 def upsert_ai_frontmatter_to_insights(
     path: str | os.PathLike[str], *, project: Path | None = None
-) -> Insight | SkippedPost | Malformed:
+) -> Insight | NoInsight:
     """Write a post's insight to the project's knowledge database; publishers call this for each post.
 
     Parameters
@@ -170,7 +111,7 @@ def upsert_ai_frontmatter_to_insights(
 
     Returns
     -------
-    Insight, SkippedPost or Malformed
+    Insight or NoInsight
         The insight that was written, or why nothing was written.
 
     Raises
@@ -183,87 +124,147 @@ def upsert_ai_frontmatter_to_insights(
     workspace = open_workspace(project or Path.cwd())
     post = Post(Path(path), _read_file(Path(path), workspace.root))
     if isinstance(post.content, Insight):
-        with writing(workspace.knowledge_file) as connection:
-            save(connection, [post], now=datetime.now(UTC))
+        _save(workspace.knowledge_file, [post], datetime.now(UTC))
     return post.content
 
 
-def reference(source: InsightSource, path: Path, project: Path) -> str:
-    """Build an evidence reference: the source and the path relative to the project, with ``/``."""
+def read_post(text: str, *, evidence_ref: str) -> Insight | NoInsight:
+    """Parse the insight of a post.
+
+    Parameters
+    ----------
+    text : str
+        Content of the file.
+    evidence_ref : str
+        What the insight refers to: ``blog:PATH``.
+    """
+    try:
+        front = _front_matter(text)
+        return NoInsight("no front matter") if front is None else _insight(front, evidence_ref)
+    except yaml.reader.ReaderError:
+        return NoInsight("a character that YAML does not allow", 1)
+    except yaml.MarkedYAMLError as error:
+        return NoInsight(
+            f"is not YAML: {error.problem}", error.problem_mark.line + 1 if error.problem_mark else 1
+        )
+    except RecursionError:
+        return NoInsight("the front matter is nested too deeply", 1)
+    except (TypeError, ValueError) as error:
+        return NoInsight(f"{error}", 1)
+
+
+def _find_posts(root: Path, pattern: str, project: Path) -> list[Post]:
+    """Read the posts of a blog, in the order of their paths."""
+    if not root.is_dir():
+        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
+    try:
+        paths = sorted(path for path in root.glob(pattern) if path.is_file())
+    except (ValueError, NotImplementedError, IndexError) as error:
+        raise UsageError(
+            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
+        ) from error
+    return [Post(path, _read_file(path, project)) for path in paths]
+
+
+def _compare(posts: Iterable[Post], known: Iterable[Insight]) -> Backfill:
+    """Compare posts with the stored insights of blogs."""
+    stored = {insight.evidence_ref: replace(insight, created_at=None) for insight in known}
+    parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
+    for post in posts:
+        if isinstance(post.content, NoInsight):
+            outcome = "skipped" if post.content.line is None else "malformed"
+        elif post.content.evidence_ref not in stored:
+            outcome = "new"
+        else:
+            outcome = "same" if stored[post.content.evidence_ref] == post.content else "edited"
+        parts[outcome].append(post)
+    return Backfill(**{name: tuple(part) for name, part in parts.items()})
+
+
+def _save(database: Path, posts: Iterable[Post], now: datetime) -> None:
+    with writing(database) as connection, transaction(connection):
+        for post in posts:
+            if isinstance(post.content, Insight):
+                save_by_evidence(connection, post.content, now=now)
+
+
+def _read_file(path: Path, project: Path) -> Insight | NoInsight:
     absolute, folder = path.resolve(), project.resolve()
     below = absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute
-    return f"{source}:{below.as_posix()}"
-
-
-def _is_deleted(ref: str, root: Path, project: Path) -> bool:
-    """Whether a reference names a deleted post of this blog."""
-    post = project.resolve() / ref.partition(":")[2]
-    return post.is_relative_to(root.resolve()) and not post.is_file()
-
-
-def _outcome(post: Post, known: Mapping[str, Insight]) -> str:
-    if isinstance(post.content, SkippedPost):
-        return "skipped"
-    if isinstance(post.content, Malformed):
-        return "malformed"
-    before = known.get(post.content.evidence_ref)
-    if before is None:
-        return "new"
-    return "same" if replace(before, created_at=None) == post.content else "edited"
-
-
-def _read_file(path: Path, project: Path) -> Insight | SkippedPost | Malformed:
+    ref = f"blog:{below.as_posix()}"
+    if encodable(ref) != ref:
+        return NoInsight("its path is not UTF-8; rename it", 1)
     try:
         with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
-            text = file.read()
+            return read_post(file.read(), evidence_ref=ref)
     except UnicodeDecodeError as error:
-        return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
+        return NoInsight("is not UTF-8", error.object[: error.start].count(b"\n") + 1)
     except OSError as error:
-        return Malformed(1, f"cannot be read ({error.strerror})")
-    ref = reference(InsightSource.BLOG, path, project)
-    if encodable(ref) != ref:
-        return Malformed(1, "its path is not UTF-8; rename it")
-    return read_post(text, evidence_ref=ref)
+        return NoInsight(f"cannot be read ({error.strerror})", 1)
 
 
-def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight | SkippedPost:
-    if front is None:
-        return SkippedPost("no front matter")
+def _front_matter(text: str) -> dict[str, Any] | None:
+    """The front matter of a Markdown text, with every scalar as it is written; None if there is none."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines[0].rstrip() != "---":
+        return None
+    end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in {"---", "..."}), None)
+    if end is None:
+        raise ValueError("the front matter has no closing ---")
+    # 035720 would be an octal number for other loaders; the first line stands for the fence
+    document = "\n".join(["", *lines[1:end]])
+    return _mapping(yaml.load(document, Loader=yaml.BaseLoader), "the front matter")
+
+
+def _insight(front: dict[str, Any], evidence_ref: str) -> Insight | NoInsight:
     if "ai" not in front:
-        return SkippedPost("no ai block")
-    ai = entries(front["ai"], "ai")
-    code = front.get("stockCode") or front.get("stock_code")
-    narrative = scalar(ai.get("verdict"), "verdict") or scalar(ai.get("narrative"), "narrative")
-    if not scalar(code, "stockCode"):
-        return SkippedPost("no stockCode")
+        return NoInsight("no ai block")
+    ai = _mapping(front["ai"], "ai")
+    code = _text(front.get("stockCode") or front.get("stock_code"), "stockCode")
+    narrative = _text(ai.get("verdict"), "verdict") or _text(ai.get("narrative"), "narrative")
+    if not code:
+        return NoInsight("no stockCode")
     if not narrative:
-        return SkippedPost("no verdict and no narrative")
+        return NoInsight("no verdict and no narrative")
+    if not is_stock_code(code):
+        raise ValueError(f"stockCode {code[:40]!r} is not a stock code")
+    metrics = _mapping(ai.get("keyMetrics") or ai.get("key_metrics"), "keyMetrics")
+    figures = {name: _text(value, f"keyMetrics {name[:40]!r}") for name, value in metrics.items()}
     return Insight(
-        stock_code=_stock_code(code),
+        stock_code=code,
         narrative=narrative,
-        strengths=scalars(ai.get("strengths"), "strengths"),
-        weaknesses=scalars(ai.get("weaknesses"), "weaknesses"),
-        sector=scalar(front.get("sector"), "sector"),
-        source=InsightSource.BLOG,
-        key_metrics=dict(_metrics(ai.get("keyMetrics") or ai.get("key_metrics"))),
-        data_as_of=scalar(ai.get("dataAsOf") or ai.get("data_as_of"), "dataAsOf"),
+        strengths=_texts(ai.get("strengths"), "strengths"),
+        weaknesses=_texts(ai.get("weaknesses"), "weaknesses"),
+        sector=_text(front.get("sector"), "sector"),
+        source="blog",
+        key_metrics={encodable(name): _number(text) for name, text in figures.items() if text},
+        data_as_of=_text(ai.get("dataAsOf") or ai.get("data_as_of"), "dataAsOf"),
         evidence_ref=evidence_ref,
-        quality_gate=QualityGate.HUMAN_APPROVED,
+        quality_gate="human-approved",
     )
 
 
-def _stock_code(node: yaml.Node | None) -> str:
-    text = scalar(node, "stockCode")
-    if node is not None and not is_stock_code(text):
-        raise FrontMatterError(f"stockCode {text[:40]!r} is not a stock code", line_of(node))
-    return text
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    if value is None or (isinstance(value, str) and value in _NULL):
+        return {}
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise ValueError(f"{name} must be a mapping")
+    return value
 
 
-def _metrics(node: yaml.Node | None) -> Iterator[tuple[str, float | str]]:
-    for name, value in entries(node, "keyMetrics").items() if node is not None else ():
-        text = scalar(value, f"keyMetrics {name[:40]!r}")
-        if text:
-            yield name, _number(text)
+def _text(value: Any, name: str) -> str:
+    """A scalar on one line, or "" if absent."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a single value")
+    return "" if value in _NULL else " ".join(encodable(value).split())
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...]:
+    """A list of scalars; a scalar counts as a list with one item."""
+    items = value if isinstance(value, list) else [value]
+    return tuple(filter(None, (_text(item, f"an entry of {name}") for item in items)))
 
 
 def _number(text: str) -> float | str:

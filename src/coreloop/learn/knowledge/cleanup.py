@@ -1,7 +1,6 @@
 """The cleanup: remove unverified rows, hash questions, and leave no trace of either in the file."""
 
 import hmac
-import re
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -12,6 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import file_errors, locked, replacing
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.records import hash_question
 from coreloop.base.sqlite import (
     busy,
     check_schema,
@@ -20,25 +22,20 @@ from coreloop.base.sqlite import (
     create,
     empty_wal,
     keep_private,
-    quoted_name,
     reason,
     sqlite_errors,
-    tables,
     transaction,
     use_wal,
-    version,
 )
-from coreloop.learn.knowledge.archive import snapshot
+from coreloop.learn.knowledge.audit_analysis import note_codes
 from coreloop.learn.knowledge.playbook import IS_GOOD
-from coreloop.learn.knowledge.schema import VERSION, hashed, knowledge_schema, utc_text
-from coreloop.learn.knowledge.store import reading
+from coreloop.learn.knowledge.store import SCHEMA, reading, utc_text
 
 RETENTION_DAYS: Final = 30  # as the specification has it
-_KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class CleanupRule:
+class _Rule:
     """Rows of a table to remove, or to update if ``change`` is given."""
 
     text: str
@@ -47,33 +44,26 @@ class CleanupRule:
     change: str | None = None
 
 
-CLEANUP_RULES: Final = (
-    CleanupRule("unverified live insights", "insights", "source = 'live'"),
-    CleanupRule(
-        "audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"
-    ),
-    CleanupRule(
+_RULES: Final = (
+    _Rule("unverified live insights", "insights", "source = 'live'"),
+    _Rule("audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"),
+    _Rule(
         "audit insights that get their note as evidence",
         "insights",
         "source = 'audit' AND has_note(stock_code)"
         " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
         "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
     ),
-    CleanupRule(
-        "bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"
-    ),
-    CleanupRule(
-        f"executions older than {RETENTION_DAYS} days",
-        "executions",
-        "created_at < oldest()",
-    ),
-    CleanupRule(
-        "questions that become keyed hashes",
-        "executions",
-        "created_at >= oldest() AND question_hash NOT GLOB 'keyed:*'",
-        "question_hash = keyed(CAST(question_hash AS BLOB))",
-    ),
+    _Rule("bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"),
+    _Rule(f"executions older than {RETENTION_DAYS} days", "executions", "created_at < oldest()"),
 )
+_QUESTIONS: Final = _Rule(
+    "questions that become keyed hashes",
+    "executions",
+    "created_at >= oldest()",
+    "question_hash = keyed(CAST(question AS BLOB))",
+)
+"""Applies to a database of dartlab, whose questions are in clear text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,30 +104,35 @@ class Cleaned:
     effects : tuple of CleanupEffect
         One per rule.
     archive : Path or None
-        Snapshot of the state before, in clear text, or None if no rule applied.
+        Snapshot of the state before, in clear text, or None if no rule applied or nothing was changed.
     residue : str or None
         Why removed text is still in the file's free space, or None if the file was rewritten.
     """
 
     effects: tuple[CleanupEffect, ...]
-    archive: Path | None
-    residue: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCleanup:
-    """The effects a cleanup would have, and whether the last cleanup failed to rewrite the file."""
-
-    effects: tuple[CleanupEffect, ...]
-    is_unscrubbed: bool
+    archive: Path | None = None
+    residue: str | None = None
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to do."""
-        return not self.is_unscrubbed and not any(effect.rows for effect in self.effects)
+        """Whether no rule applied to any row."""
+        return not any(effect.rows for effect in self.effects)
 
 
-def plan(database: Path, notes: Notes, *, now: datetime) -> PlannedCleanup:
+def project_notes(workspace: Workspace) -> Notes:
+    """List the companies with an audit note, and the notes' folder as used in references.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be listed.
+    """
+    folder = workspace.audit_notes_dir
+    below = Path(workspace.settings.data_dir, "dart", folder.name).as_posix()
+    return Notes(note_codes(folder), below, None if folder.is_dir() else folder)
+
+
+def plan(database: Path, notes: Notes, *, now: datetime) -> Cleaned:
     """Count what a cleanup would do, without changing anything.
 
     Raises
@@ -147,14 +142,15 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> PlannedCleanup:
     """
     with reading(database) as connection:
         _add_functions(connection, notes, now)
-        is_unscrubbed = connection.execute("SELECT count(*) FROM unscrubbed").fetchone()[0] > 0
-        return PlannedCleanup(tuple(_count(connection)), is_unscrubbed)
+        matching = (
+            (rule, connection.execute(f"SELECT count(*) FROM {rule.table} WHERE {rule.where}"))
+            for rule in _rules(connection)
+        )
+        return Cleaned(tuple(_effect(rule, count.fetchone()[0]) for rule, count in matching))
 
 
 def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
-    """Clean a database: take a snapshot, apply every rule in one transaction, then rewrite the file.
-
-    If no rule applies to any row, there is no snapshot and only the file's free space is cleared.
+    """Clean a database: apply every rule in one transaction, with a snapshot, then rewrite the file.
 
     Other processes may use the database meanwhile; writers wait. After a kill the database is unchanged or
     cleaned, and the next cleanup clears its free space.
@@ -162,11 +158,11 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     Parameters
     ----------
     database : Path
-        Of this or an older schema; an older one is migrated in the same transaction.
+        One of dartlab is converted in the same transaction.
     notes : Notes
         The existing audit notes.
     archive_dir : Path
-        Folder of the snapshot.
+        Folder of the snapshot; if no rule applies to any row there is none.
 
     Raises
     ------
@@ -175,62 +171,34 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     """
     if not database.exists():
         raise WorkspaceError("does not exist: there is nothing to clean", path=database)
-    schema = knowledge_schema(now)
     with sqlite_errors(database), closing(connect(database)) as connection:
-        check_schema(connection, database, schema)
+        check_schema(connection, database, SCHEMA)
         use_wal(connection)
         with transaction(connection):
-            check_schema(connection, database, schema)
+            create(connection, SCHEMA)
             _add_functions(connection, notes, now)
-            # No other process can write now, so the snapshot is exactly the state before the rules.
-            idle = _is_idle(connection)
-            archive = None if idle else snapshot(database, archive_dir, now=now)
-            create(connection, schema)
-            effects = tuple(_apply(connection))
+            cleaned = Cleaned(tuple(_apply(connection)))
             if "question" in columns(connection, "executions"):
                 connection.execute("ALTER TABLE executions DROP COLUMN question")
-            connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))
+            # Another connection sees the state before the rules until the transaction ends.
+            archive = None if cleaned.is_idle else _snapshot(database, archive_dir, now)
         keep_private(database)
-        return Cleaned(effects, archive, _scrub(connection))
-
-
-def _is_idle(connection: sqlite3.Connection) -> bool:
-    """Whether neither a migration nor a rule would change anything."""
-    if version(connection) < VERSION:
-        return False
-    has_questions = "question" in columns(connection, "executions")
-    return not has_questions and not any(effect.rows for effect in _count(connection))
-
-
-def _count(connection: sqlite3.Connection) -> Iterator[CleanupEffect]:
-    """Count the rows of each rule; no row matches two rules, so they can be counted separately."""
-    for rule in _rules(connection):
-        matching = f"SELECT count(*) FROM {quoted_name(rule.table)} WHERE {rule.where}"
-        yield _effect(rule, connection.execute(matching).fetchone()[0])
+        return Cleaned(cleaned.effects, archive, _scrub(connection))
 
 
 def _apply(connection: sqlite3.Connection) -> Iterator[CleanupEffect]:
     for rule in _rules(connection):
-        table = quoted_name(rule.table)
-        statement = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
+        statement = f"UPDATE {rule.table} SET {rule.change}" if rule.change else f"DELETE FROM {rule.table}"
         yield _effect(rule, connection.execute(f"{statement} WHERE {rule.where}").rowcount)
 
 
-def _effect(rule: CleanupRule, rows: int) -> CleanupEffect:
+def _effect(rule: _Rule, rows: int) -> CleanupEffect:
     return CleanupEffect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
 
 
-def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:
-    """The rules, plus a rule for each other table of dartlab with questions (``skills``)."""
-    yield from CLEANUP_RULES
-    for table in tables(connection):
-        if table != "executions" and "question" in columns(connection, table):
-            yield CleanupRule(
-                "questions that become keyed hashes",
-                table,
-                "question != keyed(CAST(question AS BLOB))",
-                "question = keyed(CAST(question AS BLOB))",
-            )
+def _rules(connection: sqlite3.Connection) -> Iterable[_Rule]:
+    has_questions = "question" in columns(connection, "executions")
+    return (*_RULES, _QUESTIONS) if has_questions else _RULES
 
 
 def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) -> None:
@@ -239,17 +207,34 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
     oldest = utc_text(now - timedelta(days=RETENTION_DAYS))
 
     def keyed(question: bytes | None) -> str | None:
-        text = hashed(question)
-        if text is None or _KEYED.fullmatch(text):
-            return text
+        if not question:
+            return None
+        text = hash_question(question.decode("utf-8", "replace"))
         return f"keyed:{hmac.digest(key, text.encode(), 'sha256').hex()[:32]}"
 
-    connection.create_function("keyed", 1, keyed, deterministic=True)
-    connection.create_function("oldest", 0, lambda: oldest, deterministic=True)
-    connection.create_function("has_note", 1, lambda code: code in notes.codes, deterministic=True)
-    connection.create_function(
-        "note_ref", 1, lambda code: f"audit:{notes.folder}/{code}.md", deterministic=True
-    )
+    connection.create_function("keyed", 1, keyed)
+    connection.create_function("oldest", 0, lambda: oldest)
+    connection.create_function("has_note", 1, lambda code: code in notes.codes)
+    connection.create_function("note_ref", 1, lambda code: f"audit:{notes.folder}/{code}.md")
+
+
+def _snapshot(source: Path, folder: Path, now: datetime) -> Path:
+    """Copy a database to ``{YYYY-MM-DD}-pre-cleanup.sqlite``, mode 0600; with ``-2`` if that is taken."""
+    with locked(folder):
+        for partial in folder.glob(".*.partial*"):  # left by a killed process, in clear text
+            partial.unlink(missing_ok=True)
+        path, number = folder / f"{now:%Y-%m-%d}-pre-cleanup.sqlite", 1
+        while path.exists():
+            number += 1
+            path = folder / f"{now:%Y-%m-%d}-pre-cleanup-{number}.sqlite"
+        with (
+            file_errors("cannot be written ({strerror})", folder),
+            replacing(path) as partial,
+            sqlite_errors(source),
+            closing(connect(source)) as live,
+        ):
+            live.execute("VACUUM INTO ?", (f"{partial}",))
+    return path
 
 
 def _scrub(connection: sqlite3.Connection) -> str | None:
@@ -257,9 +242,6 @@ def _scrub(connection: sqlite3.Connection) -> str | None:
     try:
         connection.execute("PRAGMA temp_store = DEFAULT")  # the rows are clean by now, and may be large
         connection.execute("VACUUM")
-        if not empty_wal(connection):
-            return busy()
-        connection.execute("DELETE FROM unscrubbed")
+        return None if empty_wal(connection) else busy()
     except sqlite3.OperationalError as error:
         return reason(error)
-    return None

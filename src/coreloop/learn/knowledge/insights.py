@@ -5,35 +5,17 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Final
 
 import orjson
 
 from coreloop.base.sqlite import transaction
-from coreloop.learn.knowledge.schema import utc_text
-from coreloop.learn.knowledge.store import storable
+from coreloop.learn.knowledge.store import storable, utc_text
 
 MIN_ANSWER_CHARS: Final = 500  # as the specification has it, with the grades below
 GOOD_GRADES: Final = frozenset({"P", "T"})
 # 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
 _CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
-
-
-class InsightSource(StrEnum):
-    """Source of an insight, most trusted first."""
-
-    BLOG = "blog"
-    AUDIT = "audit"
-    LIVE = "live"
-
-
-class QualityGate(StrEnum):
-    """How an insight was checked."""
-
-    HUMAN_APPROVED = "human-approved"
-    AUTO_EXTRACTED = "auto-extracted"
-    MIGRATION = "migration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +33,7 @@ class Insight:
     sector : str
         "" if unknown.
     source : str
-        An `InsightSource`; databases of dartlab may contain other values.
+        ``blog``, ``audit`` or ``live``; databases of dartlab may contain other values.
     key_metrics : mapping of str to float or str
         Figures by name.
     data_as_of : str
@@ -59,7 +41,7 @@ class Insight:
     evidence_ref : str
         Its origin: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
     quality_gate : str
-        A `QualityGate`; "" in a dartlab row before its first cleanup.
+        How it was checked: ``human-approved``, ``auto-extracted``, ``migration``, or "".
     created_at, expires_at : str or None
         UTC, ISO 8601; never expires if ``expires_at`` is None.
     """
@@ -78,42 +60,9 @@ class Insight:
     expires_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedInsight:
-    """A live insight that was not stored, and the reason."""
-
-    reason: str
-
-
 def is_stock_code(text: str) -> bool:
     """Whether a text has the form of a stock code: ``005930``, ``BRK.B``."""
     return _CODE.fullmatch(text) is not None
-
-
-def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None) -> str | None:
-    """Check whether an answer may become an insight.
-
-    Parameters
-    ----------
-    stock_code : str or None
-        The company that the answer is about, or None if unknown.
-    answer_chars : int
-        Length of the answer.
-    grade : str or None
-        The verdict on the answer: P, T, C, V.
-
-    Returns
-    -------
-    str or None
-        The reason for refusal, or None if accepted.
-    """
-    if not stock_code:
-        return "it has no stock code"
-    if answer_chars < MIN_ANSWER_CHARS:
-        return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
-    if grade not in GOOD_GRADES:
-        return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
-    return None
 
 
 def save_live(
@@ -123,7 +72,7 @@ def save_live(
     answer_chars: int,
     grade: str | None,
     now: datetime,
-) -> RefusedInsight | None:
+) -> str | None:
     """Store the insight of an answer, replacing the previous live insight about the company.
 
     Parameters
@@ -132,18 +81,23 @@ def save_live(
         Of `coreloop.learn.knowledge.store.writing`.
     insight : Insight
         Its source and gate are set to ``live`` and ``auto-extracted``.
-    answer_chars, grade
-        As in `refuse_live`.
+    answer_chars : int
+        Length of the answer.
+    grade : str or None
+        The verdict on the answer: P, T, C, V.
 
     Returns
     -------
-    RefusedInsight or None
+    str or None
         The reason if nothing was written, else None.
     """
-    reason = refuse_live(stock_code=insight.stock_code, answer_chars=answer_chars, grade=grade)
-    if reason is not None:
-        return RefusedInsight(reason)
-    values = {**_values(insight), "source": InsightSource.LIVE, "quality_gate": QualityGate.AUTO_EXTRACTED}
+    if not insight.stock_code:
+        return "it has no stock code"
+    if answer_chars < MIN_ANSWER_CHARS:
+        return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
+    if grade not in GOOD_GRADES:
+        return f"its grade is {grade or 'unknown'}, not P (pass) or T (tolerable)"
+    values = {**_values(insight), "source": "live", "quality_gate": "auto-extracted"}
     with transaction(connection):
         connection.execute(
             "DELETE FROM insights WHERE source = 'live' AND stock_code = ?", (insight.stock_code,)
@@ -201,11 +155,9 @@ def recall(
     return [_insight(row) for row in rows]
 
 
-def all_insights(connection: sqlite3.Connection, source: InsightSource | None = None) -> list[Insight]:
-    """Return every insight in insertion order, including expired ones."""
-    rows = connection.execute(
-        "SELECT * FROM insights WHERE :source IS NULL OR source = :source ORDER BY id", {"source": source}
-    )
+def blog_insights(connection: sqlite3.Connection) -> list[Insight]:
+    """Read the insights that came from blogs, in insertion order, including expired ones."""
+    rows = connection.execute("SELECT * FROM insights WHERE source = 'blog' ORDER BY id")
     return [_insight(row) for row in rows]
 
 
@@ -222,28 +174,16 @@ def _values(insight: Insight) -> dict[str, Any]:
 
 
 def _insight(row: sqlite3.Row) -> Insight:
-    return Insight(
-        **{
-            **{name: row[name] for name in row.keys() if name != "id"},  # noqa: SIM118 - a Row yields values
-            "strengths": _texts(row["strengths"]),
-            "weaknesses": _texts(row["weaknesses"]),
-            "key_metrics": _metrics(row["key_metrics"]),
-        }
-    )
+    values = {name: value for name, value in dict(row).items() if name != "id"}
+    for name in ("strengths", "weaknesses"):
+        values[name] = tuple(map(str, _json(row[name], list)))
+    return Insight(**{**values, "key_metrics": _json(row["key_metrics"], dict)})
 
 
-def _texts(column: str) -> tuple[str, ...]:
-    """Parse a JSON list of texts; plain text of another program counts as one item."""
+def _json(column: str, kind: type[Any]) -> Any:
+    """A list or a mapping; an empty one if another program wrote something else."""
     try:
-        texts = orjson.loads(column)
+        value = orjson.loads(column)
     except orjson.JSONDecodeError:
-        texts = [column] if column else []
-    return tuple(map(str, texts)) if isinstance(texts, list) else (str(texts),)
-
-
-def _metrics(column: str) -> dict[str, float | str]:
-    try:
-        metrics = orjson.loads(column)
-    except orjson.JSONDecodeError:
-        metrics = {"": column} if column else {}
-    return metrics if isinstance(metrics, dict) else {"": str(metrics)}
+        value = None
+    return value if isinstance(value, kind) else kind()

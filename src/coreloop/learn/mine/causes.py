@@ -4,10 +4,10 @@ A template says what varies in one error; only many of them together show which 
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from coreloop.observe.reading.error_texts import cut
 from coreloop.observe.reading.own_values import ORDINARY, OWN_WORD, PARTICLES, hashed, named
@@ -36,13 +36,20 @@ _Key = tuple[str, ...]
 _Frame = tuple[_Key, _Key]
 
 
-def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], str]:
+class Cause(NamedTuple):
+    """A cause: without values, at most 200 characters, and whether it is of an error that was cut."""
+
+    text: str
+    is_cut: bool = False
+
+
+def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> dict[tuple[str, str], Cause]:
     """Find the cause of each template.
 
     A word of an argument is the error's own if it stands in more errors of the tool where no argument has it,
     and in at least five if it may be a name, or always there, in a text that others have in clear. Texts that
     differ only in what was replaced are one cause; so are texts that differ in a rare word, or name, if a
-    value or more such words stand there.
+    value or more such words stand there; and so is a text that was cut with the longest that begins like it.
 
     Parameters
     ----------
@@ -53,8 +60,8 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
 
     Returns
     -------
-    dict of (str, str) to str
-        The cause by tool and template: without values, at most 200 characters.
+    dict of (str, str) to Cause
+        By tool and template.
     """
     by_tool: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for (tool, template), n in counts.items():
@@ -67,7 +74,28 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
         for template, n in of_tool.items():
             texts[restored[template]] += n
         shown = _shown(texts, kept)
-        found.update({(tool, template): shown[restored[template]] for template in of_tool})
+        wholes = _wholes(set(shown.values()))
+        for template in of_tool:
+            text = shown[restored[template]]
+            found[tool, template] = Cause(wholes[text], wholes[text] != text)
+    return found
+
+
+def _wholes(texts: Collection[str]) -> dict[str, str]:
+    """The longest text that each is the start of, up to the middle of a word or ``...``: logs cut texts.
+
+    The texts stand in order, so that each is compared only with those that begin like it.
+    """
+    ordered = sorted(texts)
+    found = {}
+    for text in texts:
+        start, found[text] = text.removesuffix("..."), text
+        for whole in ordered[bisect_left(ordered, start) :] if start else ():
+            if not whole.startswith(start):
+                break
+            is_cut = start != text or (start[-1:] + whole[len(start) : len(start) + 1]).isalnum()
+            if is_cut and len(whole) > max(len(start), len(found[text])):
+                found[text] = whole
     return found
 
 

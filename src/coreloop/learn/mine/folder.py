@@ -2,13 +2,14 @@
 
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
+from functools import partial
 from hashlib import sha256
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import polars as pl
@@ -39,22 +40,13 @@ class _Index(msgspec.Struct):
     days: dict[int, int]
 
 
-class _Chunk(NamedTuple):
-    """Lines of a file to read at once, from one offset to another."""
-
-    path: Path
-    start: int
-    end: int
-    settings: MineSettings
-
-
 def read_folder(
     folder: Path,
     settings: MineSettings,
     *,
     cache: Path | None = None,
     executor: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], object] = lambda *_: None,
     max_bytes: int | None = None,
 ) -> list[FileFacts]:
     """Read the facts of every ``*.jsonl`` of a folder, in the order of the names.
@@ -75,21 +67,18 @@ def read_folder(
         folders = {
             path: _cached(path, settings, cache) for path in sizes if cache and sizes[path] > _SMALL_BYTES
         }
-        files, done, total = dict[Path, FileFacts](), 0, sum(sizes.values())
-        if progress is not None and len(folders) < len(sizes):
+        missing = [path for path, kept in folders.items() if not (kept / "facts.json").is_file()]
+        done, total = 0, sum(sizes.values())
+        files = {path: _opened(path, settings, folders[path]) for path in folders.keys() - {*missing}}
+        if len(files) < len(sizes):
             progress(done, total)
-        for file in _in_memory(sizes.keys() - folders.keys(), sizes, settings):
+        for file in chain(
+            _in_memory(sorted(sizes.keys() - folders.keys()), sizes, settings),
+            _read_missing({path: folders[path] for path in missing}, sizes, settings, executor),
+        ):
             files[file.path] = file
             done += sizes[file.path]
-            if progress is not None:
-                progress(done, total)
-        missing = {path: kept for path, kept in folders.items() if not (kept / "facts.json").is_file()}
-        for read in _read_missing(missing, sizes, settings, executor):
-            done += read
-            if progress is not None:
-                progress(done, total)
-        for path, kept in folders.items():
-            files[path] = _opened(path, settings, kept, sizes[path] if path in missing else None)
+            progress(done, total)
         return [files[path] for path in sizes]
 
 
@@ -122,10 +111,9 @@ def _newest(sizes: Mapping[Path, int], max_bytes: int | None) -> Mapping[Path, i
 
 
 def _in_memory(
-    paths: Collection[Path], sizes: Mapping[Path, int], settings: MineSettings
+    paths: Sequence[Path], sizes: Mapping[Path, int], settings: MineSettings
 ) -> Iterator[FileFacts]:
-    ordered = sorted(paths)
-    for batch in in_batches(ordered, [sizes[path] for path in ordered]):
+    for batch in in_batches(paths, [sizes[path] for path in paths]):
         read = read_files([raw_lines(path, end=sizes[path]) for path in batch], settings)
         for path, facts in zip(batch, read, strict=True):
             yield in_memory(facts, settings, path=path, n_bytes=sizes[path])
@@ -143,27 +131,22 @@ def _cached(path: Path, settings: MineSettings, cache: Path) -> Path:
 
 def _read_missing(
     folders: Mapping[Path, Path], sizes: Mapping[Path, int], settings: MineSettings, executor: str | None
-) -> Iterator[int]:
-    """Read files in chunks, and cache the facts of each; yields the bytes of each file."""
-    chunks = [
-        _Chunk(path, start, end, settings) for path in folders for start, end in _ranges(path, sizes[path])
-    ]
+) -> Iterator[FileFacts]:
+    """Read files in chunks, and cache the facts of each."""
+    chunks = [(path, *ends) for path in folders for ends in _ranges(path, sizes[path])]
     with open_executor(executor if len(chunks) > 1 else None) as pool:
-        read = map(_read_chunk, chunks) if pool is None else pool.map(_read_chunk, chunks)
-        for path, parts in groupby(zip(chunks, read, strict=True), key=lambda part: part[0].path):
-            _cache(folders[path], (facts for _, facts in parts))
-            yield sizes[path]
+        read = (map if pool is None else pool.map)(partial(_read_chunk, settings), chunks)
+        for path, parts in groupby(zip(chunks, read, strict=True), key=lambda part: part[0][0]):
+            try:
+                _write(folders[path], (facts for _, facts in parts))
+            except (OSError, pl.exceptions.PolarsError) as error:
+                raise CacheWriteError(f"{error}") from error
+            yield _opened(path, settings, folders[path], sizes[path])
 
 
-def _read_chunk(chunk: _Chunk) -> tuple[Facts, Oddities]:
-    return read_facts(raw_lines(chunk.path, start=chunk.start, end=chunk.end), chunk.settings)
-
-
-def _cache(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
-    try:
-        _write(kept, chunks)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise CacheWriteError(f"{error}") from error
+def _read_chunk(settings: MineSettings, chunk: tuple[Path, int, int]) -> tuple[Facts, Oddities]:
+    path, start, end = chunk
+    return read_facts(raw_lines(path, start=start, end=end), settings)
 
 
 def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
@@ -182,7 +165,7 @@ def _write(kept: Path, chunks: Iterable[tuple[Facts, Oddities]]) -> None:
             scratch.rename(kept)
 
 
-def _opened(path: Path, settings: MineSettings, kept: Path, n_bytes: int | None) -> FileFacts:
+def _opened(path: Path, settings: MineSettings, kept: Path, n_bytes: int | None = None) -> FileFacts:
     index = msgspec.json.decode((kept / "facts.json").read_bytes(), type=_Index)
     tables = Facts(*(pl.scan_parquet(kept / f"{name}-*.parquet") for name in NAMES))
     return with_settings(FileFacts(path, tables, settings, index.oddities, index.days, n_bytes))

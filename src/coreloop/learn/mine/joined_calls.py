@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
+import polars.selectors as cs
 
 from coreloop.base.error_classes import bits_of
 from coreloop.base.records import digest64, hash_question, hash_sequence, join_steps
@@ -61,31 +62,23 @@ class Sessions:
 
     def join(self, facts: Facts) -> Facts:
         """Facts of some of the window's files, with the calls in their requests."""
+        later = self.places.filter(pl.col("to_call") > 0).select(KEY)
+        first = facts.requests.join(later, on=KEY, how="anti", maintain_order="left")
+        place = (*KEY, "call")
         return replace(
             facts,
-            requests=self._requests(facts.requests),
-            calls=self._moved(facts.calls, retry=pl.col("to_retry"), recovered=pl.col("to_recovered")),
-            arguments=self._moved(facts.arguments),
-            saw=self._moved(facts.saw),
+            requests=_replaced(first, self.requests, _JOINED),
+            calls=_replaced(facts.calls, self.places, (*place, "retry", "recovered")),
+            arguments=_replaced(facts.arguments, self.places, place),
+            saw=_replaced(facts.saw, self.places, place),
         )
 
-    def _moved(self, rows: pl.LazyFrame, **changed: pl.Expr) -> pl.LazyFrame:
-        is_moved = pl.col("to_call").is_not_null()
-        to = {name: pl.col(f"to_{name}") for name in (*KEY, "call")} | changed
-        rows = rows.join(self.places, on=KEY, how="left", maintain_order="left")
-        rows = rows.with_columns(
-            pl.when(is_moved).then(column).otherwise(name).alias(name) for name, column in to.items()
-        )
-        return rows.drop("to_file", "to_offset", "to_call", "to_retry", "to_recovered")
 
-    def _requests(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        later = self.places.filter(pl.col("to_call") > 0).select(KEY)
-        rows = rows.join(later, on=KEY, how="anti", maintain_order="left")
-        rows = rows.join(self.requests, on=KEY, how="left", maintain_order="left")
-        is_joined = pl.col("to_sequence").is_not_null()
-        return rows.with_columns(
-            pl.when(is_joined).then(f"to_{name}").otherwise(name).alias(name) for name in _JOINED
-        ).drop(f"to_{name}" for name in _JOINED)
+def _replaced(rows: pl.LazyFrame, found: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+    """Rows with the columns ``to_…`` of those that were found."""
+    joined = rows.join(found.with_columns(to=True), on=KEY, how="left", maintain_order="left")
+    changed = (pl.when("to").then(f"to_{name}").otherwise(name).alias(name) for name in columns)
+    return joined.with_columns(changed).drop("to", cs.starts_with("to_"))
 
 
 def find_sessions(batches: Iterable[tuple[Facts, MineSettings]], texts_of: _TextsOf) -> Sessions | None:
@@ -186,27 +179,17 @@ def _named(calls: pl.DataFrame, texts_of: _TextsOf) -> tuple[pl.DataFrame, pl.Da
     )
     steps = texts_of("sequence", calls["sequence"].unique())
     shapes = texts_of("shape", calls["shape"].unique())
-    named: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, int]] = {}
-    texts: list[tuple[Any, ...]] = []
+    texts: dict[tuple[str, int], str] = {}
     columns: list[tuple[int, int, int]] = []
     for category, *lists in rows.select("category", "sequence", "shape").iter_rows():
-        key = (tuple(lists[0]), tuple(lists[1]))
-        if key not in named:
-            named[key], of_key = _hashed(*key, steps, shapes)
-            texts += of_key
-        columns.append((pattern_of(category, named[key][0]), *named[key]))
+        pairs = zip(*lists, strict=True)
+        firsts = [next(same) for _, same in groupby(pairs, key=itemgetter(0))]  # as of one record's calls
+        sequence = join_steps(steps[number] for number, _ in firsts)
+        shape = f"[{','.join(shapes[number][1:-1] for _, number in firsts)}]"
+        hashes = as_int(hash_sequence(sequence)), digest64(shape)
+        texts |= {("sequence", hashes[0]): sequence, ("shape", hashes[1]): shape}
+        columns.append((pattern_of(category, hashes[0]), *hashes))
     to = frame_of(columns, {f"to_{name}": REQUESTS[name] for name in ("pattern", "sequence", "shape")})
     kept = rows.select(*KEY, "to_decided", "to_signals", "to_case", "to_duration_us")
-    return pl.concat([kept, to], how="horizontal"), frame_of(texts, TEXTS)
-
-
-def _hashed(
-    sequences: Sequence[int], shapes: Sequence[int], steps: Mapping[int, str], jsons: Mapping[int, str]
-) -> tuple[tuple[int, int], list[tuple[Any, ...]]]:
-    """Hashes of the sequence and of its shape, with their texts, as those of one record's calls."""
-    pairs = zip(sequences, shapes, strict=True)
-    firsts = [next(same) for _, same in groupby(pairs, key=itemgetter(0))]
-    sequence = join_steps(steps[number] for number, _ in firsts)
-    shape = f"[{','.join(jsons[number][1:-1] for _, number in firsts)}]"
-    hashes = as_int(hash_sequence(sequence)), digest64(shape)
-    return hashes, [("sequence", hashes[0], sequence), ("shape", hashes[1], shape)]
+    listed = [(*key, text) for key, text in texts.items()]
+    return pl.concat([kept, to], how="horizontal"), frame_of(listed, TEXTS)

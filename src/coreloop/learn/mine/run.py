@@ -6,7 +6,7 @@ the same facts.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,12 @@ from typing import Final
 
 import polars as pl
 
-from coreloop.base.date_range import Days
 from coreloop.base.errors import CacheWriteError
 from coreloop.base.git.promotions import project_merges
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings, mine_settings
 from coreloop.learn.facts.file import FileFacts
-from coreloop.learn.facts.oddities import LogOddities, find_oddities
 from coreloop.learn.mine.folder import day_files, read_folder
-from coreloop.learn.mine.window import merge
 from coreloop.observe.case_keys import known_case_key
 from coreloop.observe.judgments import HumanVerdicts, read_verdicts
 
@@ -76,7 +73,7 @@ class Mined:
 
     workspace: Workspace
     files: Sequence[FileFacts]
-    judgments: HumanVerdicts
+    judgments: HumanVerdicts = field(default_factory=HumanVerdicts)
     not_cached: str = ""
 
     @property
@@ -177,49 +174,3 @@ def _mine_settings(workspace: Workspace, judgments: HumanVerdicts, min_chunk_len
         verdicts=judgments.of_requests(),
         case_key=known_case_key(workspace.audit_dir),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MineResult:
-    """Result of ``mine``.
-
-    Attributes
-    ----------
-    days : Days
-        From the first to the last that has a record.
-    n_files, n_reused : int
-        Files, and how many of them an earlier run counted.
-    n_bytes_read : int
-        Bytes that this run counted.
-    n_records : int
-        Records of the days.
-    oddities : LogOddities
-        Lines that were not mined, and fields that were read as absent, in all of the files.
-    not_cached : str
-        See `Mined`.
-    """
-
-    days: Days
-    n_files: int
-    n_reused: int
-    n_bytes_read: int
-    n_records: int
-    oddities: LogOddities
-    not_cached: str
-
-
-def run_mine(
-    workspace: Workspace, days: Days, options: MiningOptions, *, watch: Watch = UNWATCHED
-) -> MineResult:
-    """Build and check the stored facts of a project, and count its records of some days."""
-    with open_mining(workspace, options, watch=watch) as mined:
-        window = merge(mined.files, days)
-        return MineResult(
-            days=window.recorded(),
-            n_files=mined.n_files,
-            n_reused=mined.n_reused,
-            n_bytes_read=mined.n_bytes_read,
-            n_records=window.n_records(),
-            oddities=find_oddities((file.path, file.oddities) for file in mined.files),
-            not_cached=mined.not_cached,
-        )

@@ -1,7 +1,7 @@
 """The facts of many files -> the groups of a window of days, and queries over them."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.base.date_range import Days
-from coreloop.base.records import UNSPECIFIED, digest64
+from coreloop.base.records import digest64
 from coreloop.learn.facts.columns import NO_SEQUENCE
 from coreloop.learn.facts.counting import (
     CALL_GROUPS,
@@ -42,15 +42,9 @@ from coreloop.learn.facts.schema import (
 )
 from coreloop.learn.mine.causes import causes
 from coreloop.learn.mine.joined_calls import KEY, Sessions, find_sessions
-from coreloop.observe.reading.decode import BYTE_ORDER_MARK
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK, Question, decode_question
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen
-from coreloop.observe.reading.question import Question, decode_question
 
-PATTERN_KEYS: Final = ("category", "sequence")
-MAX_QUESTIONS: Final = 200
-"""Questions of a pattern that are read and compared, earliest first: enough for any gate."""
-_ROWS_AT_ONCE: Final = 4_000_000
-"""Requests whose questions and sessions are compared at once: about 200 MB."""
 _BATCH_ROWS: Final = 50_000
 """Requests of a batch of files, which a query has in memory together; 250,000 took 140 MB more."""
 _MIX: Final = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: consecutive numbers end far apart
@@ -59,7 +53,13 @@ IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 _ERROR: Final = ("tool", "template")
-_CAUSES: Final = {"tool": pl.String, "template": pl.UInt64, "cause": pl.UInt64, "text": pl.String}
+_CAUSES: Final = {
+    "tool": pl.String,
+    "template": pl.UInt64,
+    "cause": pl.UInt64,
+    "text": pl.String,
+    "is_cut": pl.Boolean,
+}
 _COUNTED: Final = {**REQUESTS, "outcome": pl.Int8, "file": pl.UInt32}
 
 EVERY_DAY: Final = Days(date.min, date.max)
@@ -136,23 +136,38 @@ class Window:
         return known_calls(self._all("calls", CALLS)).filter(self.in_days())
 
     def with_causes(self, calls: pl.LazyFrame) -> pl.LazyFrame:
-        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`."""
+        """Calls whose ``template`` is that of their cause, see `coreloop.learn.mine.causes`.
+
+        A call whose error was cut has the ``error_class`` of the whole text.
+        """
         joined = calls.join(self._causes.lazy(), on=_ERROR, how="left", maintain_order="left")
-        return joined.with_columns(template=pl.coalesce("cause", "template")).drop("cause", "text")
+        return joined.with_columns(
+            template=pl.coalesce("cause", "template"), error_class=pl.coalesce("whole_class", "error_class")
+        ).drop("cause", "text", "whole_class")
 
     @cached_property
     def _causes(self) -> pl.DataFrame:
-        """The ``cause`` (hash and ``text``) of each tool's templates."""
-        failed = self.all_calls().filter(pl.col("template") != 0).group_by(_ERROR).len().collect()
+        """The ``cause`` (hash and ``text``) of each tool's templates, with the class of one that was cut."""
+        key = [*_ERROR, "error_class"]
+        failed = self.all_calls().filter(pl.col("template") != 0).group_by(key).len().sort(key).collect()
         texts = _texts_of(self.texts, "template", failed["template"])
-        counts = {(tool, texts[number]): n for tool, number, n in failed.iter_rows()}
+        counts = Counter[tuple[str, str]]()
+        for tool, number, _, n in failed.iter_rows():
+            counts[tool, texts[number]] += n
         lists = self.texts.filter(pl.col("kind") == "names").collect()["text"]
-        by_error = causes(counts, chain.from_iterable(map(json.loads, lists)))
-        rows = (
-            (tool, number, by_error[tool, texts[number]])
-            for tool, number in failed.select(_ERROR).iter_rows()
-        )
-        return frame_of([(tool, number, digest64(text), text) for tool, number, text in rows], _CAUSES)
+        found = causes(counts, chain.from_iterable(map(json.loads, lists)))
+        listed = [
+            (tool, number, found[tool, texts[number]]) for tool, number in failed.select(_ERROR).iter_rows()
+        ]
+        rows = frame_of(
+            [(tool, number, digest64(one.text), one.text, one.is_cut) for tool, number, one in listed],
+            _CAUSES,
+        ).unique(_ERROR, maintain_order=True)
+        of_cause = ("tool", "cause")
+        whole = failed.join(rows.filter(~pl.col("is_cut")), on=_ERROR, maintain_order="left")
+        classes = whole.unique(of_cause, keep="first").select(*of_cause, whole_class="error_class")
+        with_class = rows.join(classes, on=of_cause, how="left")
+        return with_class.with_columns(whole_class=pl.when("is_cut").then("whole_class")).drop("is_cut")
 
     def all_arguments(self) -> pl.LazyFrame:
         """`ARGUMENTS` of the files of the days, with ``file``; join them with `all_calls` or requests."""
@@ -239,31 +254,20 @@ class Window:
         return _texts_of(self.texts, kind, hashes) | dict(of_causes)
 
     def question_texts(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """Texts of the questions of some lines; lines that no longer exist are left out."""
+        """Texts of the questions of some lines, by file and offset; those that are gone are left out."""
         return {place: question.question or "" for place, question in self.questions(places).items()}
 
     def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Question]:
         """The questions of some lines, read without the rest of the line; see `question_texts`."""
-        wanted = self._by_file(places)
-        read = chain.from_iterable(map(self._questions_of, wanted))
-        return {(file, offset): question for file, offset, question in read}
-
-    def _questions_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Question]]:
-        read = ((file, offset, decode_question(raw)) for file, offset, raw in self._raw_lines(wanted))
-        return [(file, offset, question) for file, offset, question in read if question is not None]
-
-    def _raw_lines(self, wanted: tuple[int, Sequence[int]]) -> Iterator[tuple[int, int, bytes]]:
-        file, offsets = wanted
-        with suppress(OSError), self.paths[file].open("rb") as opened:
-            for offset in offsets:
-                opened.seek(offset)
-                yield file, offset, opened.readline().removeprefix(BYTE_ORDER_MARK)
-
-    @staticmethod
-    def _by_file(places: Iterable[tuple[int, int]]) -> list[tuple[int, list[int]]]:
-        """Offsets in ascending order, by file."""
-        by_file = groupby(sorted(set(places)), key=itemgetter(0))
-        return [(file, [offset for _, offset in group]) for file, group in by_file]
+        found = {}
+        for file, group in groupby(sorted(set(places)), key=itemgetter(0)):
+            with suppress(OSError), self.paths[file].open("rb") as opened:
+                for place in group:
+                    opened.seek(place[1])
+                    question = decode_question(opened.readline().removeprefix(BYTE_ORDER_MARK))
+                    if question is not None:
+                        found[place] = question
+        return found
 
 
 def _texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int, str]:
@@ -273,17 +277,13 @@ def _texts_of(texts: pl.LazyFrame, kind: str, hashes: Iterable[int]) -> dict[int
 
 
 def batches_of(files: Sequence[tuple[int, FileFacts]]) -> list[Batch]:
-    """Join the tables of neighbouring files, up to `_BATCH_ROWS` requests, with the files' numbers."""
-    parts: list[list[tuple[int, FileFacts]]] = []
-    n_rows = _BATCH_ROWS
+    """Join the tables of neighbouring files, about `_BATCH_ROWS` requests, with the files' numbers."""
+    parts: defaultdict[int, list[tuple[int, FileFacts]]] = defaultdict(list)
+    n_rows = 0
     for number, file in files:
-        n_of_file = sum(file.days.values())
-        if n_rows + n_of_file > _BATCH_ROWS:
-            parts.append([])
-            n_rows = 0
-        parts[-1].append((number, file))
-        n_rows += n_of_file
-    return [(_join(part), part[0][1].settings) for part in parts]
+        parts[n_rows // _BATCH_ROWS].append((number, file))
+        n_rows += sum(file.days.values())
+    return [(_join(part), part[0][1].settings) for part in parts.values()]
 
 
 def _join(files: Sequence[tuple[int, FileFacts]]) -> Facts:
@@ -336,36 +336,6 @@ def of_days(days: Days) -> pl.Expr:
     return pl.col("day").is_between(since, until)
 
 
-def count_patterns(window: Window) -> pl.DataFrame:
-    """Sum a window's groups to one row per pattern.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per category and sequence with at least one counted record: pattern, category, sequence,
-        n_observed (successes and failures), n_success, success_rate, n_peers and n_peers_success (all counted
-        records of the category, those without a sequence included), base_rate (their rate), avg_chunk_len
-        (characters; 0.0 if unknown), is_complete (some record has no omitted calls), first_us, last_us
-        (microseconds since 1970).
-    """
-    counted = window.groups.filter(IS_COUNTED)
-    n_success = pl.col("n").filter(IS_SUCCESS).sum()
-    peers = counted.group_by("category").agg(n_peers=pl.col("n").sum(), n_peers_success=n_success)
-    patterns = (
-        counted.filter(pl.col("sequence") != NO_SEQUENCE)
-        .group_by("pattern", *PATTERN_KEYS)
-        .agg(
-            n_observed=pl.col("n").sum(),
-            n_success=n_success,
-            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
-            is_complete=(pl.col("shape") != 0).any(),
-            first_us=pl.col("first_us").min(),
-            last_us=pl.col("last_us").max(),
-        )
-    )
-    return patterns.join(peers, on="category").with_columns(**_RATES).collect()
-
-
 def count_calls(window: Window) -> pl.DataFrame:
     """Count a window's calls: tool, day (since 1970), n_failed and n."""
     n_failed = pl.col("n").filter(pl.col("error_class") != "").sum()
@@ -393,97 +363,3 @@ def draw_number() -> pl.Expr:
     """A request's number in a draw: the same whatever else is in the window."""
     mixed = pl.col("ts_us").reinterpret(signed=False) ^ (pl.col("offset") * (1 << 20))
     return mixed * pl.lit(_MIX, pl.UInt64)
-
-
-def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Compare each pattern without a category with the patterns that begin with the same tool.
-
-    Parameters
-    ----------
-    window : Window
-        Of the patterns.
-    patterns : polars.DataFrame
-        From `count_patterns`.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``patterns`` with n_peers, n_peers_success and base_rate of that group; patterns with a category are
-        unchanged.
-    """
-    unlabelled = patterns.filter(pl.col("category") == UNSPECIFIED)
-    texts = window.texts_of("sequence", unlabelled["sequence"])
-    first = [texts.get(sequence, "").partition("(")[0] for sequence in unlabelled["sequence"]]
-    compared = unlabelled.with_columns(first=pl.Series(first, dtype=pl.String)).with_columns(
-        n_peers=pl.col("n_observed").sum().over("first"),
-        n_peers_success=pl.col("n_success").sum().over("first"),
-    )
-    labelled = patterns.filter(pl.col("category") != UNSPECIFIED)
-    return pl.concat([labelled, compared.drop("first").with_columns(**_RATES).select(labelled.columns)])
-
-
-_RATES: Final = {
-    "success_rate": pl.col("n_success") / pl.col("n_observed"),
-    "base_rate": pl.col("n_peers_success") / pl.col("n_peers"),
-}
-
-
-def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Count the different questions (by their hash) and sessions of some patterns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``patterns`` with n_question_hashes and n_sessions.
-    """
-    ordered = patterns.sort("pattern").with_columns(
-        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
-    )
-    of_parts = (pl.col("pattern").is_in(part["pattern"].implode()) for part in ordered.partition_by("part"))
-    counts = [
-        window.requests.filter(IS_COUNTED, of_part)
-        .group_by("pattern")
-        .agg(
-            n_question_hashes=pl.col("question").n_unique(),
-            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
-        )
-        for of_part in of_parts
-    ]
-    schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
-    counted = pl.concat([pl.DataFrame(schema=schema), *(part.collect() for part in counts)])
-    return patterns.join(counted, on="pattern", maintain_order="left")
-
-
-def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Find the different questions of some patterns: of each, the `MAX_QUESTIONS` earliest.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per pattern and question (hash): first_us, and file and offset of the earliest line that asked
-        it; in the order of first_us.
-    """
-    of_patterns = pl.col("pattern").is_in(patterns["pattern"].implode())
-    place = ("first_us", "file", "offset")
-    return window.keep(
-        lambda rows: rows.filter(IS_COUNTED, of_patterns).select(
-            "pattern", "question", "file", "offset", first_us="ts_us"
-        ),
-        lambda rows: (
-            rows.sort(place)
-            .unique(("pattern", "question"), keep="first", maintain_order=True)
-            .group_by("pattern", maintain_order=True)
-            .head(MAX_QUESTIONS)
-        ),
-    )
-
-
-def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Count each value of ``shape`` or ``provider`` in some patterns, most frequent first."""
-    return (
-        window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
-        .group_by("pattern", column)
-        .agg(n=pl.col("n").sum())
-        .sort("n", column, descending=[True, False])
-        .collect()
-    )

@@ -8,8 +8,7 @@ import unicodedata
 from typing import Final
 
 from coreloop.base.text import FILLERS
-from coreloop.learn.proposals.sequence_lines import parse_line
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import parse_advice, parse_line
 
 MAX_LINE_CHARS: Final = 400
 _SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.slug import KOREAN_AXIS_SLUG
@@ -18,8 +18,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.records import DEFAULT_SELECTORS
 from coreloop.base.text import printable
 from coreloop.descriptions.source import Definition, definitions, parse
-from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCalls, When, parse_line
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import Named, parse_advice, parse_line
 
 MAX_FIELDS: Final = 3
 """The deepest path that a trial on four logs found useful; a longer one can be a sentence."""
@@ -34,32 +33,10 @@ _REFUSALS: Final = {
 }
 
 
-class Named(NamedTuple):
-    """A name in a line; an argument or a value of another tool than the docstring's has that ``tool``."""
-
-    kind: Literal["tool", "argument", "value", "field", "category"]
-    name: str
-    tool: str = ""
-
-
-def named(line: str) -> Iterator[Named]:
+def named(line: str) -> tuple[Named, ...]:
     """The names in a line of coreloop's."""
-    statement, value = parse_advice(line), parse_line(line)
-    if statement is not None:
-        its = statement.named()
-        yield from (Named("argument", name) for name in its.arguments)
-        yield from (Named("value", text) for text in its.values)
-        yield from (Named("field", name) for path in its.fields for name in path)
-        yield from (Named("tool", name) for name in its.tools)
-    elif isinstance(value, When) and value.category:
-        yield Named("category", value.category)
-    for call in value.calls if isinstance(value, AdvisedCalls) else ():
-        yield Named("tool", call.name)
-        for argument, given in call.arguments:
-            if argument != ELIDED:
-                yield Named("argument", argument, call.name)
-            if given is not None and given != f"<{argument}>":
-                yield Named("value", given.strip('"'), call.name)
+    value = parse_advice(line) or parse_line(line)
+    return tuple(value.names()) if value is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +96,10 @@ def refuse_words(line: str, words: Words) -> Iterator[str]:
         if (is_field and not one.name.isascii()) or not words.has(one):
             tool = printable(one.tool or words.tool)
             yield _REFUSALS[one.kind].format(name=printable(one.name), tool=tool)
-    for path in statement.named().fields if statement is not None else ():
+    for path in statement.paths if statement is not None else ():
         if len(path) > MAX_FIELDS:
             yield f"the path {printable('.'.join(path))} has more than {MAX_FIELDS} fields"
-    if statement is not None and statement.sends_to(words.tool):
+    if statement is not None and words.tool in statement.items("tool"):
         yield f"the line refers {printable(words.tool)} to itself"
 
 

@@ -5,10 +5,10 @@ Each says itself in a line (`text`), has `evidence` in words, `said` and `questi
 be `shared`: then all that neither coreloop.yaml nor the source declares is ``[REDACTED n]``, n is the length.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Generic, Literal, Self, TypeVar
 
 import msgspec
 
@@ -76,26 +76,50 @@ class Sides:
         return f"{self.n_ok:,} of {self.n:,}{otherwise}"
 
 
-class _WithQuestions:
-    """An entry of which the records say no more than example questions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``.
 
-    __slots__ = ()
-    example_questions: tuple[str, ...]
+    ``providers`` counts the requests, or the calls that failed, whose record names a provider.
+    """
+
+    id: str = ""
+    key: str
+    first_seen: datetime
+    last_seen: datetime
+    providers: dict[str, int] = field(default_factory=dict)
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+    @property
+    def seen(self) -> str:
+        """The first and the last day of its records."""
+        return f"{self.first_seen:%Y-%m-%d} to {self.last_seen:%Y-%m-%d}"
 
     @property
     def said(self) -> tuple[str, ...]:
         """What only the records say, besides questions."""
         return ()
 
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Example questions."""
-        return self.example_questions
+    def shared(self, words: Vocabulary) -> Self:
+        """Without questions and undeclared texts."""
+        providers = words.redacted_providers(self.providers)
+        redacted = replace(self._redacted(words), providers=providers)
+        if self._is_declared(words):
+            return redacted
+        # The key is a plain hash of what is withheld, which a dictionary attack would reveal.
+        return replace(redacted, key="", suggested_append=None, refused=WITHHELD)
+
+    def _redacted(self, words: Vocabulary) -> Self:
+        raise NotImplementedError
+
+    def _is_declared(self, words: Vocabulary) -> bool:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement(_WithQuestions):
-    """One line about one tool, with its evidence; the draft adds ``id``, ``suggested_append``, ``refused``.
+class Statement(_Found):
+    """One line about one tool, with its evidence.
 
     Attributes
     ----------
@@ -120,8 +144,6 @@ class Statement(_WithQuestions):
         Failed requests per 1,000 with a failed call that deviates: those beyond the usual share, and all.
     """
 
-    id: str = ""
-    key: str
     kind: StatementKind
     tool: str
     line: str
@@ -135,12 +157,7 @@ class Statement(_WithQuestions):
     q_value: Share = 0.0
     wasted: float = 0.0
     lost: tuple[float, float] = (0.0, 0.0)
-    first_seen: datetime
-    last_seen: datetime
-    providers: dict[str, int] = field(default_factory=dict)
     example_questions: tuple[str, ...] = ()
-    suggested_append: SuggestedAppend | None = None
-    refused: str | None = None
 
     @property
     def n_behind(self) -> int:
@@ -165,24 +182,21 @@ class Statement(_WithQuestions):
             f"the last third of the days: {sides_text(self, self.held)}",
             f"{difference_text(self)} (95 %)",
             cost_text(self),
-            f"{self.n_questions} distinct questions, {seen_text(self)}",
+            f"{self.n_questions} distinct questions, {self.seen}",
         )
 
-    def shared(self, words: Vocabulary) -> "Statement":
-        """Without the questions, and without the line if a name in it is not declared."""
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Example questions."""
+        return self.example_questions
+
+    def _redacted(self, words: Vocabulary) -> "Statement":
+        tool, line = unless(words.is_known(self.tool), self.tool), unless(self._is_declared(words), self.line)
+        return replace(self, tool=tool, line=line, example_questions=())
+
+    def _is_declared(self, words: Vocabulary) -> bool:
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
-        withheld = not is_ours or not words.knows_line(self.tool, self.line)
-        return replace(
-            self,
-            # The key is a plain hash of the line: a dictionary attack would recover a withheld line.
-            key="" if withheld else self.key,
-            tool=unless(words.is_known(self.tool), self.tool),
-            line=unless(not withheld, self.line),
-            providers=words.redacted_providers(self.providers),
-            example_questions=(),
-            suggested_append=None if withheld else self.suggested_append,
-            refused=WITHHELD if withheld else self.refused,
-        )
+        return is_ours and words.knows_line(self.tool, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +214,17 @@ class NearStatement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate(_WithQuestions):
-    """A sequence of tools that passed the gates.
-
-    ``id``, ``suggested_append`` and ``refused`` come with the draft; ``bullets`` are those of the playbook
-    that relaxed the gate for it.
+class Candidate(_Found):
+    """A sequence of tools that passed the gates; ``bullets`` of the playbook relaxed the gate for it.
 
     Attributes
     ----------
     rest_ok, rest_n : int
-        Successes and number of the other requests of its category; without categories, of the other requests
-        that begin with the same tool.
+        Successes and number of the other requests of its category.
     q_value : float or None
         Of the difference from these by cases (Mann–Whitney), corrected for all tests of the run.
     """
 
-    id: str = ""
-    key: str
     engine: str
     axis: str | None
     cat_hash: str
@@ -232,14 +240,9 @@ class Candidate(_WithQuestions):
     rest_n: Count = 0
     q_value: Share | None = None
     avg_chunk_len: float
-    first_seen: datetime
-    last_seen: datetime
     example_questions: tuple[str, ...]
-    providers: dict[str, int]
     evidence_rank: int = FROM_RECORDS
     bullets: tuple[str, ...] = ()
-    suggested_append: SuggestedAppend | None = None
-    refused: str | None = None
 
     @property
     def tool(self) -> str:
@@ -272,7 +275,7 @@ class Candidate(_WithQuestions):
         requests = (
             f"{self.n_succeeded:,} of {number_of(self.n_observed, 'request')} succeeded, from "
             f"{number_of(self.n_unique_questions, 'different question')} in "
-            f"{number_of(self.n_sessions, 'session')}, {seen_text(self)}"
+            f"{number_of(self.n_sessions, 'session')}, {self.seen}"
         )
         rest = f"of other requests {self.rest_ok:,} of {self.rest_n:,}"
         mean = f"; mean answer {self.avg_chunk_len:.0f} characters" if self.avg_chunk_len else ""
@@ -282,27 +285,27 @@ class Candidate(_WithQuestions):
         )
         return (requests, rest, rates) if self.rest_n else (requests, rates)
 
-    def shared(self, words: Vocabulary) -> "Candidate":
-        """Without questions and undeclared texts."""
-        withheld = any(
-            not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
-            for step in self.tool_pattern
-        )
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Example questions."""
+        return self.example_questions
+
+    def _redacted(self, words: Vocabulary) -> "Candidate":
         axis = self.axis
         return replace(
             self,
-            # Both are plain hashes of redacted values, which a dictionary attack would reveal.
-            key="" if withheld else self.key,
-            seq_hash="" if withheld else self.seq_hash,
-            suggested_append=None if withheld else self.suggested_append,
-            refused=WITHHELD if withheld else self.refused,
+            seq_hash=self.seq_hash if self._is_declared(words) else "",  # a plain hash, like the key
             engine=unless(words.is_known(self.engine), self.engine),
             axis=None if axis is None else unless(words.declares(axis, self.engine), axis),
             cat_hash=unless(is_category(self.cat_hash), self.cat_hash),
             tool_pattern=tuple(map(words.redacted_step, self.tool_pattern)),
             example_questions=(),
             bullets=tuple(unless(False, text) for text in self.bullets),
-            providers=words.redacted_providers(self.providers),
+        )
+
+    def _is_declared(self, words: Vocabulary) -> bool:
+        return words.declares_all(self.tool_pattern) and all(
+            words.is_known(step.name) for step in self.tool_pattern
         )
 
 
@@ -324,8 +327,8 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counterexample:
-    """A failure that repeats. ``id``, ``suggested_append`` and ``refused`` come with the draft.
+class Counterexample(_Found):
+    """A failure that repeats; it has no text of its own.
 
     Attributes
     ----------
@@ -340,14 +343,10 @@ class Counterexample:
         Lower bound (Wilson, 95 %) of the share of calls that fail.
     wasted_ms : float
         Time of the failed calls.
-    providers : dict of str to int
-        Failed calls, or failed requests of a sequence, by provider; records without a provider are left out.
     error_template, examples
         In local files only.
     """
 
-    id: str = ""
-    key: str
     kind: Literal["call", "sequence"]
     tool: str
     selectors: dict[str, str]
@@ -362,22 +361,12 @@ class Counterexample:
     n_without: Without
     harm_low: Share
     wasted_ms: float
-    first_seen: datetime
-    last_seen: datetime
-    providers: dict[str, int] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
-    suggested_append: SuggestedAppend | None = None
-    refused: str | None = None
 
     @property
     def call(self) -> Step:
         """The call that fails, or the step that a failing sequence is about."""
         return Step(self.tool, self.selectors, self.arg_keys)
-
-    @property
-    def unit(self) -> Literal["calls", "requests"]:
-        """Unit of its counts."""
-        return "calls" if self.kind == "call" else "requests"
 
     @property
     def n_behind(self) -> int:
@@ -402,8 +391,9 @@ class Counterexample:
     def evidence(self) -> tuple[str, ...]:
         """How often it failed, and the tool's other calls."""
         error_class = f" ({self.error_class})" if self.error_class is not None else ""
+        unit = "calls" if self.kind == "call" else "requests"
         failed = (
-            f"{self.n_failures:,} of {self.n_calls:,} {self.unit} failed{error_class}, {seen_text(self)}",
+            f"{self.n_failures:,} of {self.n_calls:,} {unit} failed{error_class}, {self.seen}",
             f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
         )
         without = self.n_without
@@ -420,29 +410,34 @@ class Counterexample:
         """Example questions."""
         return tuple(example.question for example in self.examples)
 
-    def shared(self, words: Vocabulary) -> "Counterexample":
-        """Without local details and undeclared texts."""
-        withheld = not all(map(words.is_known, {self.tool, *(step.name for step in self.steps)}))
+    def _redacted(self, words: Vocabulary) -> "Counterexample":
+        call = words.redacted_step(self.call)
         return replace(
             self,
-            key="",  # a plain hash that covers the error's text, which a dictionary attack would reveal
-            tool=unless(words.is_known(self.tool), self.tool),
-            selectors=words.redacted(self.tool, self.selectors),
-            arg_keys=words.redacted_keys(self.tool, self.arg_keys, self.selectors),
+            key="",  # covers the error's text
+            tool=call.name,
+            selectors=call.selectors,
+            arg_keys=call.arg_keys,
             steps=tuple(map(words.redacted_step, self.steps)),
             error_template=None,
-            providers=words.redacted_providers(self.providers),
             examples=(),
-            refused=WITHHELD if withheld else self.refused,
         )
+
+    def _is_declared(self, words: Vocabulary) -> bool:
+        return all(map(words.is_known, {self.tool, *(step.name for step in self.steps)}))
 
 
 Entry = Statement | Candidate | Counterexample
+_Entry = TypeVar("_Entry", bound=Entry)
 
 
-def seen_text(entry: Entry) -> str:
-    """The first and the last day of its records."""
-    return f"{entry.first_seen:%Y-%m-%d} to {entry.last_seen:%Y-%m-%d}"
+@dataclass(frozen=True, slots=True)
+class Search(Generic[_Entry]):
+    """The entries of a window, best first, the groups that were examined, and how many each gate dropped."""
+
+    entries: tuple[_Entry, ...]
+    n_groups: int
+    dropped: Mapping[str, int]
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:

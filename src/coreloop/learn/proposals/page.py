@@ -3,7 +3,7 @@
 What the records say, questions and errors, and names that are not declared, stands in `untrusted_block`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,8 +14,8 @@ from coreloop.learn.proposals.entry import WITHHELD, Candidate, Entry
 from coreloop.learn.proposals.proposal_files import (
     FROM_NOTES,
     MIN_PUBLISHED,
-    CandidatesFile,
     CounterexamplesFile,
+    ProposalsFile,
     entries_counted,
     read_candidates,
     read_counterexamples,
@@ -26,36 +26,28 @@ from coreloop.learn.proposals.vocabulary import Vocabulary
 _SHOWN: Final = 10
 
 
-def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
-    """The draft of candidates, and below them audit notes, to read only."""
-    texts = [f"{note.stock_code}: {bullet}" for note in document.notes for bullet in note.bullets]
-    head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n\n"
-    notes = head + untrusted_block(texts) if texts else ""
-    return _page("Candidates", document, words, "Nothing passed the gates.", "requests") + notes
-
-
-def counterexamples_markdown(document: CounterexamplesFile, words: Vocabulary) -> str:
-    """The draft of statements and counterexamples, with the table of errors above."""
-    errors = "".join(_error_rows(document.errors, words))
-    nothing = "Nothing failed often enough."
-    return _page("Counterexamples", document, words, nothing, "failures", above=errors)
-
-
-def _page(
-    title: str,
-    document: CandidatesFile | CounterexamplesFile,
-    words: Vocabulary,
-    nothing: str,
-    noun: str,
-    *,
-    above: str = "",
-) -> str:
-    window = document.window
-    head = f"# {title}, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
-    head += "" if document.entries else f"\n{nothing}\n"
+def markdown(document: ProposalsFile, words: Vocabulary) -> str:
+    """The draft: of candidates, with audit notes below, or of counterexamples, with errors above."""
+    above = below = ""
+    nothing, noun = "Nothing passed the gates.", "requests"
+    if isinstance(document, CounterexamplesFile):
+        nothing, noun = "Nothing failed often enough.", "failures"
+        above = "".join(_error_rows(document.errors, words))
+    elif texts := [f"{note.stock_code}: {bullet}" for note in document.notes for bullet in note.bullets]:
+        head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n\n"
+        below = head + untrusted_block(texts)
     folded = f"\nNot listed: {document.n_folded} of fewer than {MIN_PUBLISHED} {noun}.\n"
-    sections = "".join(section(entry, words) for entry in document.entries)
-    return head + above + sections + (folded if document.n_folded else "")
+    window = document.window
+    parts = (
+        f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
+        "Proposals only: nothing was changed.\n",
+        "" if document.entries else f"\n{nothing}\n",
+        above,
+        *(section(entry, words) for entry in document.entries),
+        folded if document.n_folded else "",
+        below,
+    )
+    return "".join(parts)
 
 
 def section(entry: Entry, words: Vocabulary) -> str:
@@ -94,25 +86,20 @@ def _target(entry: Entry, words: Vocabulary) -> str:
 
 def _error_rows(errors: Sequence[ErrorRow], words: Vocabulary) -> Iterator[str]:
     """The table of errors; below it what merged lines explain, and what a coding agent could be asked for."""
-    if errors:
-        yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
-        yield "|---|---|---|---|---|---|---|\n"
+    if not errors:
+        return
+    yield "\n## Errors\n\n| row | tool | class | calls | requests lost | recovered | who can mend it |\n"
+    yield "|---|---|---|---|---|---|---|\n"
     for number, row in enumerate(errors, 1):
         figures = f"{row.n_calls} | {row.n_lost} | {row.n_recovered} | {row.mender}"
         yield f"| {number} | {escape_markdown(row.shared(words).tool)} | {row.error_class} | {figures} |\n"
-    if errors:
-        yield "\nThe errors, by row:\n\n"
-        yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
+    yield "\nThe errors, by row:\n\n"
+    yield untrusted_block(f"{number} {row.tool}: {row.error}" for number, row in enumerate(errors, 1))
     merged = [f"row {number}: {line}" for number, row in enumerate(errors, 1) for line in row.merged]
-    if merged:
-        yield "\nExplained by lines that are merged:\n\n" + _block(merged)
     tasks = [row.task for row in errors if row.task]
-    if tasks:
-        yield "\nFor a coding agent:\n\n" + _block(tasks)
-
-
-def _block(lines: Iterable[str]) -> str:
-    return "".join(f"    {printable(line)}\n" for line in lines)
+    for head, lines in (("Explained by lines that are merged", merged), ("For a coding agent", tasks)):
+        if lines:
+            yield f"\n{head}:\n\n" + "".join(f"    {printable(line)}\n" for line in lines)
 
 
 def job_summary(candidates: Path, counterexamples: Path) -> str:
@@ -125,16 +112,14 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     """
     guides, caveats = read_candidates(candidates), read_counterexamples(counterexamples)
     days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
-    return "\n".join(
-        [
-            f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
-            *_listed(guides.entries),
-            "",
-            f"### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
-            *_listed(caveats.entries),
-            "",
-        ]
+    parts = (
+        f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",
+        *_listed(guides.entries),
+        f"\n### {entries_counted(caveats, len(caveats.counterexamples), 'failing group')}\n",
+        *_listed(caveats.entries),
+        "",
     )
+    return "\n".join(parts)
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[str]:

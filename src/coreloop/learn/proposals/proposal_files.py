@@ -1,18 +1,16 @@
-"""The two files of a run, the proposals as JSON and their draft, written together."""
+"""The files of proposals of each day: their JSON, and how it is read."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
-from hashlib import sha256
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import msgspec
-import orjson
 
 from coreloop.base.date_range import Days
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import locked, read_file, write_private_together
+from coreloop.base.files import read_file
 from coreloop.base.messages import number_of
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
 from coreloop.learn.proposals.task import ErrorRow
@@ -45,6 +43,10 @@ class DayFile:
 
     Attributes
     ----------
+    name, prefix, command : str
+        Part of the file's name, the prefix of its entries' ids, and the command that writes it.
+    statements : tuple of Statement
+        Best first.
     ids : dict of str to str
         Key -> id, of all runs of the day: a key keeps its id.
     n_folded : int
@@ -53,6 +55,9 @@ class DayFile:
         Digest of the draft that was written with it, 64 hex digits.
     """
 
+    name: ClassVar[str]
+    prefix: ClassVar[str]
+    command: ClassVar[str]
     schema_version: int = SCHEMA_VERSION
     generated_at: datetime
     window: Days
@@ -61,11 +66,43 @@ class DayFile:
     n_folded: int = 0
     draft_sha256: str = ""
 
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All of them."""
+        raise NotImplementedError
+
+    def with_entries(self, entries: Iterable[Entry]) -> Self:
+        """The same file with other entries."""
+        listed = tuple(entries)
+        statements = tuple(entry for entry in listed if isinstance(entry, Statement))
+        parts: dict[str, Any] = {"statements": statements, self.name: listed[len(statements) :]}
+        return replace(self, **parts)
+
+    def with_ids(self) -> Self:
+        """The same file, its entries numbered after the highest id of the day's earlier runs."""
+        numbers = (id.rpartition("-")[2] for id in self.ids.values())
+        highest = max((int(number) for number in numbers if number.isdecimal()), default=0)
+        new = dict.fromkeys(entry.key for entry in self.entries if entry.key not in self.ids)
+        start = f"{self.prefix}-{self.generated_at.date()}"
+        ids = self.ids | {key: f"{start}-{number:03d}" for number, key in enumerate(new, highest + 1)}
+        entries = (replace(entry, id=ids[entry.key]) for entry in self.entries)
+        return replace(self.with_entries(entries), ids=ids)
+
+    def shared(self, words: Vocabulary) -> Self:
+        """The same file for others: redacted entries, and only those of enough requests."""
+        listed = [entry.shared(words) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED]
+        withheld = set(self.ids.values()) - {entry.id for entry in listed if entry.key}
+        ids = {f"withheld-{id}" if id in withheld else key: id for key, id in self.ids.items()}
+        return replace(self.with_entries(listed), ids=ids, n_folded=len(self.entries) - len(listed))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatesFile(DayFile):
     """``candidates/{YYYY-MM-DD}-candidates.json``; ``notes`` only with ``--include-audit-analysis``."""
 
+    name = "candidates"
+    prefix = "cand"
+    command = "pattern"
     candidates: tuple[Candidate, ...]
     notes: tuple[Note, ...] = ()
 
@@ -74,11 +111,19 @@ class CandidatesFile(DayFile):
         """The statements, then the candidates, each best first."""
         return (*self.statements, *self.candidates)
 
+    def shared(self, words: Vocabulary) -> Self:
+        """As of every file; nothing of the notes is declared."""
+        notes = tuple(note.shared() for note in self.notes)
+        return replace(DayFile.shared(self, words), notes=notes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterexamplesFile(DayFile):
     """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; ``errors`` in local files only."""
 
+    name = "counterexamples"
+    prefix = "ce"
+    command = "refine"
     counterexamples: tuple[Counterexample, ...]
     errors: tuple[ErrorRow, ...] = ()
 
@@ -87,49 +132,22 @@ class CounterexamplesFile(DayFile):
         """The statements, best first, then the counterexamples, worst first."""
         return (*self.statements, *self.counterexamples)
 
+    def shared(self, words: Vocabulary) -> Self:
+        """As of every file; errors are texts of tools."""
+        return replace(DayFile.shared(self, words), errors=())
+
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
-_Entry = TypeVar("_Entry", Candidate, Counterexample)
-_File = TypeVar("_File", bound=ProposalsFile)
+_File = TypeVar("_File", CandidatesFile, CounterexamplesFile)
+_Decoded = TypeVar("_Decoded")
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalKind:
-    """A kind of proposals: the name in file names, the prefix of ids, the error of a damaged file."""
-
-    name: str
-    prefix: str
-    damaged: str
-
-
-CANDIDATES: Final = ProposalKind(
-    "candidates", "cand", "is damaged ({error}); move it away and run pattern again"
-)
-COUNTEREXAMPLES: Final = ProposalKind(
-    "counterexamples", "ce", "is damaged ({error}); move it away and run refine again"
-)
-
-
-class _Versioned(Protocol):
-    @property
-    def schema_version(self) -> int: ...
-
-
-_Read = TypeVar("_Read", bound=_Versioned)
-
-
-class _Either(msgspec.Struct):
-    """The field that only a counterexamples file has."""
-
-    counterexamples: msgspec.Raw = msgspec.Raw()
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The fields of a day's file that the next run of the day needs."""
+class _Head(msgspec.Struct):
+    """What is read of a file first; only one kind has ``counterexamples``."""
 
     schema_version: int
-    ids: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, str] = {}
+    counterexamples: msgspec.Raw = msgspec.Raw()
 
 
 def read_candidates(path: Path) -> CandidatesFile:
@@ -140,21 +158,25 @@ def read_candidates(path: Path) -> CandidatesFile:
     WorkspaceError
         The file is absent, damaged, or of a newer version.
     """
-    return _read(path, CandidatesFile, CANDIDATES.damaged)
+    return _read(path, CandidatesFile)
 
 
 def read_counterexamples(path: Path) -> CounterexamplesFile:
     """Read a counterexamples file; raises as `read_candidates` does."""
-    return _read(path, CounterexamplesFile, COUNTEREXAMPLES.damaged)
+    return _read(path, CounterexamplesFile)
 
 
 def read_proposals(path: Path) -> ProposalsFile:
     """Read a file of either kind; raises as `read_candidates` does."""
     refusal = "is not a candidates file ({error})"
-    either = _decoded(path, _Either, refusal)
-    if not bytes(either.counterexamples):
-        return _read(path, CandidatesFile, refusal)
-    return _read(path, CounterexamplesFile, refusal)
+    if bytes(_head(path, refusal).counterexamples):
+        return _decoded(path, CounterexamplesFile, refusal)
+    return _decoded(path, CandidatesFile, refusal)
+
+
+def known_ids(path: Path, kind: type[ProposalsFile]) -> dict[str, str]:
+    """The ids that a day's earlier runs gave; raises as `read_candidates` does."""
+    return _head(path, _damaged(kind)).ids if path.exists() else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +191,11 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
     """Read the files of all days; one that is damaged or of a newer version is skipped and named."""
     files: dict[Path, ProposalsFile] = {}
     damaged: list[str] = []
-    for folder, kind, read in (
-        (candidates_dir, CANDIDATES, read_candidates),
-        (counterexamples_dir, COUNTEREXAMPLES, read_counterexamples),
+    for folder, name, read in (
+        (candidates_dir, CandidatesFile.name, read_candidates),
+        (counterexamples_dir, CounterexamplesFile.name, read_counterexamples),
     ):
-        for path in sorted(folder.glob(f"*-{kind.name}.json")):
+        for path in sorted(folder.glob(f"*-{name}.json")):
             try:
                 files[path] = read(path)
             except WorkspaceError as error:
@@ -181,128 +203,7 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
     return EveryNight(files, tuple(damaged))
 
 
-def _read(path: Path, kind: type[_Read], refusal: str) -> _Read:
-    document = _decoded(path, kind, refusal)
-    if document.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
-    return document
-
-
-_Decoded = TypeVar("_Decoded")
-
-
-def _decoded(path: Path, kind: type[_Decoded], refusal: str) -> _Decoded:
-    try:
-        return msgspec.json.decode(read_file(path), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(refusal.format(error=error), path=path) from error
-
-
-def to_json(document: ProposalsFile) -> bytes:
-    """The file's bytes: indented JSON, UTF-8."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def new_keys(drafted: Iterable[_Entry], known: Collection[str]) -> tuple[tuple[_Entry, ...], dict[str, int]]:
-    """Drop entries with a known or repeated key; also return their number as ``{"same_text": n}``."""
-    entries = list(drafted)
-    first = {entry.key: entry for entry in reversed(entries)}
-    new = tuple(entry for entry in entries if first[entry.key] is entry and entry.key not in known)
-    return new, {"same_text": len(entries) - len(new)} if len(new) < len(entries) else {}
-
-
-def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, day: date) -> dict[str, str]:
-    """Assign readable ids to keys.
-
-    Parameters
-    ----------
-    keys : iterable of str
-        Best first.
-    known : mapping of key to id
-        Ids from earlier runs of the day; a key keeps its id.
-    prefix : str
-        ``cand`` or ``ce``.
-    day : date
-        Day of the run.
-
-    Returns
-    -------
-    dict of str to str
-        ``known`` and ``{prefix}-YYYY-MM-DD-NNN`` for each new key, numbered after the highest known id.
-    """
-    numbers = (id.rpartition("-")[2] for id in known.values())
-    highest = max((int(number) for number in numbers if number.isdecimal()), default=0)
-    new = dict.fromkeys(key for key in keys if key not in known)
-    return {**known, **{key: f"{prefix}-{day}-{number:03d}" for number, key in enumerate(new, highest + 1)}}
-
-
-def write_night(
-    folder: Path,
-    document: _File,
-    page: Callable[[_File, Vocabulary], str],
-    *,
-    words: Vocabulary,
-    kind: ProposalKind,
-    sanitized: bool,
-    n_records: int,
-) -> tuple[_File, tuple[Path, ...]]:
-    """Write ``{day}-{kind}.json`` and its draft, ``{day}-draft.md``, one process at a time.
-
-    A run over no records says nothing, so it writes no file that would hide the proposals of an earlier run.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the files.
-    document : CandidatesFile or CounterexamplesFile
-        Its entries are best first, without ids; they share one numbering.
-    page : callable
-        Makes the draft.
-    words : Vocabulary
-        What may be shown.
-    kind : ProposalKind
-        Of the entries.
-    sanitized : bool
-        Redact the entries for a shared file, and list only those of enough requests.
-    n_records : int
-        Records of the run's window.
-
-    Returns
-    -------
-    tuple
-        The content of the JSON file, and the paths of it and of the draft; none if `newest_night` is kept.
-
-    Raises
-    ------
-    WorkspaceError
-        The folder cannot be written, or the day's file is damaged. Neither file is written in part.
-    """
-    day, is_empty = document.generated_at.date(), not document.entries
-    path, draft = folder / f"{day}-{kind.name}.json", folder / f"{day}-draft.md"
-    with locked(folder):
-        known = _read(path, _Known, kind.damaged).ids if path.exists() else {}
-        ids = assign_ids((entry.key for entry in document.entries), known, prefix=kind.prefix, day=day)
-        entries: list[Entry] = [replace(entry, id=ids[entry.key]) for entry in document.entries]
-        n_folded = 0
-        if sanitized:
-            listed = [entry.shared(words) for entry in entries if entry.n_behind >= MIN_PUBLISHED]
-            withheld = set(ids.values()) - {entry.id for entry in listed if entry.key}
-            ids = {f"withheld-{id}" if id in withheld else key: id for key, id in ids.items()}
-            entries, n_folded = listed, len(entries) - len(listed)
-        parts: dict[str, Any] = {
-            "statements": tuple(entry for entry in entries if isinstance(entry, Statement)),
-            kind.name: tuple(entry for entry in entries if not isinstance(entry, Statement)),
-        }
-        document = replace(document, ids=ids, n_folded=n_folded, **parts)
-        text = page(document, words).encode("utf-8", "replace")
-        document = replace(document, draft_sha256=sha256(text).hexdigest())
-        if not n_records and is_empty and newest_night(folder, kind) is not None:
-            return document, ()
-        write_private_together({draft: text, path: to_json(document)})
-    return document, (path, draft)
-
-
-def newest_night(folder: Path, kind: ProposalKind) -> Path | None:
+def newest_night(folder: Path, kind: type[ProposalsFile]) -> Path | None:
     """Return the newest file of a kind in a folder, or None if absent."""
     return max(folder.glob(f"????-??-??-{kind.name}.json"), default=None)
 
@@ -313,3 +214,26 @@ def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
     n_without = sum(entry.suggested_append is None for entry in document.entries)
     without = [f"{n_without:,} without text"] if n_without else []
     return ", ".join([*statements, number_of(number, noun), *without])
+
+
+def _damaged(kind: type[ProposalsFile]) -> str:
+    return f"is damaged ({{error}}); move it away and run {kind.command} again"
+
+
+def _read(path: Path, kind: type[_File]) -> _File:
+    _head(path, _damaged(kind))
+    return _decoded(path, kind, _damaged(kind))
+
+
+def _head(path: Path, refusal: str) -> _Head:
+    head = _decoded(path, _Head, refusal)
+    if head.schema_version > SCHEMA_VERSION:
+        raise WorkspaceError(f"has schema version {head.schema_version}; upgrade coreloop", path=path)
+    return head
+
+
+def _decoded(path: Path, kind: type[_Decoded], refusal: str) -> _Decoded:
+    try:
+        return msgspec.json.decode(read_file(path), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WorkspaceError(refusal.format(error=error), path=path) from error

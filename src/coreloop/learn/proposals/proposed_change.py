@@ -4,21 +4,23 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Literal
+from typing import Final, Literal
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.edit import Edited, Refused, Unchanged, put_lines
+from coreloop.descriptions.edit import Refused, Unchanged, put_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import SuggestedAppend
+
+LineKind = Literal["same", "added", "taken"]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a docstring: whether it stays, is new or goes."""
 
-    kind: Literal["same", "added", "taken"]
+    kind: LineKind
     text: str
 
 
@@ -67,20 +69,9 @@ def change_of(
         source = read_file(path)
     except WorkspaceError as error:
         return DocstringChange(target, problem=str(error))
-    outcome = _edited(workspace, source, suggested, suggested.target_symbol)
-    if isinstance(outcome, Refused):
-        return DocstringChange(target, problem=outcome.reason)
-    if isinstance(outcome, Unchanged):
-        return DocstringChange(target, _compared(outcome.docstring, outcome.docstring))
-    return DocstringChange(target, _compared(outcome.before, outcome.after))
-
-
-def _edited(
-    workspace: Workspace, source: bytes, suggested: SuggestedAppend, target: str
-) -> Edited | Unchanged | Refused:
-    symbol, _, line = target.partition(":")
+    symbol, _, line = suggested.target_symbol.partition(":")
     settings = workspace.settings.docstring
-    return put_lines(
+    outcome = put_lines(
         source,
         symbol,
         suggested.body.splitlines(),
@@ -89,17 +80,16 @@ def _edited(
         is_ours=is_form,
         line=int(line) if line.isdecimal() else None,
     )
+    if isinstance(outcome, Refused):
+        return DocstringChange(target, problem=outcome.reason)
+    if isinstance(outcome, Unchanged):
+        return DocstringChange(target, _compared(outcome.docstring, outcome.docstring))
+    return DocstringChange(target, _compared(outcome.before, outcome.after))
+
+
+_KINDS: Final[dict[str, LineKind]] = {" ": "same", "-": "taken", "+": "added"}
 
 
 def _compared(before: str, after: str) -> list[Line]:
-    old, new = cleandoc(before).splitlines(), cleandoc(after).splitlines()
-    lines: list[Line] = []
-    for kind, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
-        None, old, new, False
-    ).get_opcodes():
-        if kind == "equal":
-            lines += [Line("same", text) for text in old[old_from:old_to]]
-            continue
-        lines += [Line("taken", text) for text in old[old_from:old_to]]
-        lines += [Line("added", text) for text in new[new_from:new_to]]
-    return lines
+    lines = difflib.ndiff(cleandoc(before).splitlines(), cleandoc(after).splitlines())
+    return [Line(_KINDS[text[0]], text[2:]) for text in lines if text[0] in _KINDS]

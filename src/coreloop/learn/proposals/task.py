@@ -11,10 +11,9 @@ from typing import Final, Literal
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
+from coreloop.learn.line import Advice, Language, in_language
 from coreloop.learn.proposals.entry import Count
-from coreloop.learn.proposals.statement_lines import Advice, in_language
 from coreloop.learn.proposals.vocabulary import Vocabulary, unless
-from coreloop.learn.statements.line_sentences import Language
 
 Mender = Literal["merged", "text", "schema", "tool", "policy", "user"]
 _ASKED: Final[dict[Mender, str]] = {
@@ -26,20 +25,13 @@ _ASKED: Final[dict[Mender, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """When a line was merged, and how many of an error's calls against it came since."""
-
-    at: datetime
-    n_since: int
-
-
-@dataclass(frozen=True, slots=True)
 class Cause:
-    """A line and the calls against it: those that failed so, and all of them or, if merged, those since."""
+    """A line, the calls against it that failed so, and all of them; if ``merged``, those since then."""
 
     line: Advice
     n_failed: int
-    of: int | Merged
+    of: int
+    merged: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +105,10 @@ def task_of(
 
 def cause_text(cause: Cause, language: Language = "en", *, named: str = "") -> str:
     """The line, or what it is ``named`` instead, with its counts."""
-    line = named or str(cause.line if isinstance(cause.of, Merged) else in_language(cause.line, language))
-    if isinstance(cause.of, Merged):
-        return (
-            f"{line.removeprefix('- ')}, merged on {cause.of.at:%Y-%m-%d}: "
-            f"{number_of(cause.n_failed, 'call')} against it, {cause.of.n_since:,} of them since"
-        )
+    line = named or str(cause.line if cause.merged else in_language(cause.line, language))
+    if cause.merged:
+        since = f"{number_of(cause.n_failed, 'call')} against it, {cause.of:,} of them since"
+        return f"{line.removeprefix('- ')}, merged on {cause.merged:%Y-%m-%d}: {since}"
     return f"{line.removeprefix('- ')}: {cause.n_failed:,} of {cause.of:,} calls against it"
 
 
@@ -128,6 +118,6 @@ def _listed(causes: Sequence[Cause], tool: Tool) -> str:
 
 def _kind(line: Advice, tool: Tool) -> str:
     """``limit (at most)``; an argument that the tool does not have is left out, and so are values."""
-    arguments = ", ".join(name for name in tool.parameters if name in line.named().arguments)
+    arguments = ", ".join(name for name in tool.parameters if name in line.arguments)
     kind = line.form.replace("_", " ")
     return f"{arguments} ({kind})" if arguments else kind

@@ -11,9 +11,8 @@ from typing import Any, Final
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.base.untrusted import bounded, untrusted
-from coreloop.learn.proposals.declared_words import Named, named
-from coreloop.learn.proposals.sequence_lines import ELIDED, AdvisedCall
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.learn.line import ELIDED, AdvisedCall, Named, parse_advice
+from coreloop.learn.proposals.declared_words import named
 from coreloop.learn.proposals.step import Step
 
 MAX_FIELD_CHARS: Final = 40  # chosen: longer names of fields are sentences
@@ -111,23 +110,15 @@ class Vocabulary:
         return f'"{value}"' if self.declares(value, step.name) else f"<{name}>"
 
     def redacted_step(self, step: Step) -> Step:
-        """The step with ``[REDACTED n]`` for every text that is not declared."""
+        """The step with ``[REDACTED n]`` for every text that is not declared; selectors' names are."""
+        named = {*self.parameters(step.name), *step.selectors}
         return Step(
             name=unless(self.is_known(step.name), step.name),
-            selectors=self.redacted(step.name, step.selectors),
-            arg_keys=self.redacted_keys(step.name, step.arg_keys, step.selectors),
+            selectors={
+                key: unless(self.declares(value, step.name), value) for key, value in step.selectors.items()
+            },
+            arg_keys=tuple(unless(key in named, key) for key in step.arg_keys),
         )
-
-    def redacted(self, tool: str, selectors: Mapping[str, str]) -> dict[str, str]:
-        """Selectors with undeclared values redacted; their names come from coreloop.yaml."""
-        return {key: unless(self.declares(value, tool), value) for key, value in selectors.items()}
-
-    def redacted_keys(
-        self, tool: str, arg_keys: Iterable[str], selectors: Iterable[str] = ()
-    ) -> tuple[str, ...]:
-        """Argument names, redacted except those of the signature and the selectors."""
-        named = {*self.parameters(tool), *selectors}
-        return tuple(unless(key in named, key) for key in arg_keys)
 
     def redacted_providers(self, providers: Mapping[str, int]) -> dict[str, int]:
         """Counts of the providers in coreloop.yaml, and of all others together."""

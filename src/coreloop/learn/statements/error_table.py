@@ -1,21 +1,20 @@
 """The table of errors: each tool's errors without values, what they cost, and who can mend them."""
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, cause_text, task_of
+from coreloop.learn.line import Language
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, cause_text, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.line_sentences import Language
-from coreloop.learn.statements.logged_calls import CaseLog
+from coreloop.learn.statements.compare_sides import bits_of
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
-from coreloop.learn.statements.sets import bits_of
 from coreloop.observe.reading.error_texts import unwrapped
 
 MAX_ERRORS: Final = 100
@@ -24,14 +23,12 @@ _MAX_NEAREST: Final = 2
 _MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
+_Failed = tuple[LoggedRequest, int]
+"""A request and the place of its failed call."""
 
 
 def error_table(
-    log: CaseLog,
-    searches: Sequence[ToolSearch],
-    *,
-    words: Vocabulary,
-    language: Language = "en",
+    log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabulary, language: Language = "en"
 ) -> tuple[ErrorRow, ...]:
     """The errors of all tools, those that cost most requests first, then most calls.
 
@@ -41,126 +38,67 @@ def error_table(
         search.tool: search if words.is_known(search.tool) else replace(search, said=())
         for search in searches
     }
-    groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    wholes = _wholes(log)
-    for number, request in enumerate(log.requests):
+    failed: defaultdict[tuple[str, int], list[_Failed]] = defaultdict(list)
+    for request in log.requests:
         for index, call in enumerate(request.calls):
             if not call.ok:
-                whole = wholes[call.tool][call.template]
-                groups.setdefault((call.tool, whole), []).append((number, index))
+                failed[call.tool, call.template].append((request, index))
     rows = [
-        _row(log, (tool, template), calls, _Known(words.tool(tool), by_tool.get(tool), language))
-        for (tool, template), calls in groups.items()
+        _explained(
+            _counted(unwrapped(log.errors.get(template, "")), calls),
+            template,
+            by_tool.get(tool),
+            words.tool(tool),
+            language,
+        )
+        for (tool, template), calls in failed.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.n_lost, -row.n_calls, row.tool, row.error)))[:MAX_ERRORS]
 
 
-def _wholes(log: CaseLog) -> dict[str, dict[int, int]]:
-    """By tool, the whole error of each one: a log may have cut the text of some calls."""
-    templates: defaultdict[str, set[int]] = defaultdict(set)
-    for request in log.requests:
-        for call in request.calls:
-            if not call.ok:
-                templates[call.tool].add(call.template)
-    return {
-        tool: _whole_of_each({template: _text(log, template) for template in of_tool})
-        for tool, of_tool in templates.items()
-    }
-
-
-def _whole_of_each(texts: Mapping[int, str]) -> dict[int, int]:
-    """The longest text that each is the start of, up to the middle of a word.
-
-    The texts stand in order, so that each is compared only with those that begin like it.
-    """
-    ordered = sorted(texts, key=lambda template: (texts[template], template))
-    keys = [texts[template] for template in ordered]
-    wholes = {}
-    for template, text in texts.items():
-        start = text.removesuffix("…")
-        whole = template
-        for place in range(bisect_left(keys, start), len(keys)) if start else ():
-            if not keys[place].startswith(start):
-                break
-            if _is_cut(text, keys[place]) and len(keys[place]) > len(texts[whole]):
-                whole = ordered[place]
-        wholes[template] = whole
-    return wholes
-
-
-def _is_cut(text: str, whole: str) -> bool:
-    """Whether an error's text is the start of another's, up to the middle of a word."""
-    start = text.removesuffix("…")
-    if not start or len(start) >= len(whole) or not whole.startswith(start):
-        return False
-    return start != text or (start[-1].isalnum() and whole[len(start)].isalnum())
-
-
-def _text(log: CaseLog, template: int) -> str:
-    return unwrapped(log.errors.get(template, ""))
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a tool: its definition, and the lines about it."""
-
-    tool: Tool | None
-    search: ToolSearch | None
-    language: Language
-
-
-def _row(log: CaseLog, group: tuple[str, int], calls: Sequence[tuple[int, int]], known: _Known) -> ErrorRow:
-    tool, template = group
-    requests = [log.requests[number] for number in dict(calls)]
-    failed = [log.requests[number].calls[index] for number, index in calls]
-    earlier = (
-        sum(call.tool == tool for call in log.requests[number].calls[:index]) for number, index in calls
-    )
-    error_class = next(call.error_class for call in failed if call.template == template)
-    templates = {call.template for call in failed}
-    explained = _explained(known.search, templates) if known.search is not None else _Explained()
-    row = ErrorRow(
+def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
+    """The row of an error, without what explains it."""
+    requests = {(request.file, request.offset): request for request, _ in calls}.values()
+    failed = [request.calls[index] for request, index in calls]
+    tool, error_class = failed[0].tool, failed[0].error_class
+    repeated = (sum(call.tool == tool for call in request.calls[:index]) for request, index in calls)
+    return ErrorRow(
         tool=tool,
-        error=_text(log, template),
+        error=text,
         error_class=error_class,
-        mender=explained.mender
-        or ("tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool")),
+        mender="tool" if error_class in TRANSIENT else _MENDERS.get(error_class, "tool"),
         n_calls=len(calls),
         n_lost=sum(request.lost for request in requests),
-        n_documented=explained.n_documented,
         n_cases=len({request.case for request in requests}),
         n_recovered=sum(call.recovered for call in failed),
-        n_repeated=sum(n >= 2 for n in earlier),
-        merged=tuple(map(cause_text, explained.merged)),
-        nearest=tuple(cause_text(cause, known.language) for cause in explained.nearest),
+        n_repeated=sum(n >= 2 for n in repeated),
     )
-    return replace(row, task=task_of(known.tool, row, merged=explained.merged, nearest=explained.nearest))
 
 
-@dataclass(frozen=True, slots=True)
-class _Explained:
-    """What lines say about an error; see `ErrorRow`."""
-
-    mender: Mender | None = None
-    merged: tuple[Cause, ...] = ()
-    n_documented: int = 0
-    nearest: tuple[Cause, ...] = ()
-
-
-def _explained(search: ToolSearch, templates: Collection[int]) -> _Explained:
+def _explained(
+    row: ErrorRow, template: int, search: ToolSearch | None, tool: Tool | None, language: Language
+) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
-    places = (number for number, place in enumerate(search.places) if place.call.template in templates)
-    failed = bits_of(places, search.calls.n)
+    if search is None:
+        return replace(row, task=task_of(tool, row))
+    places = (number for number, place in enumerate(search.places) if place.call.template == template)
+    failed, bad = bits_of(places, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
-    bad = ~search.calls.good
-    about = (line for line in search.merged if _is_about(line.deviate & bad, failed))
-    merged = tuple(_merged(line, failed) for line in about)
+    merged = [_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed)]
+    rest, nearest = failed & ~against, list[Cause]()
     if _is_most(against & failed, failed):
-        return _Explained("merged", merged)
-    rest = failed & ~against
-    if _is_proposed(search, rest):
-        return _Explained("text", merged)
-    return _Explained(None, merged, _documented(search.merged, rest), _nearest(search, rest))
+        row = replace(row, mender="merged")
+    elif _is_proposed(search, rest):
+        row = replace(row, mender="text")
+    else:
+        row = replace(row, n_documented=_documented(search.merged, rest))
+        nearest = _nearest(search, rest)
+    return replace(
+        row,
+        merged=tuple(map(cause_text, merged)),
+        nearest=tuple(cause_text(cause, language) for cause in nearest),
+        task=task_of(tool, row, merged=merged, nearest=nearest),
+    )
 
 
 def _is_about(against: int, failed: int) -> bool:
@@ -171,7 +109,7 @@ def _is_about(against: int, failed: int) -> bool:
 def _merged(line: MergedSides, failed: int) -> Cause:
     against = line.deviate & failed
     n_since = (against & line.since).bit_count()
-    return Cause(line.merged.line, against.bit_count(), Merged(line.merged.merged, n_since))
+    return Cause(line.line, against.bit_count(), n_since, line.merged)
 
 
 def _documented(merged: Sequence[MergedSides], calls: int) -> int:
@@ -190,16 +128,16 @@ def _is_proposed(search: ToolSearch, failed: int) -> bool:
     return is_cause or _is_most(said & failed, failed)
 
 
-def _nearest(search: ToolSearch, failed: int) -> tuple[Cause, ...]:
+def _nearest(search: ToolSearch, failed: int) -> list[Cause]:
     """The nearest lines that are not proposed, from which most of an error's calls deviate."""
     said = reduce(or_, (found.deviate for found in search.said), 0)
     proposed = {found.line for found in search.said}
     near = (found for found in search.tested if found.line not in proposed and _is_near(found, failed, said))
     nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
-    return tuple(
+    return [
         Cause(found.line, (found.deviate & failed).bit_count(), found.deviate.bit_count())
         for found in nearest
-    )
+    ]
 
 
 def _is_near(found: LineHypothesis, failed: int, said: int) -> bool:

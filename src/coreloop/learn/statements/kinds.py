@@ -1,15 +1,141 @@
 """The kinds of lines, and whether a call is against one: what each reads of a call, and what it may say."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
-from itertools import combinations
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import accumulate, combinations
+from typing import Any, Final
 
-from coreloop.learn.proposals.equal_wordings import working
-from coreloop.learn.proposals.statement_lines import Advice, advice, recorded_path, written_path
-from coreloop.learn.statements.kind import Key, KeyTally, Known, LineKind, Subject, bounds, hash_of, slot
+from coreloop.learn.facts.values import texts_by_hash
+from coreloop.learn.line import Advice, advice, recorded_path, working, written_path
+from coreloop.learn.proposals.entry import StatementKind
+from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import CallPlace, Value
+
+Subject = tuple[str, ...]
+"""An argument's name, and what it is compared with: another argument, a field, a tool."""
+Key = Any
+"""What a kind reads about a subject in a call; None where the call shows nothing about it."""
+ROUND: Final = frozenset(range(21)) | {
+    *(factor * 10**power for factor in (1, 2, 3, 5, 8) for power in range(1, 5)),
+    *(25, 140, 250, 255, 280),
+}
+"""Bounds that people set, beside the numbers in a tool's source."""
+_MAX_BOUNDS: Final = 10  # of an argument that are tried: each is a hypothesis that costs the others power
+AS_GOOD: Final = 1.25
+"""A better reason may be wrong about a quarter more calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTally:
+    """Calls with a key: how many succeeded, and how many there are."""
+
+    ok: int
+    n: int
+
+    @property
+    def works(self) -> bool:
+        """Whether more than half succeeded."""
+        return 2 * self.ok > self.n
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a tool's source declares.
+
+    Attributes
+    ----------
+    texts : mapping of int to str
+        Declared values by hash; other values are never written.
+    listed : callable
+        Sets of values that the source lists, by argument.
+    numbers : frozenset of float
+        Numbers in the source.
+    tools : frozenset of str
+        Names of all tools, to read the paths of sources.
+    """
+
+    texts: Mapping[int, str]
+    listed: Callable[[str], frozenset[frozenset[str]]]
+    numbers: frozenset[float]
+    tools: frozenset[str]
+
+    @classmethod
+    def of(cls, words: Vocabulary, tool: str) -> "Known":
+        """What the source of a tool declares."""
+        defined = words.tool(tool)
+        numbers = defined.numbers if defined is not None else frozenset()
+        return cls(words.values_by_hash(tool), partial(words.listed, tool), numbers, frozenset(words.tools))
+
+
+@dataclass(frozen=True, slots=True)
+class LineKind:
+    """A kind of line.
+
+    Attributes
+    ----------
+    name : str
+        As in proposals' files.
+    forms : frozenset of str
+        The forms of its lines.
+    reads : callable
+        Place -> subjects with a key.
+    candidates : callable
+        Subject, tally of each key, source -> lines.
+    deviates : callable
+        Line, key -> whether a call deviates from the line; None where the line says nothing about it.
+    """
+
+    name: StatementKind
+    forms: frozenset[str]
+    reads: Callable[[CallPlace], Iterator[tuple[Subject, Key]]]
+    candidates: Callable[[Subject, Mapping[Key, KeyTally], Known], Iterator[Advice]]
+    deviates: Callable[[Advice, Key], bool | None]
+
+
+@lru_cache(maxsize=4096)
+def hash_of(text: str) -> int:
+    """A text's hash as facts hold it."""
+    return next(iter(texts_by_hash([text])))
+
+
+def slot(line: Advice, name: str) -> str:
+    """The only item of a line's slot."""
+    return dict(line.slots)[name][0]
+
+
+def bounds(tallies: Mapping[float, KeyTally], known: Known, *, upper: bool) -> list[float]:
+    """Numbers of the source, and up to ten round ones, that part what worked from what failed.
+
+    A bound is one of them only if it is about as few calls wrong as the best of all numbers: a round number
+    below the true one would forbid what works, and one above it would allow what fails. Of several with the
+    same numbers on their sides, the one next to what worked: what lies beyond was never tried. More tests
+    find less, due to the correction for their number.
+    """
+    values, by_side = sorted(tallies), dict[int, float]()
+    if not values:
+        return []
+    inside = [bound for bound in ROUND | known.numbers if values[0] <= bound <= values[-1]]
+    for bound in sorted(inside, key=lambda bound: (bound in known.numbers, -bound if upper else bound)):
+        by_side[(bisect_right if upper else bisect_left)(values, bound)] = bound
+    wrong = _wrong_calls([tallies[value] for value in values], upper=upper)
+    limit = AS_GOOD * min(wrong[1:-1], default=0) + 1
+    fitting = sorted(side for side in by_side if wrong[side] <= limit)
+    in_source = [by_side[side] for side in fitting if by_side[side] in known.numbers]
+    rest = [side for side in fitting if by_side[side] not in known.numbers]
+    return [*in_source, *(by_side[side] for side in sorted(rest, key=wrong.__getitem__)[:_MAX_BOUNDS])]
+
+
+def _wrong_calls(tallies: Sequence[KeyTally], *, upper: bool) -> list[int]:
+    """About how many calls a bound before each number, and after the last, is wrong."""
+    failed = [0, *accumulate(tally.n - tally.ok for tally in tallies)]
+    worked = [0, *accumulate(tally.ok for tally in tallies)]
+    if upper:
+        return [failed[side] + worked[-1] - worked[side] for side in range(len(tallies) + 1)]
+    return [worked[side] + failed[-1] - failed[side] for side in range(len(tallies) + 1)]
+
 
 # --- State: a call works only while a field of the object that it names has certain values.
 
@@ -34,7 +160,6 @@ STATE: Final = LineKind(
     "state",
     frozenset({"only_while"}),
     _state_reads,
-    lambda line: (slot(line, "argument"), slot(line, "field")),
     _state_candidates,
     lambda line, key: None if key is None else key not in dict(line.slots)["states"],
 )
@@ -65,7 +190,6 @@ PRESENCE: Final = LineKind(
     "presence",
     frozenset(_PRESENT),
     _presence_reads,
-    lambda line: dict(line.slots)["arguments"][:1],
     _presence_candidates,
     lambda line, key: _PRESENT[line.form][key],
 )
@@ -90,7 +214,8 @@ def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
     name = subject[0]
     declared = {known.texts[key[1]]: tally for key, tally in keys.items() if _is_declared(key, known)}
     for text in declared:
-        yield advice("fails", pair=_pair(name, text))
+        value = text if text in {"true", "false"} else f'"{text}"'
+        yield advice("fails", argument=name, value=value)
     names = _all_values(name, declared, keys, known)
     if names:
         yield advice("one_of", argument=name, values=tuple(sorted(names)))
@@ -102,10 +227,6 @@ def _value_candidates(subject: Subject, keys: Mapping[Key, KeyTally], known: Kno
 
 def _is_declared(key: Key, known: Known) -> bool:
     return isinstance(key, tuple) and key[1] in known.texts
-
-
-def _pair(name: str, text: str) -> str:
-    return f"{name}={text}" if text in {"true", "false"} else f'{name}="{text}"'
 
 
 def _all_values(
@@ -139,20 +260,13 @@ def _value_deviates(line: Advice, key: Key) -> bool | None:
         return None
     if line.form == "one_of":
         return key[1] not in map(hash_of, dict(line.slots)["values"])
-    return bool(key[1] == hash_of(slot(line, "pair").partition("=")[2].strip('"')))
-
-
-def _value_subject(line: Advice) -> Subject:
-    if line.form == "fails":
-        return (slot(line, "pair").partition("=")[0],)
-    return (slot(line, "argument"),)
+    return bool(key[1] == hash_of(slot(line, "value").strip('"')))
 
 
 VALUE: Final = LineKind(
     "value",
     frozenset({"fails", "one_of", "at_most", "at_least"}),
     _value_reads,
-    _value_subject,
     _value_candidates,
     _value_deviates,
 )
@@ -180,16 +294,7 @@ def _shape_reads(place: CallPlace) -> Iterator[tuple[Subject, Key]]:
     values = place.call.values
     for name, value in values.items():
         if value.kind not in {"empty", "unknown"}:
-            yield (
-                (name,),
-                Value(
-                    value.kind,
-                    shape=value.shape,
-                    letters=value.letters,
-                    length=value.length,
-                    prefix=value.prefix,
-                ),
-            )
+            yield (name,), replace(value, value=None, number=None, sources=None, saw={})
     dated = [(name, value.number) for name, value in values.items() if value.number is not None]
     for (name, number), (other, other_number) in combinations(dated, 2):
         if number is not None and other_number is not None and _are_alike(values[name], values[other]):
@@ -248,16 +353,10 @@ def _shape_deviates(line: Advice, key: Key) -> bool | None:
     return bool(key.length > float(slot(line, "number")))
 
 
-def _shape_subject(line: Advice) -> Subject:
-    names = (slot(line, "argument"),)
-    return (*names, slot(line, "other")) if line.form == "before" else names
-
-
 SHAPE: Final = LineKind(
     "shape",
     frozenset({"before", "written", "prefix", "items", "characters"}),
     _shape_reads,
-    _shape_subject,
     _shape_candidates,
     _shape_deviates,
 )
@@ -286,7 +385,6 @@ PRECONDITION: Final = LineKind(
     "precondition",
     frozenset({"call_first"}),
     _precondition_reads,
-    lambda line: (slot(line, "argument"), slot(line, "tool")),
     _precondition_candidates,
     lambda line, key: key is None,
 )
@@ -319,18 +417,24 @@ SOURCE: Final = LineKind(
     "source",
     frozenset({"source"}),
     _source_reads,
-    lambda line: (slot(line, "argument"),),
     _source_candidates,
     lambda line, key: None if key is None else key.isdisjoint(map(recorded_path, line.items("paths"))),
 )
 
 
-KINDS: Final = (STATE, PRESENCE, VALUE, SHAPE, PRECONDITION, SOURCE)
+DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
+LAST: Final = (PRECONDITION, SOURCE)
+"""Tested on what the others leave: beside them they named false causes and displaced true lines."""
 
 
 def kind_of(line: Advice) -> LineKind | None:
     """The kind of a line, or None for one that is no longer proposed."""
-    return next((kind for kind in KINDS if line.form in kind.forms), None)
+    return next((kind for kind in (*DIRECT, *LAST) if line.form in kind.forms), None)
+
+
+def read_of(line: Advice) -> Subject:
+    """The subject whose key in a call decides."""
+    return (line.arguments[0], *line.items("field", "other", "tool"))
 
 
 def is_against(line: Advice, place: CallPlace) -> bool | None:
@@ -342,5 +446,5 @@ def is_against(line: Advice, place: CallPlace) -> bool | None:
     names = line.items("arguments")
     lines = [replace(line, slots=(("arguments", (name,)),)) for name in names] or [line]
     read = dict(kind.reads(place))
-    answers = [kind.deviates(part, read.get(kind.subject(part))) for part in lines]
+    answers = [kind.deviates(part, read.get(read_of(part))) for part in lines]
     return True if True in answers else next((answer for answer in answers if answer is not None), None)

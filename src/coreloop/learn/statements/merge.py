@@ -1,47 +1,38 @@
 """What was found of each tool -> statements: clauses about an argument joined, three lines a tool, ranked."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Final
 
+from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import TwoSides, newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
 from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
-from coreloop.learn.proposals.statement_lines import in_language, joined, statement_key
-from coreloop.learn.statements.compare_sides import NumberedCalls
-from coreloop.learn.statements.line_sentences import Language
+from coreloop.learn.statements.compare_sides import NumberedCalls, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, ToolSearch
-from coreloop.learn.statements.sets import iter_places
 
 _MAX_NEAREST: Final = 3
+Places = tuple[tuple[int, int], ...]
+"""File and offset of the requests whose calls deviate from a statement and failed."""
 MAX_LINES: Final = 3
 """Lines of a tool: more were never all true on four logs, and a model reads them at every call."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedStatement:
-    """A statement, and file and offset of the requests whose calls deviate from it and failed."""
-
-    statement: Statement
-    places: tuple[tuple[int, int], ...]
-
-
 def to_statements(
     searches: Sequence[ToolSearch], log: CaseLog, *, language: Language = "en"
-) -> list[LocatedStatement]:
+) -> list[tuple[Statement, Places]]:
     """Make the statements of all tools, by calls wasted per 1,000 requests."""
     found = [_found(search, group, log, language) for search in searches for group in _grouped(search.said)]
-    ranked = sorted(found, key=lambda one: (-one.statement.wasted, one.statement.key))
-    n_lines: dict[str, int] = {}
+    found.sort(key=lambda one: (-one[0].wasted, one[0].key))
+    n_lines = Counter[str]()
     best = []
-    for candidate in ranked:
-        tool = candidate.statement.tool
-        n_lines[tool] = n_lines.get(tool, 0) + 1
-        if n_lines[tool] <= MAX_LINES:
-            best.append(candidate)
+    for statement, places in found:
+        n_lines[statement.tool] += 1
+        if n_lines[statement.tool] <= MAX_LINES:
+            best.append((statement, places))
     return best
 
 
@@ -71,13 +62,13 @@ def _grouped(said: Sequence[LineHypothesis]) -> Iterator[list[LineHypothesis]]:
 
 def _found(
     search: ToolSearch, group: Sequence[LineHypothesis], log: CaseLog, language: Language
-) -> LocatedStatement:
+) -> tuple[Statement, Places]:
     calls = search.calls
     deviate = reduce(or_, (part.deviate for part in group))
     follow = reduce(or_, (part.follow for part in group)) & ~deviate
     line = str(in_language(joined(part.line for part in group), language))
     rates = calls.rates(follow, calls.cases), calls.rates(deviate, calls.cases)
-    low, high = newcombe_interval([TwoSides(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1]))])
+    low, high = newcombe_interval(TwoSides(sum(rates[0]), len(rates[0]), sum(rates[1]), len(rates[1])))
     failed = [search.places[place].request for place in iter_places(deviate & ~calls.good)]
     share = success_bound(deviate.bit_count(), calls.n) * calls.n / len(log.requests)
     seen = [search.places[place].request.ts_us for place in iter_places(follow | deviate)]
@@ -101,7 +92,7 @@ def _found(
         providers=_providers(failed),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
-    return LocatedStatement(statement, tuple(places))
+    return statement, tuple(places)
 
 
 def _sides(calls: NumberedCalls, follow: int, deviate: int) -> Sides:
@@ -130,8 +121,5 @@ def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
 
 def _providers(requests: Sequence[LoggedRequest]) -> dict[str, int]:
     """Requests by provider, most frequent first; those without are left out."""
-    counts: dict[str, int] = {}
-    for request in requests:
-        if request.provider:
-            counts[request.provider] = counts.get(request.provider, 0) + 1
+    counts = Counter(request.provider for request in requests if request.provider)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

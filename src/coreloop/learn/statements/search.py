@@ -3,30 +3,48 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
+from coreloop.learn.line import Advice, advice, keys_of
 from coreloop.learn.mine.statistics import benjamini_hochberg
-from coreloop.learn.proposals.entry import MAX_Q, MIN_CASES, StatementKind
-from coreloop.learn.proposals.statement_draft import MergedLine
-from coreloop.learn.proposals.statement_lines import Advice, advice
+from coreloop.learn.proposals.draft import merged_lines
+from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, MIN_CASES, StatementKind
 from coreloop.learn.proposals.vocabulary import Vocabulary
-from coreloop.learn.statements.compare_sides import MAX_SUCCESS, NumberedCalls, compare
-from coreloop.learn.statements.kind import AS_GOOD, Key, KeyTally, Known, LineKind, Subject, known_of, slot
-from coreloop.learn.statements.kinds import PRECONDITION, PRESENCE, SHAPE, SOURCE, STATE, VALUE, is_against
-from coreloop.learn.statements.logged_calls import (
-    CallPlace,
-    CaseLog,
-    last_third,
+from coreloop.learn.statements.compare_sides import (
+    MAX_SUCCESS,
+    NumberedCalls,
+    bits_of,
+    compare,
+    iter_places,
 )
-from coreloop.learn.statements.sets import bits_of, iter_places
+from coreloop.learn.statements.kinds import (
+    AS_GOOD,
+    DIRECT,
+    LAST,
+    SOURCE,
+    Key,
+    KeyTally,
+    Known,
+    LineKind,
+    Subject,
+    is_against,
+    slot,
+)
+from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, last_third
 
-_DIRECT: Final = (STATE, PRESENCE, VALUE, SHAPE)
-_LAST: Final = (PRECONDITION, SOURCE)
-"""Tested on what the others leave: beside them they named false causes and displaced true lines."""
-_RANKS: Final = {"only_while": 0, "never_empty": 1, "always_pass": 2, "leave_out": 2, "one_of": 3, "fails": 4}
-_RANKS_OF_SHAPES: Final = {"at_most": 4, "at_least": 4, "before": 5}
+_RANKS: Final = {
+    "only_while": 0,
+    "never_empty": 1,
+    "always_pass": 2,
+    "leave_out": 2,
+    "one_of": 3,
+    "fails": 4,
+    "at_most": 4,
+    "at_least": 4,
+    "before": 5,
+}
 _LEAST_RANK: Final = 6  # after all forms that have a rank
 MIN_DAYS: Final = 2  # the last third of the days has to agree with the others
 _MIN_VALUES: Final = 3
@@ -55,14 +73,18 @@ class LineHypothesis:
     @property
     def rank(self) -> int:
         """Among lines about the same calls, the lowest is the best reason."""
-        return _RANKS.get(self.line.form, _RANKS_OF_SHAPES.get(self.line.form, _LEAST_RANK))
+        return _RANKS.get(self.line.form, _LEAST_RANK)
 
 
 @dataclass(frozen=True, slots=True)
 class MergedSides:
-    """A merged line, and the sets of calls that it accounts for, that follow it, and that came since."""
+    """A promoted line, and the sets of calls that it accounts for, that follow it, and that came since.
 
-    merged: MergedLine
+    Since then every model has it.
+    """
+
+    line: Advice
+    merged: datetime
     deviate: int
     follow: int
     since: int
@@ -126,7 +148,7 @@ def search_tools(
             if not (call.ok or call.retry):
                 failing[call.tool].add(request.case)
     tools = sorted(tool for tool, cases in failing.items() if len(cases) >= MIN_CASES)
-    searches = [search_tool(log, tool, known_of(words, tool, merges, rejected)) for tool in tools]
+    searches = [_search_tool(log, tool, words, merges, rejected) for tool in tools]
     q_values = iter(benjamini_hochberg([found.p_value for search in searches for found in search.tested]))
     if len(log.days) < MIN_DAYS:  # the last days have to agree
         searches = [replace(search, said=()) for search in searches]
@@ -143,43 +165,48 @@ def _corrected(search: ToolSearch, q_values: Mapping[Advice, float]) -> ToolSear
     return replace(search, tested=tested, said=tuple(found for found in said if found.q_value <= MAX_Q))
 
 
-def search_tool(log: CaseLog, tool: str, known: Known) -> ToolSearch:
+def _search_tool(
+    log: CaseLog, tool: str, words: Vocabulary, merges: Mapping[str, datetime], rejected: frozenset[str]
+) -> ToolSearch:
     """Search the lines of a tool, not corrected for the number of tests."""
     places = tuple(log.places(tool))
     calls = evidence_calls(log, places)
-    search = ToolSearch(tool, places, calls, tuple(_merged_sides(places, calls, known.merged)))
+    defined, lag = words.tool(tool), timedelta(days=words.settings.effect.deploy_lag_days)
+    lines = merged_lines(tool, defined, merges) if defined is not None else ()
+    merged = tuple(_merged_sides(places, calls, line, at, lag) for line, at in lines)
+    search = ToolSearch(tool, places, calls, merged)
+    known = Known.of(words, tool)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
     few: list[tuple[LineHypothesis, int]] = []
-    rest = (1 << calls.n) - 1
-    for kinds in (_DIRECT, _LAST):
-        hypotheses = _hypotheses(search, kinds, known, rest)
-        first = [_tested(calls, found, rest) for found in hypotheses]
-        tested += [found for found in first if found is not None]
+    everything = rest = (1 << calls.n) - 1
+    for kinds in (DIRECT, LAST):
+        hypotheses = _hypotheses(search, kinds, known, rest, rejected)
+        tested += [found for one in hypotheses if (found := _tested(calls, one, rest)) is not None]
         few += [lacking for found in hypotheses if (lacking := _lacking(calls, found))]
         rest = _step_down(calls, hypotheses, rest, said)
-        if kinds is _DIRECT and any(found.line.form in _SPELLING for found in said):
-            sources = _hypotheses(search, (SOURCE,), known, (1 << calls.n) - 1)
+        if kinds is DIRECT and any(found.line.form in _SPELLING for found in said):
+            sources = _hypotheses(search, (SOURCE,), known, everything, rejected)
             fields = [found for found in sources if _comes_from_field(places, found)]
             said[:] = [_by_source(calls, found, fields) for found in said]
             tested += said
-    accepted = {found.line: found for found in said}
-    tested = [accepted.get(line, found) for line, found in {found.line: found for found in tested}.items()]
-    return replace(search, tested=tuple(tested), said=tuple(said), few=tuple(few))
+    by_line = {found.line: found for found in (*tested, *said)}
+    return replace(search, tested=tuple(by_line.values()), said=tuple(said), few=tuple(few))
 
 
 def _merged_sides(
-    places: Sequence[CallPlace], calls: NumberedCalls, merged: Iterable[MergedLine]
-) -> Iterator[MergedSides]:
-    """The merged lines; one whose deviating calls do not nearly always fail accounts for none."""
-    for line in merged:
-        answers = [is_against(line.line, place) for place in places]
-        deviate, follow = (
-            bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
-            for side in (True, False)
-        )
-        accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
-        yield MergedSides(line, accounts, follow, _since(places, line.in_force, calls.n))
+    places: Sequence[CallPlace], calls: NumberedCalls, line: Advice, merged: datetime, lag: timedelta
+) -> MergedSides:
+    """The sides of a merged line; where calls against it do not nearly always fail, it accounts for none."""
+    answers = [is_against(line, place) for place in places]
+    deviate, follow = (
+        bits_of((number for number, answer in enumerate(answers) if answer is side), calls.n)
+        for side in (True, False)
+    )
+    accounts = deviate if calls.rate(deviate) <= MAX_SUCCESS else 0
+    since_us = int((merged + lag).timestamp() * 1e6)
+    since = (number for number, place in enumerate(places) if place.request.ts_us >= since_us)
+    return MergedSides(line, merged, accounts, follow, bits_of(since, calls.n))
 
 
 def evidence_calls(log: CaseLog, places: Sequence[CallPlace]) -> NumberedCalls:
@@ -284,15 +311,19 @@ def _overlap(calls: NumberedCalls, found: LineHypothesis, other: LineHypothesis)
 
 
 def _hypotheses(
-    search: ToolSearch, kinds: Sequence[LineKind], known: Known, rest: int
+    search: ToolSearch, kinds: Sequence[LineKind], known: Known, rest: int, rejected: frozenset[str]
 ) -> list[LineHypothesis]:
-    """A hypothesis for each pair of sides, said by the best reason."""
+    """A hypothesis for each pair of sides, said by the best reason; none about what was rejected."""
     by_sides: dict[tuple[int, int], LineHypothesis] = {}
     for kind in kinds:
         of_kind = list(_of_kind(search, kind, known, rest))
-        rejected = {found.line.subject() for found in of_kind if known.is_rejected(found.line)}
+        subjects = {
+            found.line.subject()
+            for found in of_kind
+            if rejected and not rejected.isdisjoint(keys_of(search.tool, str(found.line), CAVEATS))
+        }
         for found in of_kind:
-            if found.line.subject() in rejected:
+            if found.line.subject() in subjects:
                 continue
             sides = found.deviate, found.follow
             before = by_sides.get(sides)
@@ -352,13 +383,8 @@ def _evidence(merged: Iterable[MergedSides], subject: tuple[str, ...], n: int) -
     """
     calls = (1 << n) - 1
     for line in merged:
-        calls &= line.since if line.merged.line.subject() == subject else ~line.deviate
+        calls &= line.since if line.line.subject() == subject else ~line.deviate
     return calls
-
-
-def _since(places: Sequence[CallPlace], moment: datetime, n: int) -> int:
-    since_us = int(moment.timestamp() * 1e6)
-    return bits_of((number for number, place in enumerate(places) if place.request.ts_us >= since_us), n)
 
 
 def grouped(places: Sequence[CallPlace], kind: LineKind, n: int) -> dict[Subject, dict[Key, int]]:

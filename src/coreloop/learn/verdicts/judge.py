@@ -126,8 +126,7 @@ def key_of(item_id: str, workspace: Workspace) -> str | None:
         keys = {entry.id: entry.key for entry in read_proposed(workspace)}
         if item_id in keys:
             return keys[item_id]
-        folders = (f"{workspace.candidates_dir}", f"{workspace.counterexamples_dir}")
-        places = f"{folders[0]} and {folders[1]}"
+        places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
         damaged = damaged_files(workspace)
     else:
         if find_request(item_id, workspace) is not None:

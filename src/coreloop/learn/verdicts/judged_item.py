@@ -1,18 +1,67 @@
-"""One item to judge with all that speaks for and against it: a proposal, or a request."""
+"""What waits for a verdict, and one item with all that speaks for and against it: a proposal or a request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from pathlib import Path
 
 from coreloop.base.errors import WorkspaceError
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.proposals.entry import Entry
 from coreloop.learn.proposals.proposal_files import read_every_night
 from coreloop.learn.proposals.proposed_change import DocstringChange, change_of
-from coreloop.learn.verdicts.judge import find_request, key_of
-from coreloop.learn.verdicts.proposal_state import UNDECIDED, ProposalState, kept_states, states_by_key
-from coreloop.observe.judgments import HumanVerdict, read_verdicts
+from coreloop.learn.verdicts.judge import damaged_files, find_request, key_of
+from coreloop.learn.verdicts.proposal_state import (
+    UNDECIDED,
+    ProposalState,
+    Standpoint,
+    kept_states,
+    pending,
+    project_states,
+    states_by_key,
+)
+from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, read_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A proposal to judge; ``text`` is its line or its steps."""
+
+    id: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The proposals to judge, the verdicts so far, and the files that were skipped."""
+
+    waiting: Sequence[Waiting]
+    judgments: HumanVerdicts
+    damaged: tuple[str, ...] = ()
+
+
+def read_queue(workspace: Workspace, *, now: datetime) -> Queue:
+    """List the proposals of a project that nobody has judged or promoted, the oldest first.
+
+    Raises
+    ------
+    WorkspaceError
+        Records or verdicts are unreadable.
+    GitError
+        The clone is shallow, so its promotions cannot be read.
+    """
+    judgments = read_verdicts(workspace.judgments_dir)
+    states = pending(project_states(workspace, judgments, now=now))
+    waiting = [Waiting(one.id, f"{_age(one, now.date())}, never judged", one.text) for one in states]
+    return Queue(waiting, judgments, damaged_files(workspace))
+
+
+def _age(proposal: Standpoint, today: date) -> str:
+    if proposal.has_returned:
+        return "merged, and helped until the failure came back"
+    days = (today - proposal.since).days
+    return f"proposed {number_of(days, 'day')} ago" if days > 0 else "proposed today"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +149,26 @@ def _request(workspace: Workspace, item_id: str) -> JudgedItem:
 
 def _proposal(workspace: Workspace, item_id: str, key: str) -> JudgedItem:
     judgments = read_verdicts(workspace.judgments_dir)
-    standpoint = states_by_key(kept_states(workspace, judgments)).get(key)
-    found = _entry(workspace, key)
-    entry, path = found if found is not None else (None, None)
-    change = change_of(workspace, entry.suggested_append, entry.refused) if entry is not None else None
-    return JudgedItem(
+    states = states_by_key(kept_states(workspace, judgments))
+    standpoint = states.get(key, Standpoint(key, ProposalState.FOUND))
+    item = JudgedItem(
         id=item_id,
-        text=entry.text if entry is not None else standpoint.text if standpoint is not None else "",
+        text=standpoint.text,
         key=key,
-        state=standpoint.state if standpoint is not None else None,
-        since=standpoint.since if standpoint is not None else None,
-        evidence=(*entry.evidence, *entry.said) if entry is not None else (),
-        questions=tuple(dict.fromkeys(filter(None, entry.questions))) if entry is not None else (),
-        change=change,
-        path=path,
+        state=standpoint.state,
+        since=standpoint.since,
         verdicts=tuple(verdict for verdict in judgments.given if verdict.subject == key),
     )
-
-
-def _entry(workspace: Workspace, key: str) -> tuple[Entry, Path] | None:
-    """The newest entry of a key, and its file."""
     files = read_every_night(workspace.candidates_dir, workspace.counterexamples_dir).files
-    by_time = sorted(files.items(), key=lambda file: file[1].generated_at, reverse=True)
-    entries = ((entry, path) for path, document in by_time for entry in document.entries if entry.key == key)
-    return next(entries, None)
+    for path, document in sorted(files.items(), key=lambda file: file[1].generated_at, reverse=True):
+        for entry in document.entries:
+            if entry.key == key:
+                return replace(
+                    item,
+                    text=entry.text,
+                    evidence=(*entry.evidence, *entry.said),
+                    questions=tuple(dict.fromkeys(filter(None, entry.questions))),
+                    change=change_of(workspace, entry.suggested_append, entry.refused),
+                    path=path,
+                )
+    return item

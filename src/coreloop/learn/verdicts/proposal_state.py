@@ -12,9 +12,7 @@ from coreloop.base.git.promotions import Promotion, known_keys, open_branches, r
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.kept_effects import read_kept
-from coreloop.learn.effect.run import read_effects
-from coreloop.learn.effect.verdict import EffectVerdict
+from coreloop.learn.effect.run import read_effects, read_kept
 from coreloop.learn.verdicts.judge import Proposed, read_proposed
 from coreloop.observe.judgments import USER, HumanVerdict, HumanVerdicts
 
@@ -35,24 +33,13 @@ class ProposalState(StrEnum):
     REVERTED = "reverted"
 
 
-IN_FORCE: Final = frozenset(
-    {
-        ProposalState.MERGED,
-        ProposalState.HELPS,
-        ProposalState.NO_EFFECT,
-        ProposalState.HURTS,
-        ProposalState.STALE,
-    }
-)
+_MEASURED: Final = frozenset({ProposalState.HELPS, ProposalState.NO_EFFECT, ProposalState.HURTS})
+"""States that are an effect's verdict."""
+IN_FORCE: Final = _MEASURED | {ProposalState.MERGED, ProposalState.STALE}
 """States of a line that stands in the base branch."""
 UNDECIDED: Final = frozenset({ProposalState.FOUND, ProposalState.WAITING})
 ACCEPTED: Final = "accepted"
 """How screens count an undecided proposal with a verdict of P or T: it waits for its promotion alone."""
-_OF_VERDICT: Final = {
-    EffectVerdict.HELPS: ProposalState.HELPS,
-    EffectVerdict.NO_EFFECT: ProposalState.NO_EFFECT,
-    EffectVerdict.HURTS: ProposalState.HURTS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +83,9 @@ class Standpoint:
     @property
     def since(self) -> date:
         """The day of its state: first proposed, judged, merged, or measured."""
-        if (
-            self.effect is not None
-            and self.effect.decided_on is not None
-            and self.state in _OF_VERDICT.values()
-        ):
-            return self.effect.decided_on
-        if self.effect is not None:
-            return self.effect.change.merged_at.date()  # of several merges the newest
+        if self.effect is not None:  # of several merges the newest
+            decided_on = self.effect.decided_on if self.state in _MEASURED else None
+            return decided_on or self.effect.change.merged_at.date()
         if self.promotion is not None:
             return self.promotion.merged_at.date()
         if self.judgment is not None and self.state is ProposalState.REJECTED:
@@ -223,9 +205,7 @@ def read_states(
     first = {entry.key: entry for entry in reversed(proposed) if entry.key}
     last = {entry.key: entry for entry in proposed if entry.key}
     merged = {promotion.key: promotion for promotion in promoted.promotions}
-    verdicts = {
-        judgment.key: judgment for judgment in judgments.newest().values() if judgment.key is not None
-    }
+    verdicts = {one.key: one for one in judgments.newest().values() if one.key is not None}
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
     gone, is_open = _retired(effects), promoted.open
     judged_at = {one.key: one.judged_at for one in judgments.given if one.judged_by != USER}
@@ -234,15 +214,20 @@ def read_states(
     for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):
         promotion, effect, judgment = merged.get(key), by_key.get(key), verdicts.get(key)
         is_judged = key in judged_at and not _has_returned_since(effect, judged_at[key])
-        if promotion is not None and effect is not None and effect.has_returned and key in promoted.requested:
+        is_rejected = judgment is not None and not judgment.verdict.passes
+        has_returned = effect is not None and effect.has_returned
+        if key in promoted.requested and (promotion is None or has_returned):
             state = ProposalState.OPEN
         elif promotion is not None:
-            is_closed = is_judged and _is_rejected(judgment)
+            is_closed = is_judged and is_rejected
             state = _of_promotion(promotion, effect, is_retired=key in gone, is_closed=is_closed)
-        elif key in promoted.requested or (key in is_open and not _is_rejected(judgment)):
-            state = ProposalState.OPEN  # a branch that was left behind is not: its request was closed
+        elif is_rejected:  # a branch that was left behind is not open: its request was closed
+            state = ProposalState.REJECTED
+        elif key in is_open:
+            state = ProposalState.OPEN
         else:
-            state = _of_proposal(last.get(key), judgment)
+            is_draft = key in last and last[key].is_draft
+            state = ProposalState.WAITING if is_draft else ProposalState.FOUND
         standpoints.append(
             Standpoint(key, state, first.get(key), last.get(key), judgment, is_judged, promotion, effect)
         )
@@ -254,13 +239,11 @@ def count_states(standpoints: Iterable[Standpoint]) -> dict[str, int]:
 
     ``waiting`` are those that `pending` lists; undecided ones that a maintainer accepted are ``accepted``.
     """
-    counts = Counter(map(_counted_as, standpoints))
+    counts = Counter(
+        ACCEPTED if one.state in UNDECIDED and one.is_judged else one.state for one in standpoints
+    )
     names = (ProposalState.FOUND, ProposalState.WAITING, ACCEPTED, *ProposalState)
     return {str(name): counts[name] for name in dict.fromkeys(names) if counts[name]}
-
-
-def _counted_as(standpoint: Standpoint) -> str:
-    return ACCEPTED if standpoint.state in UNDECIDED and standpoint.is_judged else standpoint.state
 
 
 def settled_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
@@ -280,8 +263,7 @@ def returned_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
 
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
-    waiting = (one for one in standpoints if one.state is ProposalState.WAITING)
-    return [one for one in waiting if not one.is_judged]
+    return [one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged]
 
 
 def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
@@ -303,17 +285,8 @@ def _of_promotion(
         return ProposalState.MERGED
     if effect.is_stale:
         return ProposalState.STALE
-    return _OF_VERDICT.get(effect.verdict, ProposalState.MERGED)
-
-
-def _of_proposal(entry: Proposed | None, judgment: HumanVerdict | None) -> ProposalState:
-    if _is_rejected(judgment):
-        return ProposalState.REJECTED
-    return ProposalState.WAITING if entry is not None and entry.is_draft else ProposalState.FOUND
-
-
-def _is_rejected(judgment: HumanVerdict | None) -> bool:
-    return judgment is not None and not judgment.verdict.passes
+    verdict = effect.verdict.value
+    return ProposalState(verdict) if verdict in _MEASURED else ProposalState.MERGED
 
 
 def _has_returned_since(effect: Effect | None, judged_at: datetime) -> bool:

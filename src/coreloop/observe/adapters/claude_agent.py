@@ -9,15 +9,13 @@ A record is a turn, which ends with the SDK's result message; a sub-agent has a 
 import os
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
-from itertools import count
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
-from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.adapters.requests import AdaptedRequest, Requests
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import anthropic_tokens
 
-_NUMBERS: Final = count()
 _TAG: Final = re.compile(r"</?tool_use_error>")
 _UNKNOWN: Final = "No such tool available"
 # The required parameter `seats` is missing · The parameter `hours` type is expected as `number` …
@@ -81,8 +79,8 @@ class Turns:
     def __init__(self, requests: Requests) -> None:
         self.question = ""
         self._requests = requests
-        self._key: int | None = None
-        self._agents: dict[str, tuple[int | None, str]] = {}
+        self._turn: AdaptedRequest | None = None
+        self._agents: dict[str, AdaptedRequest] = {}
         self._replies: set[str] = set()
 
     @never_raises
@@ -91,75 +89,68 @@ class Turns:
         kind = type(message).__name__
         if kind == "AssistantMessage":
             self._reply(message)
-        elif kind == "UserMessage" and isinstance(message.content, list):
-            self._results(message)
-        elif kind == "ResultMessage":
-            self._end(message)
+        elif self._turn is not None and kind == "UserMessage" and isinstance(message.content, list):
+            self._results(self._agents.get(message.parent_tool_use_id, self._turn), message)
+        elif self._turn is not None and kind == "ResultMessage":
+            self._end(self._turn, message)
 
     @never_raises
     def failed(self, error: BaseException) -> None:
         """End the turn with an exception, such as a cancellation."""
-        if self._key is not None:
-            self._close(error=error)
+        if self._turn is not None:
+            self._close(self._turn, error=error)
 
     def _reply(self, message: Any) -> None:
-        key = self._key_of(message, start=True)
+        request = self._replying(message)
         id = str(message.message_id or message.uuid or len(self._replies))
         if id not in self._replies:  # the SDK splits a reply into messages, one a block
             self._replies.add(id)
-            self._requests.replied(key, provider="anthropic", model=message.model)
+            request.replied(provider="anthropic", model=message.model)
         for block in message.content:
             if type(block).__name__ == "ToolUseBlock":
-                self._requests.asked(key, block.id, block.name, block.input)
+                request.asked(block.id, block.name, block.input)
 
-    def _results(self, message: Any) -> None:
-        key = self._key_of(message, start=False)
+    def _replying(self, message: Any) -> AdaptedRequest:
+        """The request of a reply: the turn's, or that of the sub-agent that it is from."""
+        call = message.parent_tool_use_id
+        if self._turn is None:
+            self._turn = self._requests.start(self.question, session_id=getattr(message, "session_id", None))
+        if call is None:
+            return self._turn
+        if call not in self._agents:
+            task = self._turn.args_of(call).get("prompt")
+            question = task if isinstance(task, str) else ""
+            self._agents[call] = self._requests.start(question, parent=self._turn)
+        return self._agents[call]
+
+    def _results(self, request: AdaptedRequest, message: Any) -> None:
         for block in message.content:
             if type(block).__name__ != "ToolResultBlock":
                 continue
             agent = self._agents.pop(block.tool_use_id, None)
             if agent is not None:
-                self._requests.end(agent, answer=said(block.content))
-            args = self._requests.args_of(key, block.tool_use_id)
+                agent.end(answer=said(block.content))
             if block.is_error:
-                self._requests.answered(key, block.tool_use_id, error=failure(said(block.content), args))
+                args = request.args_of(block.tool_use_id)
+                request.answered(block.tool_use_id, error=failure(said(block.content), args))
             else:
-                self._requests.answered(key, block.tool_use_id, _result(block.content))
+                request.answered(block.tool_use_id, _result(block.content))
 
-    def _end(self, message: Any) -> None:
-        request = None if self._key is None else self._requests.get(self._key)
-        if request is None:
-            return
+    def _end(self, turn: AdaptedRequest, message: Any) -> None:
         n_input, n_output = anthropic_tokens(message.usage)
-        used = {"input_tokens": n_input, "output_tokens": n_output, "cost_usd": message.total_cost_usd}
-        request.fields |= {
-            name: value for name, value in used.items() if isinstance(value, int | float) and value
-        }
-        error = (
-            "; ".join(message.errors or ()) or message.result or message.subtype if message.is_error else None
-        )
-        self._close(error=error, answer=None if error else message.result)
+        turn.used(input_tokens=n_input, output_tokens=n_output, cost_usd=message.total_cost_usd)
+        error = None
+        if message.is_error:
+            error = "; ".join(message.errors or ()) or message.result or message.subtype
+        self._close(turn, error=error, answer=None if error else message.result)
 
-    def _close(self, *, error: str | BaseException | None = None, answer: str | None = None) -> None:
+    def _close(
+        self, turn: AdaptedRequest, *, error: str | BaseException | None, answer: str | None = None
+    ) -> None:
         for agent in self._agents.values():
-            self._requests.end(agent, error=error)
-        key, self._key, self.question = self._key, None, ""
-        self._agents, self._replies = {}, set()
-        self._requests.end(key, answer=answer, error=error)
-
-    def _key_of(self, message: Any, *, start: bool) -> Any:
-        """The request of a message: the turn's, or that of the sub-agent that the message is from."""
-        if self._key is None and start:
-            self._key = next(_NUMBERS)
-            self._requests.start(self._key, self.question, session_id=getattr(message, "session_id", None))
-        call = message.parent_tool_use_id
-        if call is None:
-            return self._key
-        if call not in self._agents and start:
-            self._agents[call] = (self._key, call)
-            task = self._requests.args_of(self._key, call).get("prompt")
-            self._requests.start(self._agents[call], task if isinstance(task, str) else "", parent=self._key)
-        return self._agents.get(call, self._key)
+            agent.end(error=error)
+        self._turn, self._agents, self._replies, self.question = None, {}, set(), ""
+        turn.end(answer=answer, error=error)
 
 
 def failure(told: str, args: Mapping[str, Any]) -> str:

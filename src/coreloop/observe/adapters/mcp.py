@@ -8,14 +8,13 @@ is the question.
 """
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
-from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.adapters.requests import AdaptedRequest, Requests
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 
@@ -24,6 +23,8 @@ _SESSIONLESS: Final = "2026-07-28"
 INTENT_SCHEMA: Final = {"type": "string", "description": "Why you make this call, in one sentence."}
 _MAX_PAGES: Final = 100
 """Of a list of tools, and cursors that are remembered: models are not sent thousands of tools."""
+_CALL: Final = 0
+"""The id of a request's only call."""
 
 
 def record_calls(
@@ -63,17 +64,43 @@ class RecordCalls:
             return self._listed(ctx, await call_next(ctx))
         if ctx.method != "tools/call":
             return await call_next(ctx)
-        call = _Call(ctx)
-        if self._intent and INTENT in call.args and not self._is_complete:
+        params = ctx.params if isinstance(ctx.params, Mapping) else {}
+        args = params.get("arguments")
+        name, args = str(params.get("name") or "?"), dict(args) if isinstance(args, Mapping) else {}
+        if self._intent and INTENT in args and not self._is_complete:
             await self._list(ctx, call_next)
-        ctx = self._begin(call, ctx)
+        question = ""
+        if name in self._asked_intent and INTENT in args:  # only the record is to have it
+            question = args.pop(INTENT)
+            ctx = replace(ctx, params={**params, "arguments": args})
+        request = self._requests.start(session_id=self._session(ctx))
+        self._begin(request, name, dict(args), question)
         try:
             result = await call_next(ctx)
         except BaseException as error:
-            self._failed(call, error)
+            _failed(request, name, error)
             raise
-        self._ended(call, result)
+        _ended(request, name, result)
         return result
+
+    @never_raises
+    def _begin(self, request: AdaptedRequest, name: str, args: dict[str, Any], question: Any) -> None:
+        request.ask(str(question or ""))
+        request.sent(self._tools.values())
+        request.asked(_CALL, name, args)
+        request.started(_CALL)
+
+    def _session(self, ctx: Any) -> str | None:
+        """The session's id over HTTP, else the connection; from protocol 2026-07-28 on there is neither."""
+        try:
+            headers = getattr(ctx.request, "headers", None)
+            named: str | None = headers.get("mcp-session-id") if headers is not None else None
+            if named is not None or headers is not None or ctx.protocol_version >= _SESSIONLESS:
+                return named
+            return self._sessions.setdefault(ctx.session._connection, os.urandom(8).hex())
+        except Exception as error:  # must not disturb the host
+            drop_error(error)
+            return None
 
     async def _list(self, ctx: Any, call_next: Any) -> None:
         """Ask the server for its tools: another process of it, or an earlier one, told the model of them."""
@@ -90,9 +117,9 @@ class RecordCalls:
 
     def _listed(self, ctx: Any, result: Any) -> Any:
         """Keep what the model is sent for the tools; add the argument ``intent`` if it is wanted."""
+        if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
+            return result
         try:
-            if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
-                return result
             tools = [self._with_intent(tool) for tool in result["tools"]]
             self._keep(tools, (ctx.params or {}).get("cursor"), result.get("nextCursor"))
         except Exception as error:  # must not disturb the host
@@ -123,61 +150,23 @@ class RecordCalls:
         self._asked_intent.add(tool["name"])
         return {**tool, "inputSchema": {**schema, "properties": {**properties, INTENT: INTENT_SCHEMA}}}
 
-    def _begin(self, call: "_Call", ctx: Any) -> Any:
-        """Start the record; return the context without the argument that only the record is for."""
-        try:
-            intent = ""
-            if call.name in self._asked_intent and INTENT in call.args:
-                intent = str(call.args.pop(INTENT) or "")
-                ctx = replace(ctx, params={**ctx.params, "arguments": call.args})
-            self._requests.start(call, intent, session_id=self._session(ctx))
-            self._requests.sent(call, self._tools.values())
-            self._requests.asked(call, 0, call.name, dict(call.args))
-        except Exception as error:  # must not disturb the host
-            drop_error(error)
-        return ctx
 
-    def _session(self, ctx: Any) -> str | None:
-        """The session's id over HTTP, else the connection; from protocol 2026-07-28 on there is neither."""
-        headers = getattr(ctx.request, "headers", None)
-        named = headers.get("mcp-session-id") if headers is not None else None
-        if named is not None or headers is not None or ctx.protocol_version >= _SESSIONLESS:
-            return cast("str | None", named)
-        return self._sessions.setdefault(ctx.session._connection, os.urandom(8).hex())
-
-    @never_raises
-    def _ended(self, call: "_Call", result: Any) -> None:
-        if isinstance(result, Mapping) and result.get("isError"):
-            error = _error(call.name, said(result.get("content")))
-            self._requests.answered(call, 0, error=error, duration_ms=call.elapsed_ms())
-        else:
-            content = (
-                result.get("structuredContent") or said(result.get("content"))
-                if isinstance(result, Mapping)
-                else ...
-            )
-            self._requests.answered(call, 0, content, duration_ms=call.elapsed_ms())
-        self._requests.end(call)
-
-    @never_raises
-    def _failed(self, call: "_Call", error: BaseException) -> None:
-        why = _error(call.name, str(error)) if isinstance(error, Exception) and str(error) else error
-        self._requests.answered(call, 0, error=why, duration_ms=call.elapsed_ms())
-        self._requests.end(call, error=None if isinstance(error, Exception) else error)
+@never_raises
+def _ended(request: AdaptedRequest, name: str, result: Any) -> None:
+    if not isinstance(result, Mapping):
+        request.answered(_CALL)
+    elif result.get("isError"):
+        request.answered(_CALL, error=_error(name, said(result.get("content"))))
+    else:
+        request.answered(_CALL, result.get("structuredContent") or said(result.get("content")))
+    request.end()
 
 
-class _Call:
-    """One call of a tool; its identity is the request's key."""
-
-    def __init__(self, ctx: Any) -> None:
-        self._started_s = time.perf_counter()
-        params = ctx.params if isinstance(ctx.params, Mapping) else {}
-        args = params.get("arguments")
-        self.name = str(params.get("name") or "?")
-        self.args = dict(args) if isinstance(args, Mapping) else {}
-
-    def elapsed_ms(self) -> float:
-        return (time.perf_counter() - self._started_s) * 1000
+@never_raises
+def _failed(request: AdaptedRequest, name: str, error: BaseException) -> None:
+    is_told = isinstance(error, Exception)
+    request.answered(_CALL, error=_error(name, str(error)) if is_told and str(error) else error)
+    request.end(error=None if is_told else error)
 
 
 def _error(name: str, text: str) -> str:

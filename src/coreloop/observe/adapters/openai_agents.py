@@ -6,22 +6,29 @@ The SDK's default runner is replaced by one that adds hooks and a formatter of t
 the run's own, and then calls the runner that was there.
 """
 
+import asyncio
 import os
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
+from types import new_class
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, field_of, rejection_of, said
-from coreloop.observe.adapters.rejected_arguments import schema_rejection
-from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.adapters.plain_values import (
+    UNKNOWN_TOOL,
+    bad_json,
+    field_of,
+    rejection_of,
+    said,
+    schema_rejection,
+)
+from coreloop.observe.adapters.requests import AdaptedRequest, Requests
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 
-_run: ContextVar[str | None] = ContextVar("coreloop_openai_agents_run", default=None)
+_run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_openai_agents_run", default=None)
 _REJECTED: Final = "Invalid JSON input for tool"
 NOT_RUN: Final = "not run: the run ended before it"
 
@@ -36,10 +43,9 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
     """
     from agents.run import get_default_agent_runner, set_default_agent_runner
 
-    runner = get_default_agent_runner()
-    recording = _runner_class()
-    before = runner.before if isinstance(runner, recording) else runner
-    set_default_agent_runner(recording(before, Requests(data_dir)))
+    runner: Any = get_default_agent_runner()
+    before = runner.before if isinstance(runner, _Runner) else runner
+    set_default_agent_runner(_runner_class()(before, Requests(data_dir)))
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -47,41 +53,116 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
     record_runs(data_dir)
 
 
+class _Runner:
+    """Records the runs of the runner that was there before."""
+
+    def __init__(self, before: Any, requests: Requests) -> None:
+        self.before, self._requests = before, requests
+
+    @contextmanager
+    def _begun(self, given: Any, options: dict[str, Any]) -> Iterator["_Run"]:
+        """Make a run the current one; an error ends it."""
+        run = _Run(self._requests, options)
+        run.ask(given)
+        token = _run.set(run.request)
+        try:
+            yield run
+        except BaseException as error:
+            run.end(error=error)
+            raise
+        finally:
+            _run.reset(token)
+
+    async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+        with self._begun(input, options) as run:
+            result = await self.before.run(starting_agent, input, **run.options(options))
+        run.end(result)
+        return result
+
+    def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+        with self._begun(input, options) as run:
+            result = self.before.run_sync(starting_agent, input, **run.options(options))
+        run.end(result)
+        return result
+
+    def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
+        with self._begun(input, options) as run:
+            result = self.before.run_streamed(starting_agent, input, **run.options(options))
+        if result.run_loop_task is None:
+            run.end(result)
+        else:
+            result.run_loop_task.add_done_callback(lambda task: run.end(result, _error_of(task)))
+        return result
+
+
+@cache
+def _runner_class() -> Any:
+    """The runner, made where the framework is imported."""
+    from agents.run import AgentRunner
+
+    return type("RecordingRunner", (_Runner, AgentRunner), {})
+
+
+class _Hooks:
+    """The hooks of a run, beside its own."""
+
+    def __init__(self, run: "_Run", own: Any) -> None:
+        self.run, self.own = run, own
+
+
+def _hook(name: str, notice: Callable[..., None] | None) -> Any:
+    async def call(hooks: Any, *args: Any, **kwargs: Any) -> None:
+        if notice is not None:
+            notice(hooks.run, *args, **kwargs)
+        await getattr(hooks.own, name)(*args, **kwargs)
+
+    return call
+
+
+@cache
+def _hooks_class() -> Any:
+    """The hooks, made where the framework is imported; those that are not recorded are passed on."""
+    from agents import RunHooks
+
+    notices: dict[str, Callable[..., None]] = {
+        "on_llm_start": asking,
+        "on_llm_end": replied,
+        "on_handoff": handed_over,
+        "on_tool_start": started,
+        "on_tool_end": finished,
+    }
+    names = [name for name in dir(RunHooks) if name.startswith("on_")]
+    hooks = {name: _hook(name, notices.get(name)) for name in names}
+    return new_class("Hooks", (_Hooks, RunHooks), exec_body=lambda body: body.update(hooks))
+
+
 class _Run:
     """One run: what its hooks heard, from its start to its record."""
 
-    def __init__(self, requests: Requests, given: Any, options: Mapping[str, Any]) -> None:
-        self.requests = requests
-        self.key = f"run-{os.urandom(8).hex()}"
+    def __init__(self, requests: Requests, options: Mapping[str, Any]) -> None:
+        self.request = requests.start(parent=_run.get(), session_id=_session(options))
         self.schemas: dict[str, Any] = {}
-        self.started_s: dict[str, float] = {}
-        self._start(given, options)
 
     @never_raises
-    def _start(self, given: Any, options: Mapping[str, Any]) -> None:
-        self.requests.start(self.key, _question(given), parent=_run.get(), session_id=_session(options))
+    def ask(self, given: Any) -> None:
+        """Note what the run is given: its question is the user's last text."""
+        of_user = [item for item in _listed(given) if field_of(item, "role") == "user"]
+        texts = [said(field_of(item, "content")) for item in of_user]
+        self.request.ask(given if isinstance(given, str) else texts[-1] if texts else "")
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options of the run with our hooks and formatter beside its own."""
         try:
-            return self._options(given)
+            from agents import RunConfig, RunHooks
+
+            config = given.get("run_config") or RunConfig()
+            config = RunConfig(**config) if isinstance(config, Mapping) else config
+            hooks = _hooks_class()(self, given.get("hooks") or RunHooks())
+            formatter = self._formatter(config.tool_error_formatter)
+            return {**given, "hooks": hooks, "run_config": replace(config, tool_error_formatter=formatter)}
         except Exception as error:  # must not disturb the host: the SDK judges its options itself
             drop_error(error)
             return dict(given)
-
-    def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        from agents import RunConfig
-
-        hooks = _hooks_class()
-        config = given.get("run_config") or RunConfig()
-        if isinstance(config, Mapping):
-            config = RunConfig(**config)
-        own = config.tool_error_formatter
-        return {
-            **given,
-            "hooks": hooks(self, given.get("hooks")),
-            "run_config": replace(config, tool_error_formatter=self._formatter(own)),
-        }
 
     def _formatter(self, own: Any) -> Any:
         def tool_error(args: Any) -> Any:
@@ -92,15 +173,13 @@ class _Run:
 
     @never_raises
     def _failed(self, args: Any) -> None:
-        call_id, error = args.call_id, args.error
+        call_id, why = args.call_id, args.default_message
         if args.kind == "tool_not_found":
-            self.requests.answered(self.key, call_id, error=UNKNOWN_TOOL)
+            why = UNKNOWN_TOOL
         elif args.kind == "tool_exception":
             given = getattr(args.run_context, "tool_arguments", None)
-            why = self.rejection(call_id, given, error) or error or args.default_message
-            self.requests.answered(self.key, call_id, error=why, duration_ms=self.elapsed_ms(call_id))
-        else:
-            self.requests.answered(self.key, call_id, error=args.default_message)
+            why = self.rejection(call_id, given, args.error) or args.error or why
+        self.request.answered(call_id, error=why)
 
     def rejection(self, call_id: str, args: Any, error: BaseException | None) -> str | None:
         """Why the SDK rejected the arguments, or None if it did not."""
@@ -108,139 +187,54 @@ class _Run:
             return None
         return rejection_of(error) or bad_json(args) or schema_rejection(self.schemas.get(call_id), args)
 
-    def elapsed_ms(self, call_id: str) -> float | None:
-        started_s = self.started_s.pop(call_id, None)
-        return None if started_s is None else (time.perf_counter() - started_s) * 1000
-
     @never_raises
     def end(self, result: Any = None, error: BaseException | None = None) -> None:
         """Write the record; calls that wait for an approval have not failed."""
         answer = None
         try:
             for item in getattr(result, "interruptions", None) or ():
-                self.requests.answered(self.key, field_of(item.raw_item, "call_id"))
-            self._end_open(result, error)
-            answer = said(getattr(result, "final_output", None)) if error is None else None
-        finally:
-            self.requests.end(
-                self.key, answer=answer, error=error, open_calls=None if error is None else NOT_RUN
-            )
-
-    def _end_open(self, result: Any, error: BaseException | None) -> None:
-        """Answers that no later message to the model shows: the last ones, and what ended the run."""
-        for item in getattr(result, "new_items", None) or ():
-            if item.type in {"tool_call_output_item", "handoff_output_item"}:
-                read_outputs(self, [item.raw_item])
-        for call_id, call in self.requests.open_calls(self.key).items():
-            if error is not None and f"Tool {call.name} not found" in str(error):
-                self.requests.answered(self.key, call_id, error=UNKNOWN_TOOL)
-            elif error is not None and call_id in self.started_s:
-                why = self.rejection(str(call_id), call.args, error)
-                self.requests.answered(self.key, call_id, error=why or _cause(error))
-
-
-@cache
-def _runner_class() -> Any:
-    """The runner, made where the framework is imported."""
-    from agents.run import AgentRunner
-
-    class RecordingRunner(AgentRunner):  # type: ignore[misc, unused-ignore]
-        def __init__(self, before: Any, requests: Requests) -> None:
-            self.before, self._requests = before, requests
-
-        @contextmanager
-        def _begun(self, input: Any, options: dict[str, Any]) -> Iterator[_Run]:  # noqa: A002 - the SDK's name
-            """Make a run the current one; an error ends it."""
-            run = _Run(self._requests, input, options)
-            token = _run.set(run.key)
-            try:
-                yield run
-            except BaseException as error:
-                run.end(error=error)
-                raise
-            finally:
-                _run.reset(token)
-
-        async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-            with self._begun(input, options) as run:
-                result = await self.before.run(starting_agent, input, **run.options(options))
-            run.end(result)
-            return result
-
-        def run_sync(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-            with self._begun(input, options) as run:
-                result = self.before.run_sync(starting_agent, input, **run.options(options))
-            run.end(result)
-            return result
-
-        def run_streamed(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
-            with self._begun(input, options) as run:
-                result = self.before.run_streamed(starting_agent, input, **run.options(options))
-            task = result.run_loop_task
-            if task is None:
-                run.end(result)
+                self.request.answered(field_of(item.raw_item, "call_id"))
+            for item in getattr(result, "new_items", None) or ():  # no later message shows the last answers
+                if item.type in {"tool_call_output_item", "handoff_output_item"}:
+                    read_outputs(self, [item.raw_item])
+            if error is None:
+                answer = said(getattr(result, "final_output", None))
             else:
-                task.add_done_callback(lambda done: run.end(result, _error_of(done)))
-            return result
+                self._end_open(error)
+        finally:
+            self.request.end(answer=answer, error=error, open_calls=None if error is None else NOT_RUN)
 
-    return RecordingRunner
-
-
-@cache
-def _hooks_class() -> Any:
-    """The hooks, made where the framework is imported."""
-    from agents import RunHooks
-
-    class Hooks(RunHooks):  # type: ignore[misc, type-arg, unused-ignore]
-        def __init__(self, run: _Run, own: Any) -> None:
-            self._run, self._own = run, own or RunHooks()
-            for name in dir(RunHooks):  # hooks that are not recorded, also those that a later release adds
-                if name.startswith("on_") and name not in Hooks.__dict__:
-                    setattr(self, name, getattr(self._own, name))
-
-        async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-            asking(self._run, agent, input_items)
-            await self._own.on_llm_start(context, agent, system_prompt, input_items)
-
-        async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-            replied(self._run, agent, response)
-            await self._own.on_llm_end(context, agent, response)
-
-        async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
-            handed_over(self._run, from_agent, to_agent)
-            await self._own.on_handoff(context, from_agent, to_agent)
-
-        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
-            started(self._run, context, tool)
-            await self._own.on_tool_start(context, agent, tool)
-
-        async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
-            finished(self._run, context, result)
-            await self._own.on_tool_end(context, agent, tool, result)
-
-    return Hooks
+    def _end_open(self, error: BaseException) -> None:
+        """Find the calls that ended the run."""
+        for call_id, call in self.request.open_calls.items():
+            if f"Tool {call.name} not found" in str(error):
+                self.request.answered(call_id, error=UNKNOWN_TOOL)
+            elif self.request.is_running(call_id):
+                why = self.rejection(str(call_id), call.args, error)
+                self.request.answered(call_id, error=why or _cause(error))
 
 
 @never_raises
-def asking(run: _Run, agent: Any, input_items: Any) -> None:
+def asking(run: _Run, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
     """Note the answers that the model is shown, and the tools that it is sent."""
     read_outputs(run, input_items)
-    tools = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
-    handoffs = [(_handoff_name(item), item) for item in agent.handoffs]
-    tools += [
-        SentTool(name, getattr(item, "tool_description", ""), getattr(item, "input_json_schema", {}))
-        for name, item in handoffs
-    ]
-    run.requests.sent(run.key, tools)
+    run.request.sent(_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema"))
+    run.request.sent(
+        SentTool(
+            _handoff_name(item),
+            getattr(item, "tool_description", ""),
+            getattr(item, "input_json_schema", {}),
+        )
+        for item in agent.handoffs
+    )
 
 
 @never_raises
-def replied(run: _Run, agent: Any, response: Any) -> None:
+def replied(run: _Run, context: Any, agent: Any, response: Any) -> None:
     """Note the calls that the model asked for, and what the reply used."""
     usage = response.usage
     model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
-    run.requests.replied(
-        run.key,
+    run.request.replied(
         model=model if isinstance(model, str) else None,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -248,57 +242,59 @@ def replied(run: _Run, agent: Any, response: Any) -> None:
     for item in response.output:
         if field_of(item, "type") in {"function_call", "custom_tool_call"}:
             args = field_of(item, "arguments") or field_of(item, "input")
-            run.requests.asked(run.key, field_of(item, "call_id"), field_of(item, "name"), args)
+            run.request.asked(field_of(item, "call_id"), field_of(item, "name"), args)
 
 
 @never_raises
-def started(run: _Run, context: Any, tool: Any) -> None:
+def started(run: _Run, context: Any, agent: Any, tool: Any) -> None:
     """Note when a tool starts, and what the model was sent for it."""
     call_id = getattr(context, "tool_call_id", None)
     if call_id is not None:
-        run.started_s[call_id] = time.perf_counter()
+        run.request.started(call_id)
     if hasattr(tool, "params_json_schema"):
         run.schemas[call_id or ""] = tool.params_json_schema
-        run.requests.sent(run.key, [_sent(tool)])
+        run.request.sent([_sent(tool)])
 
 
 @never_raises
-def finished(run: _Run, context: Any, result: Any) -> None:
+def finished(run: _Run, context: Any, agent: Any, tool: Any, result: Any) -> None:
     """Note a tool's result, or its failure if the SDK attached one to the tool's span."""
     from agents.tracing import get_current_span
 
-    call_id = getattr(context, "tool_call_id", None)
+    call_id, span = getattr(context, "tool_call_id", None), get_current_span()
     if call_id is None:
         return
-    span = get_current_span()
-    duration_ms = run.elapsed_ms(call_id)
     if span is None or getattr(span, "error", None) is None:
-        run.requests.answered(run.key, call_id, result, duration_ms=duration_ms)
+        run.request.answered(call_id, result)
         return
     detail = str((span.error.get("data") or {}).get("error") or "")
     args = getattr(context, "tool_arguments", None)
     why = schema_rejection(run.schemas.get(call_id), args) if detail.startswith(_REJECTED) else None
-    run.requests.answered(run.key, call_id, error=why or said(result), duration_ms=duration_ms)
+    run.request.answered(call_id, error=why or said(result))
 
 
 @never_raises
-def handed_over(run: _Run, from_agent: Any, to_agent: Any) -> None:
+def handed_over(run: _Run, context: Any, from_agent: Any, to_agent: Any) -> None:
     """A hand-over is the result of the call that asked for it."""
     names = {
         _handoff_name(item)
         for item in from_agent.handoffs
         if getattr(item, "agent_name", getattr(item, "name", None)) == to_agent.name
     }
-    for call_id, call in run.requests.open_calls(run.key).items():
+    for call_id, call in run.request.open_calls.items():
         if call.name in names:
-            run.requests.answered(run.key, call_id)
+            run.request.answered(call_id)
 
 
 def read_outputs(run: _Run, items: Any) -> None:
     """Note the results among items that are sent to the model."""
-    for item in items if isinstance(items, list) else ():
+    for item in _listed(items):
         if field_of(item, "type") in {"function_call_output", "custom_tool_call_output"}:
-            run.requests.answered(run.key, field_of(item, "call_id"), field_of(item, "output"))
+            run.request.answered(field_of(item, "call_id"), field_of(item, "output"))
+
+
+def _listed(items: Any) -> list[Any]:
+    return items if isinstance(items, list) else []
 
 
 def _sent(tool: Any) -> SentTool:
@@ -312,8 +308,6 @@ def _handoff_name(item: Any) -> str:
 
 
 def _error_of(task: Any) -> BaseException | None:
-    import asyncio
-
     return asyncio.CancelledError() if task.cancelled() else task.exception()
 
 
@@ -324,22 +318,9 @@ def _cause(error: BaseException) -> BaseException:
 
 def _session(options: Mapping[str, Any]) -> str | None:
     session, config = options.get("session"), options.get("run_config")
-    for given in (
+    named = (
         getattr(session, "session_id", None),
         options.get("conversation_id"),
         getattr(config, "group_id", None),
-    ):
-        if isinstance(given, str):
-            return given
-    return None
-
-
-def _question(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    texts = [
-        said(field_of(item, "content"))
-        for item in (given if isinstance(given, list) else ())
-        if field_of(item, "role") == "user"
-    ]
-    return texts[-1] if texts else ""
+    )
+    return next((given for given in named if isinstance(given, str)), None)

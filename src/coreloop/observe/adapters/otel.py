@@ -10,13 +10,13 @@ there is a call of an unknown tool.
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from coreloop.base.project.score_rule import Score
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in
-from coreloop.observe.adapters.requests import Requests
-from coreloop.observe.descriptions_in_force import SentTool
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, sent_tools
+from coreloop.observe.adapters.requests import AdaptedRequest, Requests
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.trace_values import arguments, decoded, first
@@ -40,106 +40,104 @@ def record_spans(data_dir: str | os.PathLike[str] | None = None) -> Any:
     return processor
 
 
-class _Open(NamedTuple):
-    """An open span: its request, and whether it is a tool's or inside one."""
+@dataclass(slots=True)
+class _Trace:
+    """The span that ends a request, and the request, once a span of a known library was seen."""
 
-    key: int
+    top: int
+    request: AdaptedRequest | None = None
+
+
+class _Open(NamedTuple):
+    """An open span: its trace, and whether it is a tool's or inside one."""
+
+    trace: _Trace
     in_tool: bool
 
 
 class Traces:
-    """The traces under way, by their ids."""
+    """The spans under way, by their ids."""
 
     def __init__(self, requests: Requests) -> None:
-        self.requests = requests
+        self._requests = requests
         self._spans: OrderedDict[int, _Open] = OrderedDict()
 
     @never_raises
     def on_start(self, span: Any, parent_context: Any = None) -> None:
         """Note which request a span belongs to: an agent inside a tool's span is a request of its own."""
-        attributes = span.attributes or {}
+        attributes, id = span.attributes or {}, span.context.span_id
         outer = None if span.parent is None else self._spans.get(span.parent.span_id)
-        is_tool = known.kind_of(attributes) == "tool"
+        in_tool = known.kind_of(attributes) == "tool"
         if outer is None:
-            opened = _Open(span.context.trace_id, is_tool)
+            opened = _Open(_Trace(id), in_tool)
         elif outer.in_tool and _is_agent(attributes):
-            opened = _Open(span.context.span_id, False)
-            self.requests.start(opened.key, parent=outer.key)
+            opened = _Open(_Trace(id, self._requests.start(parent=outer.trace.request)), False)
         else:
-            opened = _Open(outer.key, outer.in_tool or is_tool)
-        self._spans[span.context.span_id] = opened
+            opened = _Open(outer.trace, outer.in_tool or in_tool)
+        self._spans[id] = opened
         if len(self._spans) > MAX_SPANS:
             self._spans.popitem(last=False)
 
     @never_raises
     def on_end(self, span: Any) -> None:
         """Add a span that has ended; an outermost span, and a nested agent's, end their request."""
-        attributes = dict(span.attributes or {})
         opened = self._spans.pop(span.context.span_id, None)
-        key = span.context.trace_id if opened is None else opened.key
+        if opened is None:
+            return
+        attributes, trace = dict(span.attributes or {}), opened.trace
         kind = known.kind_of(attributes)
-        if kind is not None:
-            self._add(key, kind, span, attributes)
-        request, scores = self.requests.get(key), _scores(span, attributes)
-        if scores and request is not None:
-            request.judge(scores)
-        is_outermost = span.parent is None or span.parent.is_remote or key == span.context.span_id
-        if is_outermost and key in self.requests:
-            self.requests.end(key, answer=known.answer_of(attributes) or None, error=_error(span, attributes))
+        if kind is not None and (trace.request is None or not trace.request.is_open):
+            session = first(attributes, *known.SESSION)
+            trace.request = self._requests.start(session_id=None if session is None else str(session))
+        request = trace.request
+        if request is None:
+            return
+        if kind == "tool":
+            _add_tool(request, span, attributes)
+        elif kind is not None:
+            request.ask(known.question_of(attributes) or "")
+        if kind == "model":
+            _add_model(request, attributes)
+        request.judge(_scores(span, attributes))
+        if trace.top == span.context.span_id:
+            request.end(answer=known.answer_of(attributes) or None, error=_error(span, attributes))
 
     def shutdown(self) -> None:
         """Write what is open."""
-        self.requests.flush()
+        self._requests.flush()
 
-    def _add(self, key: int, kind: str, span: Any, attributes: Mapping[str, Any]) -> None:
-        if key not in self.requests:
-            session = first(attributes, *known.SESSION)
-            self.requests.start(key, session_id=None if session is None else str(session))
-        if kind == "tool":
-            self._add_tool(key, span, attributes)
-            return
-        self.requests.question(key, known.question_of(attributes) or "")
-        if kind == "model":
-            self._add_model(key, span, attributes)
 
-    def _add_tool(self, key: int, span: Any, attributes: Mapping[str, Any]) -> None:
-        call_id = attributes.get("gen_ai.tool.call.id") or attributes.get("tool_call.id")
-        if call_id is None:
-            call_id = span.context.span_id
-        name = known.tool_name(attributes, span.name)
-        args, result = arguments(first(attributes, *known.ARGUMENTS)), first(attributes, *known.RESULT)
-        self.requests.asked(key, call_id, name, args)
-        self.requests.timed(key, call_id, (span.end_time - span.start_time) / 1e6)
-        error = _error(span, attributes)
-        if error is None:
-            self.requests.answered(key, call_id, ... if result is None else decoded(result))
-        else:
-            self.requests.answered(key, call_id, error=error)
+def _add_tool(request: AdaptedRequest, span: Any, attributes: Mapping[str, Any]) -> None:
+    call_id = attributes.get("gen_ai.tool.call.id") or attributes.get("tool_call.id") or span.context.span_id
+    args, result = arguments(first(attributes, *known.ARGUMENTS)), first(attributes, *known.RESULT)
+    request.asked(call_id, known.tool_name(attributes, span.name), args)
+    request.finished(call_id, (span.end_time - span.start_time) / 1e6)
+    error = _error(span, attributes)
+    request.answered(call_id, ... if error or result is None else decoded(result), error=error)
 
-    def _add_model(self, key: int, span: Any, attributes: Mapping[str, Any]) -> None:
-        for part in _parts(decoded(first(attributes, *_INPUT)), "tool_call_response"):
-            call = self.requests.open_calls(key).get(part.get("id"))
-            result = first(part, "result", "response")
-            if call is not None:
-                self._answer_unspanned(key, part["id"], call.name, result)
-        self.requests.replied(
-            key,
-            provider=first(attributes, *known.PROVIDER),
-            model=first(attributes, *known.MODEL),
-            input_tokens=first(attributes, "gen_ai.usage.input_tokens", "llm.token_count.prompt"),
-            output_tokens=first(attributes, "gen_ai.usage.output_tokens", "llm.token_count.completion"),
-        )
-        self.requests.sent(key, _tools(decoded(attributes.get("gen_ai.tool.definitions"))))
-        for part in _parts(decoded(attributes.get("gen_ai.output.messages")), "tool_call"):
-            self.requests.asked(key, part.get("id"), str(part.get("name")), part.get("arguments"))
 
-    def _answer_unspanned(self, key: int, call_id: str, name: str, result: Any) -> None:
-        """Answer a call that no tool ran for: the model was told that there is no such tool."""
-        text = result if isinstance(result, str) else ""
-        if "unknown tool" in text.lower() or f"{name} is not a valid tool" in text:
-            self.requests.answered(key, call_id, error=UNKNOWN_TOOL)
-        else:
-            self.requests.answered(key, call_id, error=rejection_in(text) or text or "no span of the tool")
+def _add_model(request: AdaptedRequest, attributes: Mapping[str, Any]) -> None:
+    for part in _parts(decoded(first(attributes, *_INPUT)), "tool_call_response"):
+        call = request.open_calls.get(part.get("id"))
+        if call is not None:
+            request.answered(part["id"], error=_unspanned(call.name, first(part, "result", "response")))
+    request.replied(
+        provider=first(attributes, *known.PROVIDER),
+        model=first(attributes, *known.MODEL),
+        input_tokens=first(attributes, "gen_ai.usage.input_tokens", "llm.token_count.prompt"),
+        output_tokens=first(attributes, "gen_ai.usage.output_tokens", "llm.token_count.completion"),
+    )
+    request.sent(sent_tools(decoded(attributes.get("gen_ai.tool.definitions"))))
+    for part in _parts(decoded(attributes.get("gen_ai.output.messages")), "tool_call"):
+        request.asked(part.get("id"), str(part.get("name")), part.get("arguments"))
+
+
+def _unspanned(name: str, result: Any) -> str:
+    """What the model was told of a call that no tool ran for: there may be no such tool."""
+    text = result if isinstance(result, str) else ""
+    if "unknown tool" in text.lower() or f"{name} is not a valid tool" in text:
+        return UNKNOWN_TOOL
+    return rejection_in(text) or text or "no span of the tool"
 
 
 @cache
@@ -174,27 +172,12 @@ def _parts(messages: Any, kind: str, depth: int = _DEEPEST) -> Iterator[dict[str
             yield from _parts(messages.get("parts"), kind, depth - 1)
 
 
-def _tools(definitions: Any) -> list[SentTool]:
-    found = []
-    for tool in definitions if isinstance(definitions, list) else ():
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-            found.append(SentTool(tool["name"], str(tool.get("description") or ""), tool.get("parameters")))
-    return found
-
-
 def _error(span: Any, attributes: Mapping[str, Any]) -> str | None:
     """The exception, the status's message, or only the error's type; a rejection without its values."""
     if span.status.status_code.name != "ERROR" and "error.type" not in attributes:
         return None
-    told = [str(span.status.description or "")]
-    for event in span.events:
-        if event.name == "exception":
-            told.insert(0, _exception(dict(event.attributes or {})))
-    text = next((text for text in told if text), None)
-    text = text or str(attributes.get("error.type") or "error")
+    exceptions = [dict(event.attributes or {}) for event in span.events if event.name == "exception"]
+    told = [known.exception_in(exception) for exception in reversed(exceptions)]
+    told += [span.status.description, str(attributes.get("error.type") or "error")]
+    text = next(filter(None, told))
     return rejection_in(text) or text
-
-
-def _exception(attributes: Mapping[str, Any]) -> str:
-    parts = (attributes.get("exception.type"), attributes.get("exception.message"))
-    return ": ".join(str(part) for part in parts if part)

@@ -1,13 +1,18 @@
-"""What a framework reports, as plain values: arguments by name, results as the model got them, rejections."""
+"""What a framework reports, as plain values: arguments by name, results as the model got them, rejections.
+
+Some frameworks say only that arguments were rejected; then the tool's JSON Schema says which.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import ge, gt, le, lt
+from typing import Any, Final, TypeAlias
 
 import orjson
 
 from coreloop.base.record_lines import MAX_CHARS, text_of
 from coreloop.observe.comparable_texts import is_name
+from coreloop.observe.descriptions_in_force import SentTool
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 _MAX_REASONS: Final = 8
@@ -55,6 +60,17 @@ def said(content: Any) -> str:
         parts = (part if isinstance(part, str) else field_of(part, "text") for part in content)
         return "\n".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else "" if content is None else str(content)
+
+
+def sent_tools(tools: Any) -> list[SentTool]:
+    """The tools in a provider's form: OpenAI's, with ``function`` or flat, or Anthropic's."""
+    listed = []
+    for tool in tools if isinstance(tools, list) else ():
+        about = tool.get("function", tool) if isinstance(tool, Mapping) else {}
+        if isinstance(about.get("name"), str):
+            schema = about.get("parameters", about.get("input_schema"))
+            listed.append(SentTool(about["name"], str(about.get("description") or ""), schema))
+    return listed
 
 
 def plain_result(result: object) -> tuple[Any, int | None]:
@@ -151,3 +167,96 @@ def _part(part: object) -> str:
 def _reason(error: Mapping[str, Any]) -> str:
     kind = text_of(error.get("type") or "rejected")
     return text_of(error.get("msg") or kind) if kind in _SCHEMA_ONLY else kind
+
+
+_JSON_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+
+
+def schema_rejection(schema: object, args: object) -> str:
+    """Return the `rejection` of arguments: what their schema says of each at the top level, never a value."""
+    return rejection(_violations(schema if isinstance(schema, dict) else {}, named_args(args)))
+
+
+def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    known = schema.get("properties")
+    known = known if isinstance(known, dict) else {}
+    required = schema.get("required")
+    for name in required if isinstance(required, list) else []:
+        if name not in args:
+            yield _violation(name, "missing", "Field required")
+    for name, value in args.items():
+        if name in known:
+            wanted = _wanted(known[name], value)
+            if wanted is not None:
+                yield _violation(name, "json_type", wanted)
+        elif schema.get("additionalProperties") is False:
+            yield _violation(name, "extra_forbidden", "Extra inputs are not permitted")
+
+
+def _violation(name: str, kind: str, message: str) -> dict[str, Any]:
+    return {"loc": (name,), "type": kind, "msg": message}
+
+
+def _wanted(schema: object, value: Any) -> str | None:
+    """What the schema of one argument wants instead of a value; None if it accepts it, or cannot be read."""
+    if not isinstance(schema, dict):
+        return None
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(choices, list) and choices:
+        wanted = [_wanted(choice, value) for choice in choices]
+        return None if None in wanted else " or ".join(text for text in wanted if text)
+    type_name = schema.get("type")
+    if isinstance(type_name, str) and type_name in _JSON_TYPES and not _is_of(type_name, value):
+        return f"Input should be of type {type_name}"
+    if isinstance(schema.get("enum"), list) and value not in schema["enum"]:
+        return f"Input should be one of {schema['enum']}"
+    return _out_of_bounds(schema, value)
+
+
+def _is_of(type_name: str, value: Any) -> bool:
+    """Whether a value is of a JSON type; a number as text counts, because servers convert it."""
+    if isinstance(value, bool):
+        return type_name == "boolean"
+    if type_name in {"integer", "number"} and isinstance(value, str):
+        return value.strip().removeprefix("-").replace(".", "", type_name == "number").isdecimal()
+    if type_name == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _JSON_TYPES[type_name])
+
+
+_Limit: TypeAlias = tuple[str, str, Callable[[Any, Any], bool]]
+_BOUNDS: Final[tuple[_Limit, ...]] = (
+    ("minimum", "be greater than or equal to", ge),
+    ("maximum", "be less than or equal to", le),
+    ("exclusiveMinimum", "be greater than", gt),
+    ("exclusiveMaximum", "be less than", lt),
+)
+_LENGTHS: Final[tuple[_Limit, ...]] = (
+    ("minLength", "have a length of at least", ge),
+    ("maxLength", "have a length of at most", le),
+)
+_SIZES: Final[tuple[_Limit, ...]] = (
+    ("minItems", "have a length of at least", ge),
+    ("maxItems", "have a length of at most", le),
+)
+
+
+def _out_of_bounds(schema: Mapping[str, Any], value: Any) -> str | None:
+    limits = _LENGTHS if isinstance(value, str) else _SIZES if isinstance(value, list) else _BOUNDS
+    measured = value if limits is _BOUNDS else len(value)
+    for key, words, holds in limits if _is_number(measured) else ():
+        if _is_number(schema.get(key)) and not holds(measured, schema[key]):
+            return f"Input should {words} {schema[key]}"
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

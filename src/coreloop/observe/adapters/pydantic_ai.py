@@ -7,21 +7,23 @@ around a tool add its duration and the exception that ended the run.
 """
 
 import os
-import time
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
-from coreloop.observe.adapters.requests import Requests
+from coreloop.observe.adapters.requests import AdaptedRequest, Requests
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import never_raises
 
-_run: ContextVar[str | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
+_run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
 _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
+_WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
+_WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})
+"""Exceptions in which the framework sends the tool's own one to the model."""
+_FRESH: Final = 7  # the version of the UUIDs that the framework makes
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -32,7 +34,8 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     data_dir : path, optional
         As for `AuditCollector`.
     """
-    return _capability()(Requests(data_dir))
+    capability: Any = _capability()(Requests(data_dir))
+    return capability
 
 
 def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -48,99 +51,90 @@ def _capability() -> Any:
     """The class, made where the framework is imported."""
     from pydantic_ai.capabilities import AbstractCapability
 
-    class RecordRuns(AbstractCapability):  # type: ignore[misc, unused-ignore]
-        def __init__(self, requests: Requests) -> None:
-            self._requests = requests
-
-        async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-            watch = _Run(self._requests, ctx)
-            token = _run.set(watch.key)
-            try:
-                with watch.block():
-                    result = await handler()
-            except BaseException as error:
-                watch.end(ctx, error=error)
-                raise
-            finally:
-                _run.reset(token)
-            watch.end(ctx, result=result)
-            return result
-
-        async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
-            sent(self._requests, ctx.run_id, request_context)
-            response = await handler(request_context)
-            replied(self._requests, ctx.run_id, request_context, response)
-            return response
-
-        async def on_tool_validate_error(
-            self, ctx: Any, *, call: Any, tool_def: Any, args: Any, error: Any
-        ) -> Any:
-            why = rejection_of(error) or bad_json(args) or error
-            self._requests.answered(ctx.run_id, call.tool_call_id, error=why)
-            raise error
-
-        async def wrap_tool_execute(
-            self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
-        ) -> Any:
-            started_s = time.perf_counter()
-            try:
-                result = await handler(args)
-            except BaseException as error:
-                duration_ms = (time.perf_counter() - started_s) * 1000
-                if type(error).__name__ in {"CallDeferred", "ApprovalRequired"}:
-                    self._requests.answered(ctx.run_id, call.tool_call_id, duration_ms=duration_ms)
-                else:
-                    self._requests.answered(
-                        ctx.run_id, call.tool_call_id, error=_cause(error), duration_ms=duration_ms
-                    )
-                raise
-            self._requests.timed(ctx.run_id, call.tool_call_id, (time.perf_counter() - started_s) * 1000)
-            return result
-
-    return RecordRuns
+    return type("RecordRuns", (Runs, AbstractCapability), {})
 
 
-class _Run:
-    """One run, from its start to its record."""
+class Runs:
+    """The hooks around runs, requests to the model and tools."""
 
-    def __init__(self, requests: Requests, ctx: Any) -> None:
+    def __init__(self, requests: Requests) -> None:
         self._requests = requests
-        self.key = ctx.run_id
-        self._start(ctx)
+        self._runs: dict[str, AdaptedRequest] = {}
 
-    @never_raises
-    def _start(self, ctx: Any) -> None:
-        self._requests.start(self.key, said(ctx.prompt), parent=_run.get(), session_id=_session_of(ctx))
+    def _of(self, ctx: Any) -> AdaptedRequest:
+        return self._runs.get(ctx.run_id) or self._requests.ended()
 
-    def block(self) -> Any:
-        return self._requests.get(self.key) or ExitStack()
-
-    @never_raises
-    def end(self, ctx: Any, *, result: Any = None, error: BaseException | None = None) -> None:
-        answer = None
+    async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
+        run = self._requests.start(parent=_run.get(), session_id=_session_of(ctx))
+        _ask(run, ctx)
+        self._runs[ctx.run_id] = run
+        token = _run.set(run)
         try:
-            read_answers(self._requests, self.key, ctx.messages if result is None else result.all_messages())
-            answer = None if error is not None else said(result.output)
+            with run:
+                result = await handler()
+        except BaseException as error:
+            _end(run, ctx, error=error)
+            raise
         finally:
-            self._requests.end(self.key, answer=answer, error=error)
+            _run.reset(token)
+            self._runs.pop(ctx.run_id, None)
+        _end(run, ctx, result=result)
+        return result
+
+    async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
+        run = self._of(ctx)
+        sent(run, request_context)
+        response = await handler(request_context)
+        replied(run, request_context, response)
+        return response
+
+    async def on_tool_validate_error(
+        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, error: Any
+    ) -> Any:
+        why = rejection_of(error) or bad_json(args) or error
+        self._of(ctx).answered(call.tool_call_id, error=why)
+        raise error
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        run = self._of(ctx)
+        run.started(call.tool_call_id)
+        try:
+            result = await handler(args)
+        except BaseException as error:
+            run.answered(call.tool_call_id, error=_cause(error))
+            raise
+        run.finished(call.tool_call_id)
+        return result
 
 
 @never_raises
-def sent(requests: Requests, key: str, request_context: Any) -> None:
+def _ask(run: AdaptedRequest, ctx: Any) -> None:
+    run.ask(said(ctx.prompt))
+
+
+@never_raises
+def _end(run: AdaptedRequest, ctx: Any, *, result: Any = None, error: BaseException | None = None) -> None:
+    answer = None
+    try:
+        read_answers(run, ctx.messages if result is None else result.all_messages())
+        answer = None if error is not None else said(result.output)
+    finally:
+        run.end(answer=answer, error=error)
+
+
+@never_raises
+def sent(run: AdaptedRequest, request_context: Any) -> None:
     """Note the answers that the model is shown, and the tools that it is sent."""
-    read_answers(requests, key, request_context.messages[-1:])
+    read_answers(run, request_context.messages[-1:])
     tools = request_context.model_request_parameters.function_tools
-    requests.sent(
-        key, [SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools]
-    )
+    run.sent(SentTool(tool.name, tool.description or "", tool.parameters_json_schema) for tool in tools)
 
 
 @never_raises
-def replied(requests: Requests, key: str, request_context: Any, response: Any) -> None:
+def replied(run: AdaptedRequest, request_context: Any, response: Any) -> None:
     """Note the calls that the model asked for, and what the reply used."""
     parameters, usage = request_context.model_request_parameters, response.usage
-    requests.replied(
-        key,
+    run.replied(
         provider=response.provider_name or request_context.model.system,
         model=response.model_name,
         input_tokens=usage.input_tokens,
@@ -152,36 +146,31 @@ def replied(requests: Requests, key: str, request_context: Any, response: Any) -
     for part in response.parts:
         if part.part_kind != "tool-call" or part.tool_name in outputs:
             continue
-        requests.asked(key, part.tool_call_id, part.tool_name, part.args)
+        run.asked(part.tool_call_id, part.tool_name, part.args)
         if part.tool_name not in known:
-            requests.answered(key, part.tool_call_id, error=UNKNOWN_TOOL)
+            run.answered(part.tool_call_id, error=UNKNOWN_TOOL)
 
 
-def read_answers(requests: Requests, key: str, messages: Iterable[Any]) -> None:
+def read_answers(run: AdaptedRequest, messages: Iterable[Any]) -> None:
     """Note the results, rejections and errors in messages to the model."""
-    for message in messages:
-        for part in message.parts if message.kind == "request" else ():
-            if part.part_kind == "retry-prompt" and part.tool_name:
-                requests.answered(key, part.tool_call_id, error=_error(part.content))
-            elif part.part_kind == "tool-return":
-                if getattr(part, "outcome", "success") in _FAILED:
-                    requests.answered(key, part.tool_call_id, error=_error(part.content))
-                else:
-                    requests.answered(key, part.tool_call_id, part.content)
+    for part in (part for message in messages if message.kind == "request" for part in message.parts):
+        is_return = part.part_kind == "tool-return"
+        is_failed = part.part_kind == "retry-prompt" and part.tool_name
+        if is_failed or (is_return and getattr(part, "outcome", "success") in _FAILED):
+            run.answered(part.tool_call_id, error=_error(part.content))
+        elif is_return:
+            run.answered(part.tool_call_id, part.content)
 
 
 def _session_of(ctx: Any) -> str | None:
     """The conversation, if it is one: each run without history gets a fresh id (a UUID of version 7)."""
-    given: str | None = ctx.conversation_id
-    if ctx.messages or given is None:
+    given: str | None = getattr(ctx, "conversation_id", None)
+    if given is None or getattr(ctx, "messages", None):
         return given
     try:
         return None if UUID(given).version == _FRESH else given
     except ValueError:
         return given
-
-
-_FRESH: Final = 7  # the version of the UUIDs that the framework makes
 
 
 def _error(content: Any) -> str:
@@ -190,9 +179,8 @@ def _error(content: Any) -> str:
     return content if isinstance(content, str) and content else said(content) or "failed"
 
 
-def _cause(error: BaseException) -> BaseException:
-    """The exception of the tool itself, which the framework wraps to send it to the model."""
+def _cause(error: BaseException) -> BaseException | None:
+    """The exception of the tool itself; None if the call waits for something outside of the run."""
+    if type(error).__name__ in _WAITING:
+        return None
     return error.__cause__ if type(error).__name__ in _WRAPPERS and error.__cause__ else error
-
-
-_WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError"})

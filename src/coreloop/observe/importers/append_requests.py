@@ -1,37 +1,70 @@
-"""Appends imported requests to the day files, without duplicates."""
+"""The use case ``import``: reads trace files, and appends their requests to the day files once each."""
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from coreloop.base.categories import Categories
-from coreloop.base.errors import WorkspaceError
+from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.record_lines import encode_line, to_plain
-from coreloop.observe.argument_sources import Sources
+from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
-from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.conversation import keep_conversation, kept_call
-from coreloop.observe.importers.files import UnusableFile
+from coreloop.observe.importers import importers, openai_chat
+from coreloop.observe.importers.files import (
+    UNREADABLE,
+    TraceFile,
+    UnusableFile,
+    find_trace_files,
+    read_line_values,
+    why_unreadable,
+)
+from coreloop.observe.importers.trace_values import read_time
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
-from coreloop.observe.journal import Journal
+from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.record_parts import error_without_values
-from coreloop.observe.session_sources import SessionSources
-from coreloop.observe.source_comparisons import reader_for
 
+Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
+"""Takes the files to read and returns them with a `TraceFile.progress`."""
 _MARK: Final = f'"{ID_PREFIX}'.encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """The parameters of ``import``.
+
+    Attributes
+    ----------
+    source : str
+        The format: a key of `coreloop.observe.importers.importers`.
+    paths : tuple of Path
+        Files, and folders that are searched for files of the format.
+    folder : Path
+        Contains the day files.
+    times : Path, optional
+        Records that give the end (``ts``) of each message list by its ``request_id``.
+    root : Path, optional
+        The project's folder, see `land`.
+    """
+
+    source: str
+    paths: tuple[Path, ...]
+    folder: Path
+    times: Path | None = None
+    root: Path | None = None
 
 
 @dataclass(slots=True)
@@ -76,6 +109,61 @@ class ImportReport:
         return Unseen.of(self.n_omitted, self.n_unknown, self.unknown_calls)
 
 
+def run_import(
+    request: ImportRequest, settings: Settings, *, now_s: float, watching: Watching = nullcontext
+) -> ImportReport:
+    """Append the requests of trace files that a folder does not have yet.
+
+    Parameters
+    ----------
+    request : ImportRequest
+        The trace files and the folder.
+    settings : Settings
+        For the categories and selectors.
+    now_s : float
+        Unix time, to recognize files that are still being written.
+    watching : callable, optional
+        Adds progress callbacks to the files.
+
+    Raises
+    ------
+    WorkspaceError
+        A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
+        lines that were already appended are complete.
+    UsageError
+        Times were given for a format with its own times.
+    """
+    importer = importers()[request.source]
+    files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
+    read = importer.read
+    if request.times is not None:
+        if request.source != openai_chat.NAME:
+            raise UsageError(
+                f"--times is for --from {openai_chat.NAME}; traces of {request.source} have their own times"
+            )
+        read = partial(openai_chat.read, times=_read_times(request.times))
+    with watching(files) as watched:
+        report = land(read(watched), request.folder, settings, request.root)
+    return replace(report, n_files=len(files))
+
+
+def _read_times(path: Path) -> dict[str, datetime]:
+    """The ``ts`` of the records in a file by ``request_id``."""
+    times: dict[str, datetime] = {}
+    try:
+        with TraceFile(path, True, 0, 0.0).open() as lines:
+            for line in read_line_values(lines):
+                id = line.get("request_id") if isinstance(line, dict) else None
+                ended = read_time(line.get("ts")) if isinstance(id, str) else None
+                if isinstance(id, str) and ended is not None:
+                    times[id] = ended
+    except UNREADABLE as error:
+        raise WorkspaceError(why_unreadable(error), path=path) from error
+    if not times:
+        raise WorkspaceError("has no line with a request_id and a ts", path=path)
+    return times
+
+
 def land(
     parts: Iterable[TracedRequest | SkippedTrace | UnusableFile],
     folder: Path,
@@ -102,22 +190,9 @@ def land(
     WorkspaceError
         The folder cannot be read or written; lines that were already appended are complete.
     """
-    report, sessions, selectors = ImportReport(), ImportedSessions(), settings.selectors()
-    compared = _no_source if root is None or not (root / FILE_NAME).is_file() else reader_for(root, settings)
-    record_in_project = partial(
-        record_of,
-        categories=Categories((rule.label, rule.any) for rule in settings.categories),
-        selectors=selectors,
-        failed_results=settings.failed_results(),
-        drop=lambda reason: report.dropped.update([reason]),
-        key=None if root is None else _case_key(root / settings.data_dir / "audit"),
-        compared=compared,
-        outcome=settings.outcome_rule(),
-    )
-    keeps = settings.measure.contexts and root is not None and _is_log(folder, root, settings)
-    journal, contexts = Journal(folder), Journal(folder.parent / CONTEXTS)
+    report, sessions, log = ImportReport(), ImportedSessions(), _log(folder, settings, root)
     unwritten = "cannot be written ({strerror}); run it again to add the missing records"
-    with locked(folder), closing(journal), closing(contexts):
+    with locked(folder), closing(log.journal):
         known = _imported_ids(folder)
         for part in parts:
             if not isinstance(part, TracedRequest):
@@ -128,16 +203,35 @@ def land(
                 report.already_there += 1
                 sessions.skip(part)
                 continue
-            record = record_in_project(part, sources=sessions.sources_of(part))
-            line = encode_line(record, selectors, mask_error=error_without_values)
+            sources = sessions.sources_of(part)
+            record = record_of(part, log, lambda reason: report.dropped.update([reason]), sources)
+            line = encode_line(record, log.selectors, mask_error=error_without_values)
             with file_errors(unwritten, folder):
-                journal.append(line, record["ts"][:10], int(time.monotonic()))
-                if keeps:
-                    keep_conversation(contexts.append, record, _conversation(part))
+                log.journal.append(line, record["ts"][:10], int(time.monotonic()))
+                if log.contexts is not None:
+                    keep_conversation(log.contexts.append, record, _conversation(part))
             _count_unseen(report, line)
             known.add(part.id)
             report.added += 1
     return report
+
+
+def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
+    """The settings of the log, with the key of a project's cases."""
+    if root is None:
+        return project_settings(settings, folder, None, keeps_contexts=False)
+    audit_dir = root / settings.data_dir / "audit"
+    is_log = folder.resolve() == (audit_dir / RECORDS).resolve()
+    project = root if (root / FILE_NAME).is_file() else None
+    log = project_settings(settings, folder, project, keeps_contexts=is_log)
+    try:
+        log.case_keys.append(case_key(audit_dir))
+    except OSError as error:
+        raise WorkspaceError(
+            f"the key of cases cannot be read or made ({error.strerror}); set {VARIABLE}",
+            path=audit_dir / KEY_FILE,
+        ) from error
+    return log
 
 
 def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> None:
@@ -146,8 +240,7 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
     elif part.file.named:
         report.unusable.append(part)
     else:
-        reason = f"file that {part.reason}"
-        report.skipped[str(reason)] += 1  # a key of JSON
+        report.skipped[f"file that {part.reason}"] += 1
 
 
 def _count_unseen(report: ImportReport, line: bytes) -> None:
@@ -160,29 +253,10 @@ def _count_unseen(report: ImportReport, line: bytes) -> None:
     report.unknown_calls.update(why_unknown(call) for call in read.calls if worked(call) is None)
 
 
-def _is_log(folder: Path, root: Path, settings: Settings) -> bool:
-    """Whether a folder is the project's log, beside which its conversations are."""
-    return folder.resolve() == (root / settings.data_dir / "audit" / "ai-ask").resolve()
-
-
 def _conversation(request: TracedRequest) -> Iterator[dict[str, Any]]:
     for call in request.calls:
         args = to_plain(call.args)
         yield kept_call(call.name, args, call.result, call.error, user_texts=call.user_texts)
-
-
-def _case_key(audit_dir: Path) -> bytes:
-    try:
-        return case_key(audit_dir)
-    except OSError as error:
-        raise WorkspaceError(
-            f"the key of cases cannot be read or made ({error.strerror}); set {VARIABLE}",
-            path=audit_dir / KEY_FILE,
-        ) from error
-
-
-def _no_source(tool: str) -> None:
-    """Without coreloop.yaml it is not known which files are the project's."""
 
 
 def _count(report: ImportReport, request: TracedRequest) -> None:

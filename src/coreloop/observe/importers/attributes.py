@@ -37,6 +37,9 @@ SESSION: Final = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "gcp.vertex.agent.session_id",
     "traceloop.association.properties.session_id", "mlflow.trace.session",
 )  # fmt: skip
+_NAMES: Final = (
+    "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
+)  # fmt: skip
 _KINDS: Final = (
     "openinference.span.kind",
     "traceloop.span.kind",
@@ -83,15 +86,7 @@ def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
 
 def tool_name(attributes: Attributes, span_name: str) -> str:
     """Return the tool's name as the model sees it, or the span's name without a library's prefix."""
-    name = first(
-        attributes,
-        "gen_ai.tool.name",
-        "ai.toolCall.name",
-        "tool.name",
-        "traceloop.entity.name",
-        "mlflow.spanFunctionName",
-    )
-    name = text(decoded(name))
+    name = text(decoded(first(attributes, *_NAMES)))
     return name or span_name.removeprefix("execute_tool ").removeprefix("running tool: ") or "?"
 
 
@@ -107,6 +102,12 @@ def answer_of(attributes: Attributes) -> str | None:
     answer = answer_in(flat) or _first_text(attributes, _ANSWER, answer_in)
     is_captured = bool(flat) or first(attributes, *_ANSWER) is not None
     return answer or ("" if is_captured else None)
+
+
+def exception_in(attributes: Attributes) -> str | None:
+    """Return the type and message of an exception, which an event of a span has."""
+    parts = [text(attributes.get("exception.type")), text(attributes.get("exception.message"))]
+    return ": ".join(part for part in parts if part) or None
 
 
 def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> str | None:

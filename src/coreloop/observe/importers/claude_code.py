@@ -24,7 +24,8 @@ from coreloop.observe.importers.trace_values import (
     block_error,
     blocks,
     body_text,
-    read_timestamp,
+    read_time,
+    received,
     text,
 )
 from coreloop.observe.importers.traced_request import (
@@ -57,6 +58,8 @@ _ADDED: Final = re.compile(r"<(?:system-reminder|ide_)")
 AGENTS: Final = "subagents"
 _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
 _WARM_UP: Final = "Warmup"
+_COMMAND: Final = SkippedTrace("command or notification")
+_NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
 
 Starters: TypeAlias = dict[str, tuple[str, ...]]
 """Id of a call, or of the sub-agent that it started -> the ids of the call's turn."""
@@ -70,26 +73,25 @@ class _Turn:
     question: str
     session_id: str | None
     started: datetime | None
-    ended: datetime | None
+    starters: Starters
+    ended: datetime | None = None
     calls: AskedCalls = field(default_factory=AskedCalls)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)  # input and output, by reply
-    answer_chars: int = 0
+    answer_chars: int | None = None
+    is_answered: bool = False
     error: str | None = None
     model: str | None = None
     stop_reason: str | None = None
-    last: str | None = None
-    starters: Starters = field(default_factory=dict)
 
-    def is_finished(self, quiet_s: float, now_s: float) -> bool:
+    def is_finished(self, file: TraceFile) -> bool:
         """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`.
 
         A file that was just copied is new, but the times of its messages are not.
         """
-        if self.ended is not None:
-            quiet_s = max(quiet_s, now_s - self.ended.timestamp())
-        if self.last != "text" or self.stop_reason == "tool_use":
+        if self.answer_chars is None or self.stop_reason == "tool_use":
             return False
-        return self.stop_reason is not None or self.error is not None or quiet_s >= _QUIET_S
+        age_s = 0.0 if self.ended is None else file.now_s - self.ended.timestamp()
+        return bool(self.stop_reason or self.error) or max(file.quiet_s, age_s) >= _QUIET_S
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
@@ -98,47 +100,30 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
 
 
 def _read_file(file: TraceFile, sessions: dict[Path, Starters]) -> Iterator[TracedRequest | SkippedTrace]:
-    match = _AGENT_FILE.fullmatch(file.path.name)
-    with file.open() as lines:
-        parts = read_session(
-            read_line_values(lines), quiet_s=file.quiet_s, now_s=file.now_s, of_agent=match is not None
-        )
-        if match is None:
-            yield from parts
-            return
-        for part in parts:
-            if isinstance(part, SkippedTrace):
-                yield part
-            elif part.question.strip() == _WARM_UP:
-                yield _COMMAND
-            else:
-                yield _as_nested(part, file.path, match["id"], sessions)
+    agent = _AGENT_FILE.fullmatch(file.path.name)
+    for part in _read_session(file, {}, of_agent=agent is not None):
+        if agent is None or isinstance(part, SkippedTrace):
+            yield part
+        elif part.question.strip() == _WARM_UP:
+            yield _COMMAND
+        else:
+            yield _as_nested(part, file.path, agent["id"], sessions)
 
 
 def _as_nested(task: TracedRequest, path: Path, agent: str, sessions: dict[Path, Starters]) -> TracedRequest:
     """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
     folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
-    name = f"{task.session_id}.jsonl"
-    if Path(name).name != name:  # a session's id is text of the file
+    session = folder / f"{task.session_id}.jsonl"
+    if session.parent != folder or not session.is_file():  # a session's id is text of the file
         return replace(task, session_id=None)
-    starters = sessions.get(folder / name)
-    if starters is None:
-        starters = sessions[folder / name] = _starters(folder / name)
-    turn = starters.get(agent) or starters.get(_starting_call(path))
+    if session not in sessions:
+        sessions[session] = {}
+        with suppress(OSError):
+            list(_read_session(TraceFile(session, False, 0, 0.0), sessions[session]))
+    turn = sessions[session].get(agent) or sessions[session].get(_starting_call(path))
     if turn is None:
         return replace(task, session_id=None)
     return replace(task, parent_id=request_id(NAME, turn))
-
-
-def _starters(session: Path) -> Starters:
-    """The calls of a session's file, and the sub-agents whose results it has."""
-    starters: Starters = {}
-    if not session.is_file():  # a pipe would block
-        return starters
-    with suppress(OSError), session.open("rb") as lines:
-        for _ in read_session(read_line_values(lines), quiet_s=0.0, starters=starters):
-            pass
-    return starters
 
 
 def _starting_call(path: Path) -> str:
@@ -150,67 +135,44 @@ def _starting_call(path: Path) -> str:
     return (text(described.get("toolUseId")) if isinstance(described, dict) else None) or ""
 
 
-_SEEN: Final = SkippedTrace("duplicate message")
-_SIDECHAIN: Final = SkippedTrace("message of a sub-agent")
-_META: Final = SkippedTrace("message not typed by the user")
-_COMMAND: Final = SkippedTrace("command or notification")
-_UNASKED: Final = SkippedTrace("answer without a question")
-_UNFINISHED: Final = SkippedTrace("turn that is not finished")
-_UNANSWERED: Final = SkippedTrace("question without an answer")
-
-
-def read_session(
-    lines: Iterable[Any],
-    *,
-    quiet_s: float,
-    now_s: float = 0.0,
-    of_agent: bool = False,
-    starters: Starters | None = None,
+def _read_session(
+    file: TraceFile, starters: Starters, *, of_agent: bool = False
 ) -> Iterator[TracedRequest | SkippedTrace]:
-    """Read the turns of one session.
-
-    Parameters
-    ----------
-    lines : iterable
-        The JSON value of each line; `TORN` for a line that is not JSON.
-    quiet_s : float
-        Seconds since the last write to the file.
-    now_s : float
-        Seconds since 1970; 0 if only ``quiet_s`` counts.
-    of_agent : bool
-        Whether the file is a sub-agent's; elsewhere, messages of sub-agents are skipped.
-    starters : dict, optional
-        Calls and sub-agents are added to it.
-    """
+    """Read the turns of one session; calls and sub-agents are added to ``starters``."""
     seen: set[int] = set()
     turn: _Turn | None = None
     line: Any = None
-    for line in lines:
-        skipped = _why_skipped(line, seen, of_agent=of_agent)
-        if skipped is not None:
-            yield skipped
-        elif line["type"] == "assistant":
-            if turn is None:
-                yield _UNASKED
+    with file.open() as lines:
+        for line in read_line_values(lines):
+            skipped = _why_skipped(line, seen, of_agent=of_agent)
+            if skipped is not None:
+                yield skipped
+            elif line["type"] == "assistant":
+                if turn is None:
+                    yield SkippedTrace("answer without a question")
+                else:
+                    _add_answer(turn, line)
+            elif results := blocks(line["message"].get("content"), "tool_result"):
+                if turn is not None:
+                    _add_results(turn, line, results)
+            elif (typed := _typed(line)) is None:
+                yield _NOT_TYPED_MESSAGE
             else:
-                _add_answer(turn, line)
-        elif not _add_results(turn, line):
-            typed = _typed(line)
-            if typed is None:
-                yield _META
-                continue
-            if turn is not None:
-                turn.error = "interrupted by the user" if typed.startswith(_INTERRUPTED) else turn.error
-                yield _request(turn)
-            is_question = not typed.startswith(_INTERRUPTED) and not _NOT_TYPED.match(typed)
-            turn = _start_turn(line, typed, starters) if is_question else None
-            if turn is None:
-                yield _COMMAND
+                is_interruption = typed.startswith(_INTERRUPTED)
+                if turn is not None:
+                    turn.error = "interrupted by the user" if is_interruption else turn.error
+                    yield _request(turn)
+                is_question = not is_interruption and not _NOT_TYPED.match(typed)
+                turn = _start_turn(line, typed, starters) if is_question else None
+                if turn is None:
+                    yield _COMMAND
     if turn is not None:
-        yield _request(turn) if line is not TORN and turn.is_finished(quiet_s, now_s) else _UNFINISHED
+        is_finished = line is not TORN and turn.is_finished(file)
+        yield _request(turn) if is_finished else SkippedTrace("turn that is not finished")
 
 
 def _why_skipped(line: Any, seen: set[int], *, of_agent: bool) -> SkippedTrace | None:
+    """Why a line is no message of the session; messages of sub-agents are in files of their own, too."""
     if isinstance(line, SkippedTrace):
         return line
     if not isinstance(line, dict) or not isinstance(line.get("type"), str) or _MARKS.isdisjoint(line):
@@ -220,19 +182,18 @@ def _why_skipped(line: Any, seen: set[int], *, of_agent: bool) -> SkippedTrace |
     uuid = line.get("uuid")
     if isinstance(uuid, str):
         if hash(uuid) in seen:  # hashes, because a long session has many ids
-            return _SEEN
+            return SkippedTrace("duplicate message")
         seen.add(hash(uuid))
     if line.get("isSidechain") and not of_agent:
-        return _SIDECHAIN
-    return _META if line.get("isMeta") or line.get("isCompactSummary") else None
+        return SkippedTrace("message of a sub-agent")
+    return _NOT_TYPED_MESSAGE if line.get("isMeta") or line.get("isCompactSummary") else None
 
 
-def _start_turn(line: dict[str, Any], typed: str, starters: Starters | None) -> _Turn:
-    session_id = text(line.get("sessionId"))
-    started = read_timestamp(line.get("timestamp"))
-    uuid = text(line.get("uuid"))
+def _start_turn(line: dict[str, Any], typed: str, starters: Starters) -> _Turn:
+    session_id, uuid = text(line.get("sessionId")), text(line.get("uuid"))
+    started = read_time(line.get("timestamp"))
     ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
-    return _Turn(ids, typed, session_id, started, started, starters={} if starters is None else starters)
+    return _Turn(ids, typed, session_id, started, starters, started)
 
 
 def _typed(line: dict[str, Any]) -> str | None:
@@ -244,21 +205,23 @@ def _typed(line: dict[str, Any]) -> str | None:
 
 
 def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
-    message = line["message"]
+    message, is_error = line["message"], bool(line.get("isApiErrorMessage"))
     model = text(message.get("model"))
-    if model == _SYNTHETIC and not line.get("isApiErrorMessage"):
+    if model == _SYNTHETIC and not is_error:
         return
-    at = read_timestamp(line.get("timestamp"))
+    at = read_time(line.get("timestamp"))
     turn.ended = at or turn.ended
     content = message.get("content")
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    for part in parts:
+    for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
         if isinstance(part, dict) and part.get("type") == "tool_use":
-            _add_call(turn, part, at)
+            id, args = str(part.get("id")), part.get("input")
+            named = args if isinstance(args, dict) else {"value": args}
+            turn.calls.ask(id, text(part.get("name")) or "?", named, at=at)
+            turn.starters[id] = turn.ids
+            turn.answer_chars, turn.is_answered = None, True
         elif body := body_text([part]):
-            turn.answer_chars += len(body)
-            turn.last = "text"
-            turn.error = body if line.get("isApiErrorMessage") else None
+            turn.answer_chars, turn.is_answered = (turn.answer_chars or 0) + len(body), True
+            turn.error = body if is_error else None
     turn.stop_reason = text(message.get("stop_reason"))
     if model and model != _SYNTHETIC:
         turn.model = model
@@ -266,37 +229,23 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
         turn.tokens[reply] = anthropic_tokens(message.get("usage"))
 
 
-def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
-    args = part.get("input")
-    id, named = str(part.get("id")), args if isinstance(args, dict) else {"value": args}
-    turn.calls.ask(id, text(part.get("name")) or "?", named, began=at)
-    turn.starters[id] = turn.ids
-    turn.answer_chars, turn.last = 0, "tool_use"
-
-
-def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
-    """Add the results in a message to their calls; whether the message has any."""
-    results = blocks(line["message"].get("content"), "tool_result")
-    if turn is None:
-        return bool(results)
-    at = read_timestamp(line.get("timestamp"))
+def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]]) -> None:
+    """Add the results in a message to their calls."""
+    at = read_time(line.get("timestamp"))
+    turn.ended, turn.answer_chars, turn.is_answered = at or turn.ended, None, True
     told = line.get("toolUseResult")
     if isinstance(told, dict) and isinstance(told.get("agentId"), str):
         turn.starters[told["agentId"]] = turn.ids
     for part in results:
-        turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
-        call = turn.calls.answer(str(part.get("tool_use_id")), ended=at)
-        if call is not None:
-            call.receive(part.get("content"), body_text(part.get("content")))
-            error = block_error(part)
-            is_refused = error is not None and _REFUSAL.match(error) is not None
-            call.error, call.unknown = (None, REFUSED) if is_refused else (error, None)
-    return bool(results)
+        error = block_error(part)
+        is_refused = error is not None and _REFUSAL.match(error) is not None
+        how = {"unknown": REFUSED} if is_refused else {"error": error}
+        turn.calls.answer(str(part.get("tool_use_id")), **received(part.get("content")), **how, at=at)
 
 
 def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
-    if turn.last is None:
-        return _UNANSWERED
+    if not turn.is_answered:
+        return SkippedTrace("question without an answer")
     if turn.ended is None:
         return NO_TIME
     return TracedRequest(
@@ -305,7 +254,7 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         question=turn.question,
         ended=turn.ended,
         calls=tuple(turn.calls.all),
-        answer_chars=turn.answer_chars if turn.last == "text" else None,
+        answer_chars=turn.answer_chars,
         error=turn.error,
         provider="anthropic",
         model=turn.model,

@@ -9,9 +9,8 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
@@ -23,12 +22,14 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrac
 
 _Part = TypeVar("_Part")
 Progress: TypeAlias = Callable[[int], None]
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
+"""What reading a trace file may raise."""
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BUFFER_BYTES: Final = 1 << 20
-_MAX_VALUE_BYTES: Final = 256 << 20
-"""Of a line or a document: its values take some ten times as much memory."""
-TOO_LONG: Final = SkippedTrace(f"longer than {_MAX_VALUE_BYTES >> 20} MiB")
+
+
+def why_unreadable(error: Exception) -> str:
+    """Say why a file cannot be read, for an error of `UNREADABLE`."""
+    return f"cannot be read ({getattr(error, 'strerror', None) or error})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,33 @@ class TraceFile:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Open the file for reading, decompressed (``.gz``, ``.xz``); UTF-16 with a mark becomes UTF-8."""
-        with io.BufferedReader(_Counted(self.path, self.progress), _BUFFER_BYTES) as file:
+        with ExitStack() as opened:
+            file: Any = opened.enter_context(io.BufferedReader(_Counted(self.path, self.progress), 1 << 20))
             if self.path.suffix == ".gz":
-                with gzip.GzipFile(fileobj=file) as gzip_file:
-                    yield _as_utf8(gzip_file)
+                file = opened.enter_context(gzip.open(file))
             elif self.path.suffix == ".xz":
-                with lzma.LZMAFile(file) as lzma_file:
-                    yield _as_utf8(lzma_file)
-            else:
-                yield _as_utf8(file)
+                file = opened.enter_context(lzma.open(file))
+            if file.peek(2).startswith(_UTF16_MARKS):  # as PowerShell's ``>`` writes
+                file = io.BytesIO(file.read().decode("utf-16", "replace").encode())
+            yield cast(BinaryIO, file)
+
+
+class _Counted(io.FileIO):
+    """A file that reports its read progress."""
+
+    def __init__(self, path: Path, progress: Progress) -> None:
+        super().__init__(path, "rb")
+        self._progress = progress
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        n_bytes = super().readinto(buffer)
+        self._progress(n_bytes or 0)
+        return n_bytes
+
+    def readall(self) -> bytes:
+        data = super().readall()
+        self._progress(len(data))
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +105,8 @@ def read_each(
             for part in read(file):
                 n_known += part is not TORN and part is not FOREIGN
                 yield part
-        except (
-            OSError,
-            EOFError,
-            zlib.error,
-            lzma.LZMAError,
-            zipfile.BadZipFile,
-            NotImplementedError,
-        ) as error:
-            yield UnusableFile(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
+        except UNREADABLE as error:
+            yield UnusableFile(file, why_unreadable(error))
             continue
         if not n_known:
             yield UnusableFile(file, "is empty" if not file.size_bytes else "has no traces of this format")
@@ -114,31 +126,6 @@ def read_parts(
                     yield from parts_of(document)
 
     yield from read_each(files, read)
-
-
-class _Counted(io.FileIO):
-    """A file that reports its read progress."""
-
-    def __init__(self, path: Path, progress: Progress) -> None:
-        super().__init__(path, "rb")
-        self._progress = progress
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        n_bytes = super().readinto(buffer)
-        self._progress(n_bytes or 0)
-        return n_bytes
-
-    def readall(self) -> bytes:
-        data = super().readall()
-        self._progress(len(data or b""))
-        return data
-
-
-def _as_utf8(file: "io.BufferedReader[_Counted] | gzip.GzipFile | lzma.LZMAFile") -> BinaryIO:
-    """The file itself, or the UTF-8 of a file in UTF-16, as PowerShell's ``>`` writes it."""
-    if not file.peek(2).startswith(_UTF16_MARKS):
-        return cast(BinaryIO, file)
-    return io.BytesIO(file.read().decode("utf-16", "replace").encode())
 
 
 def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:
@@ -161,84 +148,61 @@ def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s:
     files: dict[tuple[int, int], TraceFile] = {}
     for path in paths:
         with file_errors("cannot be read ({strerror})", path):
-            for file, status in _files_of(path, suffixes, now_s):
-                files.setdefault((status.st_dev, status.st_ino), file)
+            is_named = not path.is_dir()
+            for file in [_regular(path)] if is_named else _below(path, suffixes):
+                status = file.stat()
+                quiet_s = now_s - status.st_mtime
+                trace = TraceFile(file, is_named, status.st_size, quiet_s, now_s=now_s)
+                files.setdefault((status.st_dev, status.st_ino), trace)
     return list(files.values())
 
 
-def _files_of(
-    path: Path, suffixes: tuple[str, ...], now_s: float
-) -> Iterator[tuple[TraceFile, os.stat_result]]:
-    is_named = not path.is_dir()
-    if is_named:
-        if path.exists() and not path.is_file():  # a pipe would block forever
-            raise WorkspaceError("is not a regular file", path=path)
-        path.open("rb").close()
-    files = [path] if is_named else _below(path, suffixes)
-    if not files:
-        raise WorkspaceError(f"has no file that ends in {' or '.join(suffixes)}", path=path)
-    for file in files:
-        status = file.stat()
-        yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime, now_s=now_s), status
+def _regular(path: Path) -> Path:
+    if path.exists() and not path.is_file():  # a pipe would block forever
+        raise WorkspaceError("is not a regular file", path=path)
+    path.open("rb").close()
+    return path
 
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    endings = suffixes + tuple(suffix + compressed for suffix in suffixes for compressed in (".gz", ".xz"))
-    return sorted(
-        Path(parent, name)
-        for parent, _, names in os.walk(folder, onerror=_refuse)
-        for name in names
-        if name.endswith(endings) and Path(parent, name).is_file()
-    )
+    endings = suffixes + tuple(suffix + packed for suffix in suffixes for packed in (".gz", ".xz"))
+    walked = os.walk(folder, onerror=_refuse)
+    names = (Path(parent, name) for parent, _, names in walked for name in names if name.endswith(endings))
+    files = sorted(path for path in names if path.is_file())
+    if not files:
+        raise WorkspaceError(f"has no file that ends in {' or '.join(suffixes)}", path=folder)
+    return files
 
 
 def _refuse(error: OSError) -> None:
     raise error
 
 
-def read_line_values(file: BinaryIO) -> Iterator[Any]:
-    """Yield the JSON value of each line that is not blank; `TORN` or `TOO_LONG` for others."""
-    for number, raw in enumerate(iter(partial(_bounded_line, file), b"")):
-        line = raw if number else raw.removeprefix(_BYTE_ORDER_MARK)
+def read_line_values(file: Iterable[bytes]) -> Iterator[Any]:
+    """Yield the JSON value of each line that is not blank; `TORN` for others."""
+    for number, raw in enumerate(file):
+        line = raw if number else raw.removeprefix(codecs.BOM_UTF8)
         if not line.isspace():
             yield _value_or_torn(line)
 
 
-def _bounded_line(file: BinaryIO) -> bytes:
-    """The next line; of a line that is too long, the beginning."""
-    line = file.readline(_MAX_VALUE_BYTES + 1)
-    piece = line
-    while len(line) > _MAX_VALUE_BYTES and piece and not piece.endswith(b"\n"):
-        piece = file.readline(_BUFFER_BYTES)
-    return line
-
-
 def read_documents(file: BinaryIO) -> Iterator[Any]:
-    """Yield the JSON values of a file: JSON lines, or one document over many lines.
-
-    JSON lines are read one by one. A single document is read into memory.
-    """
-    first = _bounded_line(file).removeprefix(_BYTE_ORDER_MARK)
+    """Yield the JSON values of a file: JSON lines, which are read one by one, or one document over lines."""
+    first = file.readline().removeprefix(codecs.BOM_UTF8)
     while first.isspace():
-        first = _bounded_line(file)
-    value = _value_or_torn(first)
-    if value is not TORN:
-        yield value
-        yield from read_line_values(file)
+        first = file.readline()
+    if not first:
         return
-    second = _bounded_line(file)
-    value = _value_or_torn(second)
-    if isinstance(value, dict) and first.strip() not in {b"[", b"{"}:  # JSON lines, the first cut off
-        yield from (TORN, value)
-        yield from read_line_values(file)
-        return
-    rest = second + file.read(_MAX_VALUE_BYTES)
-    document = _value_or_torn(first + rest)
-    if document is not TORN:
-        yield document
-    elif first:
-        yield TORN
-        yield from read_line_values(io.BytesIO(rest))
+    value, lines = _value_or_torn(first), file
+    if value is TORN:
+        rest = file.read()
+        document = _value_or_torn(first + rest)
+        if document is not TORN:
+            yield document
+            return
+        lines = io.BytesIO(rest)
+    yield value
+    yield from read_line_values(lines)
 
 
 def decode_trace(text: bytes | str) -> Any:
@@ -260,8 +224,6 @@ def decode_trace(text: bytes | str) -> Any:
 
 
 def _value_or_torn(text: bytes) -> Any:
-    if len(text) > _MAX_VALUE_BYTES:
-        return TOO_LONG
     try:
         return decode_trace(text)
     except ValueError:

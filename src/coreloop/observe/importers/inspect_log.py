@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from coreloop.base.records import NO_RESULT, RecordedJudgment
-from coreloop.observe.calls import TracedCall, milliseconds
+from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, UnusableFile, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace_values import (
     answer_in,
@@ -18,7 +18,7 @@ from coreloop.observe.importers.trace_values import (
     body_text,
     first,
     question_in,
-    read_timestamp,
+    read_time,
     seconds_as_ms,
     size_bytes,
     text,
@@ -30,7 +30,7 @@ from coreloop.observe.importers.traced_request import (
     SkippedTrace,
     TracedRequest,
 )
-from coreloop.observe.record_parts import stored_text
+from coreloop.observe.record_parts import TracedCall, stored_text
 from coreloop.observe.scores import scores_in
 
 NAME: Final = "inspect"
@@ -92,7 +92,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
     events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
-    ended = _ended(sample, events) or read_timestamp(task.get("created"))
+    ended = _ended(sample, events) or read_time(task.get("created"))
     if ended is None:
         return NO_TIME
     events = list(_answering(events))
@@ -116,9 +116,9 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
 
 
 def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | None:
-    times = [read_timestamp(event.get(key)) for event in events for key in ("timestamp", "completed")]
+    times = [read_time(event.get(key)) for event in events for key in ("timestamp", "completed")]
     last = max((time for time in times if time is not None), default=None)
-    return last or read_timestamp(first(sample, "completed_at", "started_at"))
+    return last or read_time(first(sample, "completed_at", "started_at"))
 
 
 def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -147,7 +147,7 @@ def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterato
         if event.get("event") == "tool":
             args = arguments(event.get("arguments"))
             error = event.get("error")
-            started, ended = read_timestamp(event.get("timestamp")), read_timestamp(event.get("completed"))
+            started, ended = read_time(event.get("timestamp")), read_time(event.get("completed"))
             result = _attached(event.get("result"), attachments)
             yield TracedCall(
                 name=text(event.get("function")) or "?",

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.spans import TraceSpan, requests
@@ -18,7 +17,7 @@ from coreloop.observe.importers.trace_values import (
     decoded,
     first,
     question_in,
-    read_timestamp,
+    read_time,
     size_bytes,
     text,
 )
@@ -49,7 +48,8 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
         yield from _parts(item, trace_id, depth - 1)
     scores = score_of(value) if text(first(value, "traceId", "trace_id")) else ()
     if scores and first(value, "startTime", "start_time", "observations") is None:
-        yield _exported_score(value, scores)
+        trace_id, id = str(first(value, "traceId", "trace_id")), f"score {value.get('id')}"
+        yield TraceSpan(trace_id=trace_id, id=id, kind="trace", name=scores[0].name, scores=scores)
     elif first(value, "type", "startTime", "start_time") is not None:
         yield _observation(value, trace_id)
     elif text(value.get("id")) and first(value, "timestamp", "observations") is not None:
@@ -69,7 +69,7 @@ def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
         id=f"trace {trace_id}",
         kind="trace",
         name=text(trace.get("name")) or "?",
-        started=read_timestamp(trace.get("timestamp")),
+        started=read_time(trace.get("timestamp")),
         question=question_in(trace.get("input")),
         answer=_answer(trace.get("output")),
         session_id=text(first(trace, "sessionId", "session_id")),
@@ -82,20 +82,12 @@ def _answer(output: Any) -> str | None:
     return None if output is None else answer_in(output) or ""
 
 
-def _exported_score(value: dict[str, Any], scores: tuple[Score, ...]) -> TraceSpan:
-    """A score of an export of scores, which names its trace."""
-    trace_id = str(first(value, "traceId", "trace_id"))
-    return TraceSpan(
-        trace_id=trace_id, id=f"score {value.get('id')}", kind="trace", name=scores[0].name, scores=scores
-    )
-
-
 def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan | SkippedTrace:
     trace_id = text(first(observation, "traceId", "trace_id")) or trace_id
     id = text(observation.get("id"))
     if trace_id is None or id is None:
         return FOREIGN
-    started = read_timestamp(first(observation, "startTime", "start_time"))
+    started = read_time(first(observation, "startTime", "start_time"))
     if started is None:
         return NO_TIME
     attributes = _attributes(observation.get("metadata"))
@@ -107,7 +99,7 @@ def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan
         name=text(observation.get("name")) or "?",
         parent_id=text(first(observation, "parentObservationId", "parent_observation_id")),
         started=started,
-        ended=read_timestamp(first(observation, "endTime", "end_time")),
+        ended=read_time(first(observation, "endTime", "end_time")),
         error=_error(observation),
         provider=text(first(attributes, *known.PROVIDER)),
         model=text(first(observation, "model", "providedModelName", "provided_model_name")),

@@ -25,6 +25,7 @@ from coreloop.observe.importers.trace_values import (
     decoded,
     first,
     read_time,
+    received,
     text,
 )
 from coreloop.observe.importers.traced_request import FOREIGN, SkippedTrace, TracedRequest
@@ -54,15 +55,9 @@ class _Chat:
 
     question: str | None = None
     calls: AskedCalls = field(default_factory=AskedCalls)
-    user_texts: list[str] = field(default_factory=list)
     answer: str = ""
     is_answered: bool = False
     rounds: int = 0
-
-    @property
-    def answer_chars(self) -> int | None:
-        """Length of the answer; None if the messages end before it."""
-        return len(self.answer) if self.answer or self.is_answered else None
 
 
 def read(
@@ -152,7 +147,7 @@ def _request(
         question=content.question or "",
         ended=ended,
         calls=tuple(content.calls.all),
-        answer_chars=content.answer_chars,
+        answer_chars=len(content.answer) if content.answer or content.is_answered else None,
         error=error,
         violation=violation,
         model=text(chat.get("model")),
@@ -185,18 +180,25 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
     chat = _Chat()
     for message in _in_one_form(messages):
-        role = message.get("role")
-        if role == "user":
-            _add_user_text(chat, body_text(message.get("content")))
+        role, body = message.get("role"), body_text(message.get("content"))
+        if role == "user" and chat.question is None:
+            chat.question = body
+        elif role == "user":
+            chat.calls.hear(body)
         elif role == "assistant":
             chat.rounds += 1
-            chat.answer = body_text(message.get("content")) or chat.answer
+            chat.answer = body or chat.answer
             calls = _tool_calls(message)
             chat.is_answered = not calls
             for call in calls:
-                _add_call(chat, call)
+                function = call["function"] if isinstance(call.get("function"), dict) else call
+                name = text(function.get("name")) or "?"
+                id = text(call.get("id")) or f"function {name}"
+                chat.calls.ask(id, name, arguments(first(function, "arguments", "args")))
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
-            _add_result(chat, message)
+            id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
+            error = block_error(message) or _error(body)
+            chat.calls.answer(id, **received(message.get("content")), error=error)
     return chat
 
 
@@ -220,38 +222,11 @@ def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield message
 
 
-def _add_user_text(chat: _Chat, body: str) -> None:
-    if chat.question is None:
-        chat.question = body
-    elif body:
-        chat.user_texts.append(body)
-
-
 def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
     listed = message.get("tool_calls")
     calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
     function = message.get("function_call")
     return [*calls, {"function": function}] if isinstance(function, dict) else calls
-
-
-def _add_call(chat: _Chat, call: dict[str, Any]) -> None:
-    function = call.get("function")
-    function = function if isinstance(function, dict) else call
-    name = text(function.get("name")) or "?"
-    id = text(call.get("id")) or f"function {name}"
-    args = arguments(first(function, "arguments", "args"))
-    chat.calls.ask(id, name, args, user_texts=tuple(chat.user_texts))
-    chat.user_texts.clear()
-
-
-def _add_result(chat: _Chat, message: dict[str, Any]) -> None:
-    id = text(message.get("tool_call_id")) or f"function {text(message.get('name')) or '?'}"
-    call = chat.calls.answer(id)
-    if call is not None:
-        content = message.get("content")
-        body = body_text(content)
-        call.receive(content, body)
-        call.error = block_error(message) or _error(body)
 
 
 def _error(body: str) -> str | None:

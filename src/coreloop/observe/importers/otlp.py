@@ -5,9 +5,9 @@ Also reads flat spans, as downloaded from MLflow and Phoenix.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
-from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
 from coreloop.observe.importers.spans import TraceSpan, requests
@@ -15,7 +15,7 @@ from coreloop.observe.importers.trace_values import (
     arguments,
     decoded,
     first,
-    read_timestamp,
+    read_time,
     size_bytes,
     text,
 )
@@ -34,19 +34,15 @@ _DEEPEST: Final = 12
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Read the traces that have a tool call, or a question answered by a model."""
-    yield from requests(NAME, read_parts(files, _spans_of))
+    yield from requests(NAME, read_parts(files, _parts_of))
 
 
-def _spans_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
-    n_spans = 0
-    for span in _spans_in(document, _DEEPEST):
-        n_spans += 1
-        yield span if isinstance(span, TraceSpan) else _span(span)
-    if not n_spans:
-        yield FOREIGN
+def _parts_of(document: Any) -> Iterator[TraceSpan | SkippedTrace]:
+    for part in list(_spans_in(document, _DEEPEST)) or [FOREIGN]:
+        yield _span(part) if isinstance(part, dict) else part
 
 
-def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan]:
+def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan | SkippedTrace]:
     """The spans in a document, inside any envelopes; and a trace itself, if it was assessed."""
     if depth < 0:
         return
@@ -55,24 +51,26 @@ def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any] | TraceSpan]:
             yield from _spans_in(item, depth - 1)
     elif isinstance(value, dict):
         inside = [value[key] for key in _CONTAINERS if isinstance(value.get(key), list | dict)]
+        spans = [span for item in inside for span in _spans_in(item, depth - 1)]
+        yield from spans
         if inside:
-            ids = None
-            for item in inside:
-                for span in _spans_in(item, depth - 1):
-                    ids = ids or (_ids(span) if isinstance(span, dict) else None)
-                    yield span
-            scores = scores_in(value["info"]) if isinstance(value.get("info"), dict) else ()
-            if scores and ids is not None:  # MLflow's own id of the trace is not the one of its spans
-                yield TraceSpan(trace_id=ids[0], id="info", kind="trace", name="assessments", scores=scores)
+            yield from _assessed(value.get("info"), spans)
         elif _ids(value) is not None or known.kind_of(value) is not None:
             yield value
 
 
+def _assessed(info: Any, spans: Iterable[Any]) -> Iterator[TraceSpan]:
+    """The assessments of a trace of MLflow, whose own id of it is not the one of its spans."""
+    ids = next((ids for span in spans if isinstance(span, dict) and (ids := _ids(span))), None)
+    scores = scores_in(info) if isinstance(info, dict) else ()
+    if scores and ids is not None:
+        yield TraceSpan(trace_id=ids[0], id="info", kind="trace", name="assessments", scores=scores)
+
+
 def _ids(span: Mapping[str, Any]) -> tuple[str, str] | None:
     context = span.get("context")
-    holders = [span, context] if isinstance(context, dict) else [span]
-    trace_id = next((id for holder in holders if (id := text(first(holder, "traceId", "trace_id")))), None)
-    span_id = next((id for holder in holders if (id := text(first(holder, "spanId", "span_id")))), None)
+    named = {**span, **context} if isinstance(context, dict) else span
+    trace_id, span_id = text(first(named, "traceId", "trace_id")), text(first(named, "spanId", "span_id"))
     return (trace_id, span_id) if trace_id is not None and span_id is not None else None
 
 
@@ -81,15 +79,19 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     if ids is None:
         return SkippedTrace("attributes of a span without its ids and times")
     attributes = _attributes(span.get("attributes"))
-    scores = _scores(span, attributes)
-    if scores and _is_log_record(span):
+    events = [event for event in _list(span.get("events")) if isinstance(event, dict)]
+    of_events = [(event.get("name"), _attributes(event.get("attributes"))) for event in events]
+    evaluated = [evaluations_in(about) for name, about in of_events if name == EVENT]
+    scores = (*scores_in(span), *evaluations_in(attributes), *chain.from_iterable(evaluated))
+    is_log_record = first(span, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano") is not None
+    if scores and is_log_record:
         name = f"evaluation {ids[1]} {scores[0].name}"
         return TraceSpan(trace_id=ids[0], id=name, kind="trace", name=name, scores=scores)
     kind = known.kind_of(attributes)
     if kind is None:
         return SkippedTrace("span of unknown kind")
-    started = read_timestamp(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
-    ended = read_timestamp(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
+    started = read_time(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
+    ended = read_time(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
     if started is None and ended is None:
         return NO_TIME
     common = TraceSpan(
@@ -100,74 +102,46 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
         parent_id=text(first(span, "parentSpanId", "parent_span_id", "parent_id")),
         started=started,
         ended=ended,
-        error=_error(span, attributes),
+        error=_error(span, attributes, of_events),
         provider=text(first(attributes, *known.PROVIDER)),
         model=text(first(attributes, *known.MODEL)),
         session_id=text(first(attributes, *known.SESSION)),
         scores=scores,
     )
-    if kind == "tool":
-        return _as_tool(common, attributes)
-    return replace(common, question=known.question_of(attributes), answer=known.answer_of(attributes))
-
-
-def _is_log_record(span: Mapping[str, Any]) -> bool:
-    return first(span, "timeUnixNano", "time_unix_nano", "observedTimeUnixNano") is not None
-
-
-def _scores(span: dict[str, Any], attributes: Mapping[str, Any]) -> tuple[Score, ...]:
-    """Evaluations in the attributes and events of a span or log record, and exported annotations."""
-    events = span.get("events")
-    of_events = [
-        score
-        for event in (events if isinstance(events, list) else [])
-        if isinstance(event, dict) and event.get("name") == EVENT
-        for score in evaluations_in(_attributes(event.get("attributes")))
-    ]
-    return (*scores_in(span), *evaluations_in(attributes), *of_events)
-
-
-def _as_tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | SkippedTrace:
-    name = known.tool_name(attributes, span.name)
+    if kind != "tool":
+        return replace(common, question=known.question_of(attributes), answer=known.answer_of(attributes))
+    name = known.tool_name(attributes, common.name)
     if name == _MERGED:  # Google ADK repeats parallel calls in an extra span
         return SkippedTrace("span that repeats others")
     args, result = arguments(first(attributes, *known.ARGUMENTS)), first(attributes, *known.RESULT)
-    return replace(span, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))
+    return replace(common, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))
 
 
-def _error(span: dict[str, Any], attributes: Mapping[str, Any]) -> str | None:
+def _error(
+    span: dict[str, Any], attributes: Mapping[str, Any], events: Iterable[tuple[Any, dict[str, Any]]]
+) -> str | None:
     """The exception, the status message, or only the error's type."""
     status = span.get("status")
-    status = (
-        status
-        if isinstance(status, dict)
-        else {"code": span.get("status_code"), "message": span.get("status_message")}
-    )
+    if not isinstance(status, dict):
+        status = {"code": span.get("status_code"), "message": span.get("status_message")}
     kind = text(attributes.get("error.type"))
-    code = first(status, "code", "status_code")
-    if kind is None and code not in (2, "2", "STATUS_CODE_ERROR", "ERROR"):
+    if kind is None and first(status, "code", "status_code") not in (2, "2", "STATUS_CODE_ERROR", "ERROR"):
         return None
+    exceptions = [known.exception_in(about) for name, about in events if name == "exception"]
     message = text(status.get("message")) or text(attributes.get("error.message"))
-    return _exception(span) or message or kind or "error"
+    return next(filter(None, exceptions), None) or message or kind or "error"
 
 
-def _exception(span: dict[str, Any]) -> str | None:
-    events = span.get("events")
-    for event in events if isinstance(events, list) else []:
-        if isinstance(event, dict) and event.get("name") == "exception":
-            attributes = _attributes(event.get("attributes"))
-            parts = [text(attributes.get("exception.type")), text(attributes.get("exception.message"))]
-            return ": ".join(part for part in parts if part) or None
-    return None
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    pairs = value if isinstance(value, list) else []
     return {
         pair["key"]: _any_value(pair.get("value"), _DEEPEST)
-        for pair in pairs
+        for pair in _list(value)
         if isinstance(pair, dict) and isinstance(pair.get("key"), str)
     }
 

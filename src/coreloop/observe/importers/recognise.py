@@ -1,13 +1,11 @@
 """Finds out which importer reads a trace file, by looking into it."""
 
-import lzma
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from coreloop.observe.importers import Read
-from coreloop.observe.importers.files import TraceFile
+from coreloop.observe.importers.files import UNREADABLE, TraceFile
 from coreloop.observe.importers.traced_request import TracedRequest
 
 _HEAD_BYTES: Final = 1 << 18
@@ -36,13 +34,10 @@ def recognise(
         Those from which no importer reads a request.
     """
     by_format: dict[str, list[TraceFile]] = {}
-    others = []
+    others: list[TraceFile] = []
     for file in files:
         name = next(_formats_of(file, readers), None)
-        if name is None:
-            others.append(file)
-        else:
-            by_format.setdefault(name, []).append(file)
+        (others if name is None else by_format.setdefault(name, [])).append(file)
     return by_format, others
 
 
@@ -50,13 +45,10 @@ def _formats_of(file: TraceFile, readers: Mapping[str, Read]) -> Iterator[str]:
     try:
         with file.open() as opened:
             head = opened.read(_HEAD_BYTES)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError):  # unreadable, or not compressed as its name says
+    except UNREADABLE:  # or not compressed as its name says
         return
     for name, marks in _MARKS.items():
-        if any(mark in head for mark in marks) and _has_request(readers[name], file):
-            yield name
-
-
-def _has_request(read: Read, file: TraceFile) -> bool:
-    parts = islice(read([file]), _MAX_PARTS)
-    return any(isinstance(part, TracedRequest) for part in parts)
+        if any(mark in head for mark in marks):
+            parts = islice(readers[name]([file]), _MAX_PARTS)
+            if any(isinstance(part, TracedRequest) for part in parts):
+                yield name

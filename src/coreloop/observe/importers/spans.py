@@ -16,10 +16,11 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.score_rule import Score
 from coreloop.base.record_lines import MAX_CHARS, to_plain
 from coreloop.base.records import NO_RESULT, encodable
-from coreloop.observe.calls import TracedCall, milliseconds
+from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace_values import size_bytes
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, TracedRequest
+from coreloop.observe.record_parts import TracedCall
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """
@@ -81,48 +82,6 @@ class TraceSpan:
 
 
 _decode_span = msgspec.json.Decoder(TraceSpan).decode
-
-
-class GatheredSpans:
-    """Spans by trace, in a temporary database, because a trace may be spread over all files."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("")  # a temporary file that SQLite deletes on close
-        self._database.execute(_TABLE)
-
-    def add(self, span: TraceSpan) -> None:
-        """Store a span; of duplicates in any order, the version that ends later or is longer."""
-        ended = (span.ended or _EPOCH).timestamp()
-        span = replace(span, result=_bounded(span.result))
-        row = encodable(span.trace_id), encodable(span.id), ended, _packed(span)
-        self._database.execute(_ADD, row)
-
-    def traces(self) -> Iterator[list[TraceSpan]]:
-        """Yield the spans of each trace by start time; traces are ordered by their end."""
-        rows = self._database.execute(_BY_TRACE)
-        for _, group in groupby(rows, key=lambda row: row[0]):
-            spans = [_decode_span(body) for _, body in group]
-            yield sorted(spans, key=_start_order)
-
-    def close(self) -> None:
-        self._database.close()
-
-
-def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:
-    return span.started or _EPOCH, span.parent_id is not None, span.id
-
-
-def _bounded(result: Any) -> Any:
-    return result if (size_bytes(result) or MAX_CHARS) < MAX_CHARS else None
-
-
-def _packed(span: TraceSpan) -> bytes:
-    try:
-        return orjson.dumps(span)
-    except TypeError:  # values without a JSON form, or nested too deeply
-        return orjson.dumps(replace(span, **{name: to_plain(getattr(span, name)) for name in _TEXTS}))
-
-
 _TEXTS: Final = (
     "trace_id", "id", "name", "parent_id", "args", "question", "answer", "error", "provider", "model",
     "session_id", "result",
@@ -133,6 +92,9 @@ def requests(
     source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Yield one request per trace, after all parts that are not spans.
+
+    The spans wait in a temporary database, because a trace may be spread over all files. Of duplicates in any
+    order, the version counts that ends later or is longer.
 
     Parameters
     ----------
@@ -146,43 +108,63 @@ def requests(
     WorkspaceError
         The disk has no room for temporary files.
     """
-    gathered = GatheredSpans()
+    database = sqlite3.connect("")  # a temporary file that SQLite deletes on close
     try:
+        database.execute(_TABLE)
         for part in parts:
             if isinstance(part, TraceSpan):
-                gathered.add(part)
+                ended = (part.ended or _EPOCH).timestamp()
+                row = encodable(part.trace_id), encodable(part.id), ended, _packed(part)
+                database.execute(_ADD, row)
             else:
                 yield part
-        for spans in gathered.traces():
-            yield from _request(source, spans)
+        for _, rows in groupby(database.execute(_BY_TRACE), key=lambda row: row[0]):
+            yield from _request(source, sorted((_decode_span(body) for _, body in rows), key=_start_order))
     except sqlite3.Error as error:  # for example, a full disk
         raise WorkspaceError(f"cannot gather spans ({error})", path=Path(gettempdir())) from error
     finally:
-        gathered.close()
+        database.close()
+
+
+def _packed(span: TraceSpan) -> bytes:
+    if (size_bytes(span.result) or MAX_CHARS) >= MAX_CHARS:
+        span = replace(span, result=None)
+    try:
+        return orjson.dumps(span)
+    except TypeError:  # values without a JSON form, or nested too deeply
+        return orjson.dumps(replace(span, **{name: to_plain(getattr(span, name)) for name in _TEXTS}))
+
+
+def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:
+    return span.started or _EPOCH, span.parent_id is not None, span.id
 
 
 def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest | SkippedTrace]:
-    tools, repeats = _tool_calls(spans)
-    yield from [SkippedTrace("span nested in a span of the same tool")] * repeats
-    question = next((span.question for span in _rest(spans) if span.question), None)
+    by_id = {span.id: span for span in spans}
+    tools = [span for span in spans if span.kind == "tool"]
+    outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
+    yield from [SkippedTrace("span nested in a span of the same tool")] * (len(tools) - len(outermost))
+    rest = [span for span in spans if span.kind != "tool"]
+    rest.sort(key=lambda span: span.kind != "trace")  # the trace itself knows best
+    question = next((span.question for span in rest if span.question), None)
     models = [span for span in spans if span.kind == "model"]
     if not tools and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
-    times = [timestamp for span in spans for timestamp in (span.started, span.ended) if timestamp is not None]
+    times = [time for span in spans for time in (span.started, span.ended) if time is not None]
     if not times:
         yield NO_TIME
         return
-    top = [span for span in _rest(spans) if span.kind != "trace"][:1]
     named = [*reversed(models), *spans]
+    answer = _answer(rest, by_id)
     yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
         question=question or "",
         ended=max(times),
-        calls=tuple(map(_call, tools)),
-        answer_chars=None if (answer := _answer(spans)) is None else len(answer),
-        error=next((span.error for span in top), None),
+        calls=tuple(map(_call, outermost)),
+        answer_chars=None if answer is None else len(answer),
+        error=next((span.error for span in rest if span.kind != "trace"), None),
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
@@ -192,20 +174,8 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     )
 
 
-def _rest(spans: Sequence[TraceSpan]) -> list[TraceSpan]:
-    """All spans but the tool calls: the trace itself first, then by start time."""
-    return sorted((span for span in spans if span.kind != "tool"), key=lambda span: span.kind != "trace")
-
-
-def _tool_calls(spans: Sequence[TraceSpan]) -> tuple[list[TraceSpan], int]:
-    """The calls without duplicates: if two libraries trace a call, their spans are nested."""
-    by_id = {span.id: span for span in spans}
-    tools = [span for span in spans if span.kind == "tool"]
-    outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
-    return outermost, len(tools) - len(outermost)
-
-
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
+    """Whether two libraries trace a call: the spans of one tool are nested."""
     visited = {span.id}
     parent = by_id.get(span.parent_id or "")
     while parent is not None and parent.id not in visited:  # hostile input may have circular parents
@@ -216,17 +186,14 @@ def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
     return False
 
 
-def _answer(spans: Sequence[TraceSpan]) -> str | None:
+def _answer(rest: Sequence[TraceSpan], by_id: dict[str, TraceSpan]) -> str | None:
     """The answer of the trace or its outermost span, else the latest answer; None if none was captured."""
-    rest = _rest(spans)
-    ids = {span.id for span in spans}
-    roots = [span for span in rest if span.answer and (span.kind == "trace" or span.parent_id not in ids)]
-    if roots:
-        return roots[0].answer
+    for span in rest:
+        if span.answer and (span.kind == "trace" or span.parent_id not in by_id):
+            return span.answer
     captured = [span for span in rest if span.answer is not None]
-    if not captured:
-        return None
-    return max(captured, key=lambda span: (bool(span.answer), span.ended or _EPOCH)).answer
+    latest = max(captured, key=lambda span: (bool(span.answer), span.ended or _EPOCH), default=None)
+    return None if latest is None else latest.answer
 
 
 def _call(span: TraceSpan) -> TracedCall:

@@ -33,27 +33,20 @@ def first(values: Mapping[str, Any], *keys: str) -> Any:
     return next((values[key] for key in keys if values.get(key) is not None), None)
 
 
-def read_timestamp(value: object) -> datetime | None:
-    """Parse a time: ISO 8601 (by default UTC) or nanoseconds since 1970; the result is in UTC."""
+def read_time(value: object) -> datetime | None:
+    """Parse a time, in UTC: ISO 8601 (by default UTC), or (milli-, nano-)seconds since 1970."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
+        value = int(value)
     try:
-        if isinstance(value, str) and not value.isdigit():
+        if isinstance(value, str):
             time = datetime.fromisoformat(value)
             return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
-        if isinstance(value, str | int) and not isinstance(value, bool) and int(value) > 0:
-            return datetime.fromtimestamp(int(value) / 1e9, UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            unit = 1e9 if value >= _LEAST_NANOSECONDS else 1e3 if value >= _LEAST_MILLISECONDS else 1
+            return datetime.fromtimestamp(value / unit, UTC)
     except (ValueError, OverflowError, OSError):
         pass
     return None
-
-
-def read_time(value: object) -> datetime | None:
-    """Parse a time like `read_moment`, or as seconds or milliseconds since 1970."""
-    if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
-        value = int(value)
-    if not isinstance(value, int | float) or isinstance(value, bool) or value >= _LEAST_NANOSECONDS:
-        return read_timestamp(value)
-    seconds = value / 1000 if value >= _LEAST_MILLISECONDS else value
-    return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
 
 
 def decoded(value: object) -> Any:
@@ -140,6 +133,12 @@ def body_text(body: object) -> str:
         first(part, "text", "content") if isinstance(part, dict) else part for part in filter(_is_text, parts)
     ]
     return "\n".join(part for part in texts if isinstance(part, str))
+
+
+def received(content: object) -> dict[str, Any]:
+    """Return the result that a model received for `AskedCalls.answer`, and its size as text."""
+    size_bytes = len(body_text(content).encode("utf-8", "replace"))
+    return {"result": ... if content is None else content, "size_bytes": size_bytes}
 
 
 def blocks(body: object, kind: str) -> list[dict[str, Any]]:

@@ -1,20 +1,17 @@
 """A request of an imported trace, independent of its format, and its conversion into a record."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
-from coreloop.base.categories import Categories
-from coreloop.base.project.score_rule import OutcomeRule, Score, judgment_by
+from coreloop.base.project.score_rule import Score, judgment_by
 from coreloop.base.records import NO_ANSWER, Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.argument_sources import Sources
-from coreloop.observe.calls import TracedCall, recorded_call, trace_calls
+from coreloop.observe.calls import trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers
-from coreloop.observe.failed_results import DEFAULT, FailedResults
-from coreloop.observe.record_parts import RecordedCall, error_text, number, open_record
-from coreloop.observe.shown_states import Compared
+from coreloop.observe.log_settings import LogSettings
+from coreloop.observe.record_parts import Drop, TracedCall, error_text, number, open_record, recorded_call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +81,7 @@ NO_TIME: Final = SkippedTrace("no valid time")
 
 
 def record_of(
-    request: TracedRequest,
-    *,
-    categories: Categories,
-    selectors: Mapping[str, Sequence[str]],
-    drop: Callable[[str], None],
-    failed_results: FailedResults = DEFAULT,
-    sources: Sources | None = None,
-    key: bytes | None = None,
-    compared: Callable[[str], Compared | None] = lambda _: None,
-    outcome: OutcomeRule | None = None,
+    request: TracedRequest, settings: LogSettings, drop: Drop, sources: Sources | None = None
 ) -> Record:
     """Convert a request into a v2 record, with the functions of the collector.
 
@@ -101,63 +89,44 @@ def record_of(
     ----------
     request : TracedRequest
         With all its calls: the sequence hash covers them even if the line has no room for all.
-    categories : Categories
-        The keyword rules.
-    selectors : mapping of tool to argument names
-        For tools whose selectors differ from the default.
+    settings : LogSettings
+        Of the log. Without a key of cases, the record has no ``case``.
     drop : callable
         Called with the reason for each value that cannot be stored.
-    failed_results : FailedResults
-        Which results say that their call failed.
     sources : Sources, optional
         The memory of earlier requests of the session.
-    key : bytes, optional
-        Of the project's cases; without it, the record has no ``case``.
-    compared : callable
-        Returns what a tool's source compares with, for ``saw``.
-    outcome : OutcomeRule, optional
-        Which score is a verdict; it replaces the request's ``judgment``.
     """
     record = open_record(
         request.question,
         request_id=request.id,
-        categories=categories,
+        categories=settings.categories,
         provider=request.provider,
         model=request.model,
         session_id=request.session_id,
     )
-    recorded_calls = [
-        recorded_call(call, selectors=selectors, drop=drop, failed_results=failed_results)
-        for call in request.calls
-    ]
+    recorded_calls = [recorded_call(call, settings, drop) for call in request.calls]
     sources = Sources() if sources is None else sources
     sources.add_question(request.question)
-    trace_calls(list(zip(request.calls, recorded_calls, strict=True)), sources, compared)
-    _add_case(record, recorded_calls, key)
+    trace_calls(list(zip(request.calls, recorded_calls, strict=True)), sources, settings)
+    identifiers = RequestIdentifiers()
+    for recorded in recorded_calls:
+        identifiers.add(recorded.args)
+    if settings.case_keys and identifiers:
+        record["case"] = identifiers.case(settings.case_keys[0])
     record["tool_calls"] = [recorded.call for recorded in recorded_calls]
-    record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["tool_sequence_hash"] = hash_sequence(
         join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
     )
-    _add_ending(record, request, drop)
-    judgment = judgment_by(outcome, request.scores) or request.judgment
+    judgment = judgment_by(settings.outcome, request.scores) or request.judgment
     if judgment is not None:
         record["judgment"] = judgment
+    _add_ending(record, request, drop)
     return record
 
 
-def _add_case(record: Record, recorded_calls: Sequence[RecordedCall], key: bytes | None) -> None:
-    if key is None:
-        return
-    of_request = RequestIdentifiers()
-    for recorded in recorded_calls:
-        of_request.add(recorded.args)
-    if of_request:
-        record["case"] = of_request.case(key)
-
-
-def _add_ending(record: Record, request: TracedRequest, drop: Callable[[str], None]) -> None:
+def _add_ending(record: Record, request: TracedRequest, drop: Drop) -> None:
     """Add what is known at the end of a request."""
+    record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["chunk_len"] = request.answer_chars
     if request.answer_chars is None:
         record["unknown"] = NO_ANSWER

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, Protocol
 
-from coreloop.base.error_classes import TRANSIENT, error_class
+from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
 from coreloop.base.records import NO_ANSWER, NO_RESULT, REFUSED, has_uncleared_flag
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord
@@ -150,3 +150,27 @@ def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> b
         ((call.name, bool(call.extreme_flags), bool(call.overrides_used and worked(call))) for call in calls),
         overridden,
     )
+
+
+def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
+    """The labels and error classes of a record as a bit set, for `coreloop.base.error_classes.names_of`.
+
+    The classes are those of its error and of its failed calls' errors. A short answer, which depends on a
+    setting, is left to the queries.
+    """
+    bits = 0
+    if fields.violation:
+        bits |= BITS["violation"]
+    if fields.error:
+        bits |= BITS["error"] | BITS[error_class(str(fields.error))]
+    if fields.omitted_error is not None:
+        bits |= BITS["tool_error"] | BITS[error_class(fields.omitted_error)]
+    if any(not override.succeeded for override in fields.override_calls or ()):
+        bits |= BITS["override_failed"]
+    for call in calls:
+        if call.extreme_flags:
+            bits |= BITS["extreme_flags"]
+        if worked(call) is False:
+            bits |= BITS["tool_error"]
+            bits |= 0 if call.error is None else BITS[error_class(str(call.error))]
+    return bits

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -31,8 +31,6 @@ _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
-_MAX_TRIES: Final = 2_000
-"""Places where a whole value may stand: enough for any error, and a list of equal values takes no time."""
 OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
 """A word of an argument's value in a `template`: the argument, and the word's hash."""
 _OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
@@ -77,14 +75,13 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     text = text[:MAX_ERROR_CHARS]
     if not text.isascii():
         text = _PIECES.sub("?", text)
-    if not _may_share(text, args):
-        return Masked(text)
     error = _Error(folded(text))
-    values = {_Value.of(name, value) for name, value in _texts(args)}
-    for value in sorted(values, key=lambda value: (-len(value.words), -len(value.text), value)):
+    values = {value for value in map(_value, _texts(args)) if error.may_hold(value)}
+    in_order = sorted(values, key=lambda value: (-len(value.words), -len(value.text), value))
+    for value in in_order:
         error.take_whole(value)
-        error.learn(value)
-    error.take_words()
+    for value in in_order:
+        error.take_words(value)
     return error.masked() if error.taken else Masked(text)
 
 
@@ -103,20 +100,6 @@ def named(text: str, words: Mapping[str, str] = MappingProxyType({})) -> str:
 def folded(text: str) -> str:
     """The text on one line, with wide and decomposed letters as usual ones."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
-
-
-def _may_share(text: str, args: Mapping[str, Any]) -> bool:
-    """Whether arguments may have a word in common with an error: without decoding, for most of them."""
-    raws = [value for value in args.values() if _is_raw(value)]
-    if len(raws) < len(args) or text.endswith(("...", "…")):
-        return bool(args)
-    joined = b" ".join(raws)
-    if b'"' not in joined or b"\\" in joined:
-        return b'"' in joined
-    lower = QUOTED.sub(" ", folded(text)).casefold()  # what is quoted goes in any case
-    words = _WORD.findall(folded(joined.decode("utf-8", "replace")).casefold())
-    words += [word[1:] for word in words if _FULL_NAME.fullmatch(word)]
-    return any(word in lower and _tells(word, least=2) for word in words)
 
 
 def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -159,21 +142,17 @@ def _decoded(raw: "msgspec.Raw") -> Any:
 
 
 class _Value(NamedTuple):
-    """A text of an argument: its words in lower case, and the signs around them."""
+    """A text of an argument, and its words in lower case."""
 
     name: str
     text: str
     words: tuple[str, ...]
 
-    @classmethod
-    def of(cls, name: str, text: str) -> "_Value":
-        text = folded(text)
-        return cls(name, text, tuple(word.casefold() for word in _WORD.findall(text)))
 
-    def signs(self) -> tuple[str, str]:
-        """What stands before the first word and behind the last one: ``#``."""
-        spans = [word.span() for word in _WORD.finditer(self.text)]
-        return self.text[: spans[0][0]].strip(), self.text[spans[-1][1] :].strip()
+def _value(named_text: tuple[str, str]) -> _Value:
+    name, text = named_text
+    text = folded(text)
+    return _Value(name, text, tuple(word.casefold() for word in _WORD.findall(text)))
 
 
 class _Taken(NamedTuple):
@@ -181,9 +160,8 @@ class _Taken(NamedTuple):
 
     start: int
     end: int
-    name: str
-    word: str
-    whole: int | None = None
+    own: str
+    whole: int
 
 
 class _Error:
@@ -194,123 +172,75 @@ class _Error:
         self._text = text
         self._spans = [word.span() for word in _WORD.finditer(text)]
         self._words = [text[start:end].casefold() for start, end in self._spans]
-        self._places: dict[str, list[int]] = {}
-        for place, word in enumerate(self._words):
-            self._places.setdefault(word, []).append(place)
-        self._foreign = [place for place, word in enumerate(self._words) if not word.isascii()]
-        self._is_torn = text.endswith("...")
-        self._names: dict[str, str] = {}
-        self._n_tries = 0
+        self._lower = text.casefold()
+
+    def may_hold(self, value: _Value) -> bool:
+        """Whether any word of a value may stand in the text; so it is for few values."""
+        return any(word[_FULL_NAME.fullmatch(word) is not None :] in self._lower for word in value.words)
 
     def take_whole(self, value: _Value) -> None:
-        """Take out each place where all words of a value follow each other."""
+        """Take out each place where all words of a value follow each other; the last may have a particle."""
+        n_words = len(value.words)
         if not any(_tells(word, least=2) for word in value.words):
             return
-        for place in self._starts(value.words):
-            self._n_tries += 1
-            if self._n_tries < _MAX_TRIES and self._stands(value.words, place):
-                self._take(value, place, place + len(value.words) - 1)
+        for first in range(len(self._words) - n_words + 1):
+            last = first + n_words - 1
+            if self._words[first:last] != list(value.words[:-1]) or self.taken.keys() & {first, last}:
+                continue
+            if self._holds(last, value.words[-1]):
+                for place, word in enumerate(value.words, first):
+                    self._take(place, value.name, word, first)
+                self._take_signs(value, first, last)
 
-    def learn(self, value: _Value) -> None:
-        """Keep the words of a value, which the text may have, for `take_words`."""
-        for word in value.words:
-            if word in self._places or self._is_torn or not word.isascii():
-                self._names.setdefault(word, value.name)
-            if _FULL_NAME.fullmatch(word):  # 김민수 is called 민수, too
-                self._names.setdefault(word[1:], value.name)
-
-    def take_words(self) -> None:
-        """Take out the words of all values."""
-        for word, name in self._names.items():
-            if _tells(word, least=3 if word.isascii() else 2):
-                for place in self._holding(word):
-                    self._take_word(name, place, word)
-        places = range(len(self._words))
-        self._take_short(places, -1)
-        self._take_short(reversed(places), 1)
-        if self._words and self._is_torn:
-            self._take_torn(len(self._words) - 1)
+    def take_words(self, value: _Value) -> None:
+        """Take out the words of a value."""
+        words = {*value.words, *(word[1:] for word in value.words if _FULL_NAME.fullmatch(word))}
+        for word in words:  # 김민수 is called 민수, too
+            if word in self._lower and _tells(word, least=3 if word.isascii() else 2):
+                for place in range(len(self._words)):
+                    if self._holds(place, word):
+                        self._take(place, value.name, word, -1)
 
     def masked(self) -> Masked:
         """The text with private characters."""
         pieces: list[str] = []
         own: list[str] = []
-        at, before = 0, None
+        at, whole = 0, -1
         for _, word in sorted(self.taken.items()):
             between = self._text[at : word.start]
-            if before is not None and word.whole is not None and word.whole == before.whole:
+            if word.whole >= 0 and word.whole == whole:
                 between = " " * (" " in between)
             pieces += [between, chr(_FIRST_PIECE + len(own))]
-            own.append(f"<{_label(word.name)}:{hashed(word.word)}>")
-            at, before = word.end, word
+            own.append(word.own)
+            at, whole = word.end, word.whole
         return Masked("".join(pieces) + self._text[at:], own)
 
-    def _starts(self, words: Sequence[str]) -> list[int]:
-        if len(words) == 1:
-            return self._holding(words[0])
-        return self._places.get(words[0], [])
+    def _holds(self, place: int, word: str) -> bool:
+        """Whether a word stands at a place: Korean with a particle, Chinese and Japanese anywhere."""
+        longer = self._words[place]
+        if longer == word or word not in longer or word.isascii() or len(word) < 2:
+            return longer == word
+        is_korean = "가" <= word[0] <= "힣"
+        if (word >= "\u3040" and not is_korean) or (is_korean and len(word) >= 3):
+            return True
+        return longer.startswith(word) and (longer[len(word) :] in PARTICLES or len(word) >= 4)
 
-    def _stands(self, words: Sequence[str], place: int) -> bool:
-        """Whether the words stand at a place; the last one may have a particle."""
-        last = place + len(words) - 1
-        if last >= len(self._words) or last in self.taken or place in self.taken:
-            return False
-        if self._words[place:last] != list(words[:-1]):
-            return False
-        return self._words[last] == words[-1] or _holds(self._words[last], words[-1])
-
-    def _take(self, value: _Value, first: int, last: int) -> None:
-        for place, word in enumerate(value.words, first):
-            self._take_word(value.name, place, word, whole=first)
-        lead, trail = value.signs()
-        start, end = self.taken[first].start, self.taken[last].end
-        if lead and self._text.endswith(lead, 0, start):
-            self.taken[first] = self.taken[first]._replace(start=start - len(lead))
-        if trail and self._text.startswith(trail, end):
-            self.taken[last] = self.taken[last]._replace(end=end + len(trail))
-
-    def _take_word(self, name: str, place: int, word: str, whole: int | None = None) -> None:
+    def _take(self, place: int, name: str, word: str, whole: int) -> None:
         start, end = self._spans[place]
         if self._words[place] != word:  # a word with a particle, or in a sentence without spaces
             start += max(0, self._words[place].find(word))
             end = min(end, start + len(word))
-        self.taken.setdefault(place, _Taken(start, end, name, word, whole))
+        self.taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
 
-    def _take_short(self, places: Iterable[int], beside: int) -> None:
-        """Take out the short words of values, too, that stand beside another word of them: ``de la``."""
-        for place in places:
-            other, word = self.taken.get(place + beside), self._words[place]
-            if other is not None and self._names.get(word) == other.name and word not in ORDINARY:
-                self._take_word(other.name, place, word)
-
-    def _take_torn(self, last: int) -> None:
-        """Take out the last word of a text that was cut, if it begins a word of a value."""
-        torn, before = self._words[last], self.taken.get(last - 1)
-        for word, name in self._names.items():
-            is_after_own = before is not None and before.name == name
-            if word.startswith(torn) and (is_after_own or len(torn) >= 3):
-                self._take_word(name, last, torn)
-
-    def _holding(self, word: str) -> list[int]:
-        """Places of a word, where it is not Latin also with what is written together with it."""
-        places = self._places.get(word, [])
-        if word.isascii() or len(word) < 2:
-            return places
-        return places + [place for place in self._foreign if _holds(self._words[place], word)]
-
-
-def _holds(longer: str, word: str) -> bool:
-    """Whether a word holds another: Korean with a particle, Chinese and Japanese anywhere."""
-    if longer == word or word not in longer:
-        return False
-    if word >= "\u3040" and not "가" <= word[0] <= "힣":
-        return True
-    is_start = longer.startswith(word)
-    return (
-        (is_start and longer[len(word) :] in PARTICLES)
-        or (len(word) >= 3 and word[0] >= "가")
-        or (is_start and len(word) >= 4)
-    )
+    def _take_signs(self, value: _Value, first: int, last: int) -> None:
+        """Take out what stands before and behind a value's words, too: ``#``."""
+        spans = [word.span() for word in _WORD.finditer(value.text)]
+        lead, trail = value.text[: spans[0][0]].strip(), value.text[spans[-1][1] :].strip()
+        begin, end = self.taken[first], self.taken[last]
+        if lead and self._text.endswith(lead, 0, begin.start):
+            self.taken[first] = begin._replace(start=begin.start - len(lead))
+        if trail and self._text.startswith(trail, end.end):
+            self.taken[last] = self.taken[last]._replace(end=end.end + len(trail))
 
 
 def _tells(word: str, *, least: int) -> bool:

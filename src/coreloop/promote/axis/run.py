@@ -92,35 +92,36 @@ def write_proposal(case: AxisCase, workspace: Workspace, *, today: date) -> tupl
     WorkspaceError
         The document cannot be read or written.
     """
-    settings = workspace.settings
-    path = workspace.root / proposal_path(case.engine, case.axis, settings.axis_slugs)
-    old = read_file(path) if path.exists() else None
-    heading = _heading(case, today)
-    if old is not None and heading.encode() in (line.rstrip() for line in old.splitlines()):
+    path = workspace.root / proposal_path(case.engine, case.axis, workspace.settings.axis_slugs)
+    heading = f"## {today.isoformat()}: {_subject(case)}"
+    old = read_file(path) if path.exists() else introduction(case, workspace.settings).encode()
+    if heading.encode() in (line.rstrip() for line in old.splitlines()):
         return path, False
-    new = _joined(old if old is not None else introduction(case, settings).encode(), section(case, heading))
-    write_public(path, new)
+    gap = "\n" if old.endswith(b"\n") else "\n\n"
+    write_public(path, old + f"{gap}{section(case, heading)}".encode())
     return path, True
 
 
 def introduction(case: AxisCase, settings: Settings) -> str:
     """The head of the document: what it is, and what a human must do."""
-    subject = _subject(case)
-    engine = escape_markdown(case.engine)
-    override_key = (
-        "its own override key" if case.axis is None else f"the override key of {escape_markdown(case.axis)}"
+    engine, sections = escape_markdown(case.engine), settings.docstring.sections
+    override_key, task = (
+        "its own override key",
+        "choose which of the selector values below become functions or axes",
     )
-    sections = settings.docstring.sections
+    if case.axis is not None:
+        axis = escape_markdown(case.axis)
+        override_key, task = f"the override key of {axis}", f"make {axis} a documented axis of {engine}"
     file = next((item.promotion.target.partition("::")[0] for item in case.counted), "FILE")
     return (
-        f"# Proposal: {subject}\n\n"
+        f"# Proposal: {_subject(case)}\n\n"
         f"`dartlab-coreloop propose-axis` wrote this document from the history of `{case.base}`. It made no "
         "code, branch or pull request. Each section below shows the history on the day in its heading.\n\n"
         "## What a human must do\n\n"
         f"- [ ] Decide whether {engine} should do this itself. The evidence shows what agents keep asking "
         "for and where calls keep failing, not that a feature is right.\n"
         f"- [ ] Override key: choose {override_key}, so that a caller can correct a wrong assumption.\n"
-        f"- [ ] Axis: {_axis_task(case)}\n"
+        f"- [ ] Axis: {task}.\n"
         f"- [ ] Docstring: write its {len(sections)} sections ({', '.join(sections)}); "
         f"`dartlab-coreloop docstring check {file}` lists missing sections.\n"
         "- [ ] Tests: one for each selector value below, one for each caveat.\n"
@@ -144,25 +145,9 @@ def section(case: AxisCase, heading: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _joined(old: bytes, new: str) -> bytes:
-    """Append the new text after a blank line, with the line ends of the old bytes."""
-    text = f"\n{new}" if old.endswith(b"\n") or not old else f"\n\n{new}"
-    return old + (text.replace("\n", "\r\n") if b"\r\n" in old else text).encode()
-
-
 def _subject(case: AxisCase) -> str:
     scope = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
     return f"{escape_markdown(case.engine)}, {scope}"
-
-
-def _heading(case: AxisCase, today: date) -> str:
-    return f"## {today.isoformat()}: {_subject(case)}"
-
-
-def _axis_task(case: AxisCase) -> str:
-    if case.axis is None:
-        return "choose which of the selector values below become functions or axes."
-    return f"make {escape_markdown(case.axis)} a documented axis of {escape_markdown(case.engine)}."
 
 
 def _commit(sha: str, repo: str | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 
@@ -14,11 +14,10 @@ from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base import jsonl
 from coreloop.base.errors import ModelError
 from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.with_and_without import ToolText
+from coreloop.promote.measure.measured_lines import ToolText
 
 MAX_OUTPUT_TOKENS: Final = 512
 """A call's JSON: the longest of 4,800 recorded calls has 310 tokens."""
-Tools = Sequence[ToolText]
 _REPEATS: Final = {"setting": 2, "malformed": 1}
 """How often a question is repeated: without temperature and seed; where the reply is no JSON, as other models
 are asked again. A reply that calls no tool is an answer."""
@@ -43,22 +42,49 @@ class StoredReply:
     arguments: dict[str, Any]
 
 
-class CallingModel(Protocol):
-    """A model that is asked for a call of a tool."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A context with the tools as a model is sent them; ``is_told`` if the right call is stated outright.
+
+    ``turn`` is the number of the repetition.
+    """
+
+    context: CallContext
+    tools: Sequence[ToolText]
+    turn: int = 0
+    is_told: bool = False
 
     @property
-    def name(self) -> str:
-        """``provider:model``."""
+    def messages(self) -> tuple[Message, ...]:
+        """What the model is asked, without the tools."""
+        context, parts = self.context, [f"The request:\n{self.context.question}"]
+        told = f"The right next call is {orjson.dumps(context.reference).decode()}. Make it."
+        if context.turns:
+            last = (Message("user", told),) if self.is_told else ()
+            return Message("system", _INSTRUCTION), Message("user", parts[0]), *context.turns, *last
+        if context.earlier:
+            calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
+            parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
+        if self.is_told:
+            parts.append(told)
+        return Message("system", _INSTRUCTION), Message("user", "\n\n".join(parts))
 
-    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
-        """The most that a question can use."""
+    def described(self) -> list[dict[str, Any]]:
+        """The tools as JSON."""
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters or {"type": "object"},
+            }
+            for tool in self.tools
+        ]
 
-    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
-        """Ask once; raises `ModelError` without a usable reply."""
-
-    @property
-    def version(self) -> str:
-        """What else decides its replies besides its name, the messages and the tools."""
+    def with_tools(self) -> tuple[Message, ...]:
+        """The messages, with the tools in the first."""
+        first, *others = self.messages
+        described = orjson.dumps(self.described()).decode()
+        return Message("system", f"{first.content}\n\nThe tools, as JSON:\n{described}"), *others
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,49 +104,35 @@ class ModelCaller:
     model: Model
     native: OpenAICompatible | None = None
     timeout_s: float = CallLimits().timeout_s
-    version: str = ""
 
     @property
     def name(self) -> str:
         """``provider:model``."""
         return self.model.name
 
-    def most(self, messages: Sequence[Message], tools: Tools) -> Usage:
+    def most(self, question: Question) -> Usage:
         """The most that a question can use."""
-        return self.model.most(_with_tools(messages, tools), self._limits)
+        return self.model.most(question.with_tools(), self._limits)
 
-    def call(self, messages: Sequence[Message], tools: Tools) -> Reply[CallReply]:
+    def call(self, question: Question) -> Reply[CallReply]:
         """Ask; again without a setting that the endpoint refuses, and once more if a reply is no JSON."""
         if self.native is None:
-            return self.model.complete(_with_tools(messages, tools), CallReply, self._limits)
-        described, left = [_described(tool) for tool in tools], dict(_REPEATS)
-        used: object = None
+            return self.model.complete(question.with_tools(), CallReply, self._limits)
+        left, used = dict(_REPEATS), None
         while True:
             try:
-                reply = self.native.call_tool(messages, described, self._limits)
+                reply = self.native.call_tool(question.messages, question.described(), self._limits)
+                return replace(reply, usage=reply.usage.after(used))
             except ModelError as error:
                 left[error.kind] = left.get(error.kind, 0) - 1
                 used = error.usage.after(used) if isinstance(error.usage, Usage) else used
                 if left[error.kind] < 0 or not (error.is_retryable or error.kind == "setting"):
                     error.usage = used
                     raise
-            else:
-                return replace(reply, usage=reply.usage.after(used))
 
     @property
     def _limits(self) -> CallLimits:
         return CallLimits(max_output_tokens=MAX_OUTPUT_TOKENS, timeout_s=self.timeout_s)
-
-
-def _with_tools(messages: Sequence[Message], tools: Tools) -> tuple[Message, ...]:
-    first, *others = messages
-    described = orjson.dumps([_described(tool) for tool in tools]).decode()
-    return Message("system", f"{first.content}\n\nThe tools, as JSON:\n{described}"), *others
-
-
-def _described(tool: ToolText) -> dict[str, Any]:
-    parameters = tool.parameters or {"type": "object"}
-    return {"name": tool.name, "description": tool.description, "parameters": parameters}
 
 
 @dataclass
@@ -129,7 +141,7 @@ class Asker:
 
     Parameters
     ----------
-    caller : CallingModel
+    caller : ModelCaller
         The model.
     path : Path
         Keeps the replies, with mode 0600: arguments may be private.
@@ -137,11 +149,10 @@ class Asker:
         No question is asked that could cost more than what is left of it.
     """
 
-    caller: CallingModel
+    caller: ModelCaller
     path: Path
     budget_microusd: int | None = None
     spent_microusd: int = 0
-    n_asked: int = 0
     _known: dict[str, StoredReply] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -149,26 +160,8 @@ class Asker:
             stored = jsonl.read(self.path, StoredReply, other="not a reply").values
             self._known = {reply.key: reply for reply in stored}
 
-    def next_call(
-        self,
-        context: CallContext,
-        tools: Tools,
-        *,
-        stated: NextCall | None = None,
-        turn: int = 0,
-    ) -> NextCall | None:
+    def next_call(self, question: Question) -> NextCall | None:
         """The model's next call; None if its reply names none.
-
-        Parameters
-        ----------
-        context : CallContext
-            The request so far.
-        tools : sequence of ToolText
-            As the model is sent them.
-        stated : NextCall, optional
-            The right call, told outright.
-        turn : int
-            Number of the repetition.
 
         Raises
         ------
@@ -177,42 +170,29 @@ class Asker:
         ModelError
             The endpoint gave no reply.
         """
-        messages = _messages(context, stated)
-        key = self._key(messages, tools, turn)
+        key = self._key(question)
         if key not in self._known:
-            reply = StoredReply(key, *self._ask(messages, tools))
+            reply = StoredReply(key, *self._ask(question))
             jsonl.append(self.path, reply)
             self._known[key] = reply
         known = self._known[key]
         return NextCall(known.tool, known.arguments) if known.tool else None
 
-    def is_known(
-        self,
-        context: CallContext,
-        tools: Tools,
-        *,
-        stated: NextCall | None = None,
-        turn: int = 0,
-    ) -> bool:
+    def is_known(self, question: Question) -> bool:
         """Whether the reply is kept, so that asking costs nothing."""
-        return self._key(_messages(context, stated), tools, turn) in self._known
+        return self._key(question) in self._known
 
-    def most(self, context: CallContext, tools: Tools) -> Usage:
-        """The most that a question can use."""
-        return self.caller.most(_messages(context, None), tools)
+    def _key(self, question: Question) -> str:
+        texts = [(message.role, message.content) for message in question.messages]
+        asked = [self.caller.name, question.turn, texts, question.tools]
+        return sha256(orjson.dumps(asked)).hexdigest()[:32]
 
-    def _key(self, messages: Sequence[Message], tools: Tools, turn: int) -> str:
-        texts = [(message.role, message.content) for message in messages]
-        version = [self.caller.version] if self.caller.version else []
-        return sha256(orjson.dumps([self.caller.name, *version, turn, texts, tools])).hexdigest()[:32]
-
-    def _ask(self, messages: Sequence[Message], tools: Tools) -> tuple[str, dict[str, Any]]:
-        most = self.caller.most(messages, tools).microusd or 0
+    def _ask(self, question: Question) -> tuple[str, dict[str, Any]]:
+        most = self.caller.most(question).microusd or 0
         if self.budget_microusd is not None and self.spent_microusd + most > self.budget_microusd:
             raise BudgetSpentError
-        self.n_asked += 1
         try:
-            reply = self.caller.call(messages, tools)
+            reply = self.caller.call(question)
         except ModelError as error:
             self._spend(error.usage)
             if error.kind not in _NO_CALL:
@@ -223,20 +203,3 @@ class Asker:
 
     def _spend(self, usage: object) -> None:
         self.spent_microusd += (usage.microusd or 0) if isinstance(usage, Usage) else 0
-
-
-def _messages(context: CallContext, stated: NextCall | None) -> tuple[Message, ...]:
-    parts = [f"The request:\n{context.question}"]
-    if context.turns:
-        told = (Message("user", _told(stated)),) if stated is not None else ()
-        return Message("system", _INSTRUCTION), Message("user", parts[0]), *context.turns, *told
-    if context.earlier:
-        calls = (f"{orjson.dumps(call).decode()} -> {outcome}" for call, outcome in context.earlier)
-        parts.append("The calls so far, and how each ended:\n" + "\n".join(calls))
-    if stated is not None:
-        parts.append(_told(stated))
-    return Message("system", _INSTRUCTION), Message("user", "\n\n".join(parts))
-
-
-def _told(stated: NextCall) -> str:
-    return f"The right next call is {orjson.dumps(stated).decode()}. Make it."

@@ -29,6 +29,7 @@ MAX_PER_CASE: Final = 2
 _ANY_TIME: Final = "2026-01-01T00:00:00+00:00"
 _MAX_QUESTION_CHARS: Final = 8_000
 _ENDED: Final = {True: "ok", False: "failed", None: "unknown"}
+_OK: Final = {how: ok for ok, how in _ENDED.items()}
 _MAX_EARLIER: Final = 20
 """Calls before the next one that a model is shown: the newest."""
 
@@ -194,11 +195,8 @@ def _records(workspace: Workspace, path: Path) -> Iterator[RecordLine]:
 def _conversations(workspace: Workspace, path: Path) -> Mapping[str, Conversation]:
     """What was kept of the day's requests, by their ids."""
     file = workspace.contexts_dir / path.name
-    if not file.is_file():
-        return {}
-    return {
-        item.request_id: item for item in jsonl.read(file, Conversation, other="not a conversation").values
-    }
+    kept = jsonl.read(file, Conversation, other="not a conversation").values if file.is_file() else ()
+    return {item.request_id: item for item in kept}
 
 
 def _contexts(
@@ -250,54 +248,30 @@ def _value(raw: msgspec.Raw) -> Any:
 def _few_per_case(
     contexts: Sequence[CallContext], cases: Mapping[str, str], most: int
 ) -> tuple[CallContext, ...]:
-    seen = Counter[str]()
-    chosen = list[CallContext]()
+    seen, chosen = Counter[str](), list[CallContext]()
     for context in (replace(context, case=cases[context.key]) for context in contexts):
         seen[context.case] += 1
         if seen[context.case] <= MAX_PER_CASE:
             chosen.append(context)
-        if len(chosen) == most:
-            break
-    return tuple(chosen)
-
-
-def halves(contexts: Sequence[CallContext]) -> tuple[tuple[CallContext, ...], tuple[CallContext, ...]]:
-    """Two halves of contexts, of which one chooses a wording; no case stands in both."""
-    cases = sorted({context.case for context in contexts}, key=_shuffled)
-    first = set(cases[::2])
-    return (
-        tuple(context for context in contexts if context.case in first),
-        tuple(context for context in contexts if context.case not in first),
-    )
-
-
-def _shuffled(case: str) -> str:
-    return sha256(case.encode("utf-8", "replace")).hexdigest()
+    return tuple(chosen[:most])
 
 
 def is_against(failure: NamedFailure, call: NextCall, earlier: Sequence[tuple[NextCall, str]]) -> bool:
     """Whether a model's call is against the lines, after the calls before."""
     calls = [
-        *(_recorded(before, how) for before, how in earlier),
-        {"name": call.tool, "args": call.arguments, "ok": True},
+        {
+            "name": item.tool,
+            "args": item.arguments,
+            "ok": _OK[how],
+            "unknown": None if _OK[how] is not None else how,
+        }
+        for item, how in (*earlier, (call, _ENDED[True]))
     ]
     line = msgspec.json.encode({"ts": _ANY_TIME, "tool_calls": calls})
     return _is_record_against(failure, call.tool, line, len(earlier))
 
 
-def _recorded(call: NextCall, how: str) -> dict[str, Any]:
-    is_unknown = how == _ENDED[None]
-    return {
-        "name": call.tool,
-        "args": call.arguments,
-        "ok": None if is_unknown else how == _ENDED[True],
-        "unknown": how if is_unknown else None,
-    }
-
-
-@lru_cache(
-    maxsize=4096
-)  # replies of ten runs: a model often repeats itself, and each record is read for 30 ms
+@lru_cache(maxsize=4096)  # a model often repeats itself, and each record is read for 30 ms
 def _is_record_against(failure: NamedFailure, tool: str, line: bytes, index: int) -> bool:
     facts = facts_of_lines([(0, line)], MineSettings(), path=Path("call"))
     return (0, index) in places_against(failure, tool, [facts])

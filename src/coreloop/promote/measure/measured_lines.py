@@ -1,160 +1,141 @@
-"""Lines of a tool's description that are measured: proposed, or standing in it since a promotion."""
+"""Lines of a tool's description that are measured, and the tools as a model is sent them without and with."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
 
 from coreloop.base.errors import RefusedError, UsageError
-from coreloop.base.git.promotions import promotions
-from coreloop.base.git.repository import Repository
-from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import bare_name
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.own_lines import docstring_bullets, promoted_lines
-from coreloop.learn.proposals.equal_wordings import wordings_of
-from coreloop.learn.proposals.statement_lines import parse_advice
+from coreloop.base.tempfiles import temporary_folder
+from coreloop.descriptions.edit import Edited
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.docstring_edit import edit_lines, repository_path
+from coreloop.promote.measure.measurement import Measurement
+from coreloop.promote.measure.verdict import MeasureVerdict
 from coreloop.promote.plan import base_commit
 from coreloop.promote.proposal_entry import Proposal
-from coreloop.promote.revert import without_lines
-from coreloop.promote.run import PromoteRequest, select_proposals
+from coreloop.promote.reach import REACH_EXAMPLES
+from coreloop.promote.tool_schemas import read_schema, schema_command
+
+_WORD: Final = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineEdit:
-    """Lines of a tool's description, and its file without and with them.
-
-    Attributes
-    ----------
-    keys : tuple of str
-        The proposals'.
-    base_sha, path : str
-        The commit, and the file below the repository's root.
-    file : str
-        The same below the project's folder.
-    others : tuple of LineEdit
-        The line in other wordings.
-    """
+@dataclass(frozen=True, slots=True)
+class MeasuredLines:
+    """What is measured, of which model."""
 
     tool: str
     keys: tuple[str, ...]
     lines: tuple[str, ...]
-    base_sha: str
-    path: str
-    file: str
-    without: bytes
-    with_lines: bytes
-    others: tuple["LineEdit", ...] = ()
+    model: str
+
+    def measured(self, verdict: MeasureVerdict, now: datetime, **figures: Any) -> Measurement:
+        """A measurement of them."""
+        return Measurement(
+            ts=now,
+            tool=self.tool,
+            keys=self.keys,
+            lines=self.lines,
+            model=self.model,
+            verdict=verdict,
+            **figures,
+        )
 
 
-def edits_to_measure(
-    workspace: Workspace, request: PromoteRequest, *, wordings: bool = False
-) -> list[LineEdit]:
-    """The lines of a request, or those that stand in the base branch if it names none.
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """A tool as a model is sent it; ``parameters`` is a JSON Schema, empty if there is none."""
 
-    Parameters
-    ----------
-    workspace, request
-        The project, and which lines.
-    wordings : bool
-        Whether to add other wordings of the one line.
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """All tools without and with the lines; ``refused`` says why they do not differ by exactly these."""
+
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
+    refused: str | None
+
+
+def read_arms(workspace: Workspace, proposals: Sequence[Proposal]) -> Arms:
+    """Read the tools that two copies of the project serve, without and with the lines of proposals.
 
     Raises
     ------
     UsageError
-        The request names half of what it must.
+        Coreloop.yaml does not say what a model is sent.
     CoreloopError
-        As `proposed_lines` and `standing_lines`.
+        The lines cannot be added, or what a model is sent cannot be read.
     """
-    if wordings and request.wanted is None:
-        raise UsageError("--wordings is for one line; give --candidate FILE with --id ID")
-    if request == PromoteRequest():
-        return standing_lines(workspace)
-    if (request.tool is None) is (request.wanted is None) or (request.wanted and request.path is None):
-        raise UsageError("nothing to measure; give --tool NAME, --candidate FILE with --id ID, or --all")
-    return [proposed_lines(workspace, request, wordings=wordings)]
-
-
-def proposed_lines(workspace: Workspace, request: PromoteRequest, *, wordings: bool = False) -> LineEdit:
-    """The lines of proposals that a promotion would add; with ``wordings``, also in other words.
-
-    Raises
-    ------
-    CoreloopError
-        As `coreloop.promote.run.plan_promotion`; or an entry is not about one tool.
-    """
-    proposals = select_proposals(workspace, request, as_proposed=wordings).proposals
-    lines = tuple(line for proposal in proposals for line in proposal.lines)
-    if any(parse_advice(line) is None for line in lines):
+    if any(proposal.subject is None for proposal in proposals):
         raise RefusedError("only lines about one tool can be measured; verify replays a sequence")
-    with WritableRepository(workspace.root) as repository:
-        edit = _edit(workspace, repository, proposals)
-        if not wordings:
-            return edit
-        (lead,) = proposals
-        worded = [replace(lead, lines=(line,)) for line in wordings_of(lines[0])[1:] if len(lines) == 1]
-        return replace(edit, others=tuple(_edit(workspace, repository, [other]) for other in worded))
-
-
-def _edit(workspace: Workspace, repository: WritableRepository, proposals: Sequence[Proposal]) -> LineEdit:
     settings, lead = workspace.settings, proposals[0]
-    base_sha = base_commit(repository, settings.forge.base, fetch=False)
-    path = repository_path(repository, workspace.root, lead.file)
-    edited = edit_lines(repository, base_sha, path, proposals, settings)
-    return LineEdit(
-        tool=lead.engine,
-        keys=tuple(proposal.key for proposal in proposals),
-        lines=tuple(line for proposal in proposals for line in proposal.lines),
-        base_sha=base_sha,
-        path=path,
-        file=lead.file,
-        without=edited.old,
-        with_lines=edited.source,
-    )
+    command = schema_command(settings.reach, workspace.root)
+    if command is None:
+        raise UsageError(f"measuring must know what the model is sent; set {REACH_EXAMPLES} in coreloop.yaml")
+    arms = []
+    with WritableRepository(workspace.root) as repository, temporary_folder("coreloop-measure-") as scratch:
+        base_sha = base_commit(repository, settings.forge.base, fetch=False)
+        path = repository_path(repository, workspace.root, lead.file)
+        edited = edit_lines(workspace, repository, base_sha, proposals)
+        for name, content in (("without", edited.old), ("with", edited.source)):
+            root = Path(scratch, name)
+            root.mkdir()
+            repository.export(base_sha, root)
+            (root / path).write_bytes(content)
+            arms.append(tools_of(read_schema(command, root / path.removesuffix(lead.file))))
+    base, with_lines = arms
+    return Arms(base, with_lines, refuse_difference(base, with_lines, edited, lead.engine))
 
 
-def standing_lines(workspace: Workspace) -> list[LineEdit]:
-    """The promoted lines that stand in the base branch, a tool each.
-
-    Raises
-    ------
-    GitError
-        There is no base branch.
-    RefusedError
-        Lines cannot be removed with proof.
-    """
-    with WritableRepository(workspace.root) as repository:
-        base_sha = base_commit(repository, workspace.settings.forge.base, fetch=False)
-        return list(_standing(workspace, repository, base_sha))
-
-
-def _standing(workspace: Workspace, repository: Repository, base_sha: str) -> Iterator[LineEdit]:
-    in_effect = [item for item in promotions(repository, repository.log(base_sha)) if not item.reverted]
-    for target in sorted({item.target for item in in_effect}):
-        file, _, symbol = target.partition("::")
-        path = repository_path(repository, workspace.root, file)
-        source, qualname = repository.read(base_sha, path), symbol.partition(":")[0]
-        ours = promoted_lines(repository, base_sha, path=path, target=target, is_form=_is_about_one_tool)
-        lines = tuple(sorted(ours & set(docstring_bullets(source, target))))
-        if source is None or not lines:
-            continue
-        yield LineEdit(
-            tool=_tool(target, qualname, workspace.settings),
-            keys=tuple(sorted(item.key for item in in_effect if item.target == target)),
-            lines=lines,
-            base_sha=base_sha,
-            path=path,
-            file=PurePosixPath(file).as_posix(),
-            without=without_lines(source, qualname, lines).raw,
-            with_lines=source,
-        )
+def tools_of(schema: object) -> tuple[ToolText, ...]:
+    """The tools of a schema in OpenAI's, Anthropic's or MCP's format; the first of each name."""
+    tools, waiting = dict[str, ToolText](), [schema]
+    while waiting:
+        item = waiting.pop(0)
+        if isinstance(item, list):
+            waiting[:0] = item
+        elif isinstance(item, dict):
+            name, text = item.get("name"), item.get("description")
+            if isinstance(name, str) and isinstance(text, str):
+                tools.setdefault(name, ToolText(name, text, _parameters(item)))
+            else:
+                waiting[:0] = item.values()
+    return tuple(tools.values())
 
 
-def _is_about_one_tool(line: str) -> bool:
-    return parse_advice(line) is not None
+def _parameters(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = ("parameters", "input_schema", "inputSchema")
+    return next((item[name] for name in names if isinstance(item.get(name), dict)), {})
 
 
-def _tool(target: str, qualname: str, settings: Settings) -> str:
-    """The tool that coreloop.yaml gives this docstring; else its function's name."""
-    named = (name for name, tool in settings.tools.items() if tool.target == target)
-    return next(named, qualname.rpartition(".")[2])
+def refuse_difference(
+    base: Sequence[ToolText], edited: Sequence[ToolText], edit: Edited, tool: str
+) -> str | None:
+    """Why the tools that two copies serve do not differ by exactly the edit; None if they do."""
+    if [(item.name, item.parameters) for item in base] != [(item.name, item.parameters) for item in edited]:
+        return "the two copies of the project have different tools or parameters"
+    pairs = zip(base, edited, strict=True)
+    changed = [(old, new) for old, new in pairs if old.description != new.description]
+    if not changed:
+        return "the edit does not change what the model is sent"
+    if len(changed) > 1 or changed[0][0].name not in {tool, bare_name(tool)}:
+        names = ", ".join(old.name for old, _ in changed)
+        return f"the edit also changes what the model is sent for {names}"
+    old, new = (item.description for item in changed[0])
+    files = [content.decode("utf-8", "replace") for content in (edit.old, edit.source)]
+    is_exact = _added(old, new) == _added(*files) and _added(new, old) == _added(*reversed(files))
+    return None if is_exact else "the two descriptions differ by more than the edit"
+
+
+def _added(old: str, new: str) -> Counter[str]:
+    """The words that a text has more than another; frameworks wrap lines and drop dashes, but no words."""
+    return Counter(_WORD.findall(new)) - Counter(_WORD.findall(old))

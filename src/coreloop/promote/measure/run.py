@@ -1,14 +1,28 @@
-"""The use case: what lines do to a model's next call."""
+"""The use case: what lines do to a model's next call, on requests that were recorded."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
+from coreloop.answer.models.choose_model import choose_model, model_names
+from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
+from coreloop.answer.models.openai_compatible import OpenAICompatible
+from coreloop.base.errors import UsageError
+from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.promote.measure.ask_model import BudgetSpentError
-from coreloop.promote.measure.contexts import CallContext, NextCall
-from coreloop.promote.measure.measurement import Measurement, changes_since, fall, keep, measurement_before
-from coreloop.promote.measure.prepare import N_FIRST, Prepared
+from coreloop.learn.effect.named_failure import NamedFailure, named_failure
+from coreloop.learn.line import parse_advice
+from coreloop.promote.measure.ask_model import Asker, BudgetSpentError, ModelCaller, Question
+from coreloop.promote.measure.contexts import (
+    CallContext,
+    CallContexts,
+    NextCall,
+    choose_contexts,
+    is_against,
+)
+from coreloop.promote.measure.measured_lines import MeasuredLines, ToolText, read_arms
+from coreloop.promote.measure.measurement import Measurement
 from coreloop.promote.measure.verdict import (
     MeasureVerdict,
     Pair,
@@ -16,55 +30,154 @@ from coreloop.promote.measure.verdict import (
     judge_difference,
     judge_model,
 )
-from coreloop.promote.measure.with_and_without import ToolText
+from coreloop.promote.proposal_entry import Proposal
+from coreloop.promote.replay import is_loopback
+
+N_FIRST: Final = 20
+"""Contexts that show first whether there is something to gain and whether the model can."""
+N_ABOUT: Final = 80
+"""Contexts that find 20 points in nine of ten measurements, asked once at temperature 0."""
+N_ABOUT_TWICE: Final = 60
+"""The same where a model is asked twice, since its temperature is not 0."""
+N_CONTROLS: Final = 40
+"""Controls that exclude a harm of 10 points if no answer changes."""
+_MIN_CONTEXTS: Final = 10
+"""Fewer cannot tell 20 points from none."""
+_FROM_RESULTS: Final = frozenset({"source"})
+"""Forms about results, which records do not hold: an argument is judged by the value that worked."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureOutcome:
-    """A measurement, and what is worse than in the one before it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """How much is asked.
 
     Attributes
     ----------
-    fallen : str or None
-        How much less the lines do; None if that is not certain.
-    changes : list of str
-        What changed in between.
+    n_about : int or None
+        Contexts that the lines are about; None for as many as find 20 points.
+    budget_usd : float or None
+        The most that the model may cost.
+    confirmed : bool
+        Whether questions may go to another machine.
     """
 
-    measured: Measurement
-    fallen: str | None = None
-    changes: list[str] = field(default_factory=list)
+    n_about: int | None = None
+    budget_usd: float | None = None
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """What a measurement asks: at most so many questions, some of which are answered already."""
+
+    n_questions: int
+    n_known: int
+    microusd: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A measurement that can begin: the tools without and with the lines, and what counts as right."""
+
+    subject: MeasuredLines
+    asker: Asker
+    contexts: CallContexts
+    base: tuple[ToolText, ...]
+    edited: tuple[ToolText, ...]
+    right: Callable[[NextCall | None, CallContext], bool]
+    turns: int
+    may_ask: bool = True
 
     @property
-    def is_harm(self) -> bool:
-        """Whether the lines hurt, or do less than they did."""
-        return self.fallen is not None or self.measured.verdict is MeasureVerdict.HURTS
+    def n_contexts(self) -> int:
+        """How many contexts are asked."""
+        return len(self.contexts.about) + len(self.contexts.controls)
+
+    def questions(self, context: CallContext, tools: Sequence[ToolText]) -> list[Question]:
+        """The questions about a context, in turn."""
+        return [Question(context, tools, turn) for turn in range(self.turns)]
+
+    def told(self) -> list[Question]:
+        """The questions that show first whether the model can."""
+        return [Question(context, self.base, is_told=True) for context in self.contexts.about[:N_FIRST]]
+
+    def estimate(self) -> CostEstimate:
+        """How many questions are asked at most, and what they can cost."""
+        questions = self.told()
+        for context in (*self.contexts.about, *self.contexts.controls):
+            questions += self.questions(context, self.base) + self.questions(context, self.edited)
+        unknown = [question for question in questions if not self.asker.is_known(question)]
+        costs = [self.asker.caller.most(question).microusd for question in unknown]
+        total = None if None in costs else sum(cost or 0 for cost in costs)
+        return CostEstimate(len(questions), len(questions) - len(unknown), total)
+
+    def share(self, questions: Sequence[Question]) -> float:
+        """The share of answers that are right."""
+        asked = ((self.asker.next_call(question), question.context) for question in questions)
+        return sum(self.right(call, context) for call, context in asked) / len(questions)
+
+    def pairs(self, contexts: Sequence[CallContext], on_progress: Callable[[int], None]) -> list[Pair]:
+        """Ask about contexts without and with the lines."""
+        pairs = list[Pair]()
+        for context in contexts:
+            base, edited = (self.share(self.questions(context, tools)) for tools in (self.base, self.edited))
+            pairs.append(Pair(context.case, base, edited))
+            on_progress(len(pairs))
+        return pairs
 
 
-def measure_and_keep(
+def prepare(
     workspace: Workspace,
-    prepared: Prepared | Measurement,
+    proposals: Sequence[Proposal],
+    options: MeasureOptions,
     *,
+    environ: Mapping[str, str],
     now: datetime,
-    on_progress: Callable[[int], None],
-) -> MeasureOutcome:
-    """Ask the model unless the result is known, keep the measurement, and compare it with the one before.
+) -> Prepared | Measurement:
+    """Prepare a measurement: what the model is sent, and the contexts. No model is asked.
+
+    Parameters
+    ----------
+    workspace, proposals, options
+        The project, the lines, and how much is asked.
+    environ : mapping of str to str
+        Holds the model's key.
+
+    Returns
+    -------
+    Prepared or Measurement
+        The latter if nothing can be measured, with the reason.
 
     Raises
     ------
-    ModelError
-        As `measure`.
-    WorkspaceError
-        The file of measurements cannot be read or written.
+    UsageError
+        No model is set, or coreloop.yaml does not say what a model is sent.
+    CoreloopError
+        As `read_arms` does.
     """
-    measured = prepared
-    if isinstance(measured, Prepared):
-        measured = measure(measured, now=now, on_progress=on_progress)
-    before = measurement_before(workspace.measured_file, measured)
-    keep(workspace, measured)
-    fallen = fall(before, measured)
-    changes = changes_since(before, measured) if before is not None and fallen is not None else []
-    return MeasureOutcome(measured, fallen, changes)
+    settings: Settings = replace(workspace.settings, model=model_names(workspace.settings.model)[0])
+    if settings.model == "offline":
+        raise UsageError("measuring asks a model; set CORELOOP_MODEL, for example to openai:gpt-5-mini")
+    model = choose_model(settings, environ, has_usd_limit=options.budget_usd is not None)
+    native = model.first if isinstance(model.first, OpenAICompatible) and model.first.calls_tools else None
+    caller = ModelCaller(model, native, settings.measure.timeout_s)
+    tool, lines = proposals[0].engine, tuple(line for proposal in proposals for line in proposal.lines)
+    subject = MeasuredLines(tool, tuple(proposal.key for proposal in proposals), lines, caller.name)
+    arms = read_arms(workspace, proposals)
+    if arms.refused is not None:
+        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=arms.refused)
+    turns = 1 if settings.sampling.temperature == 0 else 2
+    n_about = options.n_about or (N_ABOUT if turns == 1 else N_ABOUT_TWICE)
+    failure, n_controls = named_failure(lines), min(N_CONTROLS, n_about)
+    contexts = choose_contexts(workspace, tool, failure, n_about=n_about, n_controls=n_controls)
+    if len(contexts.about) < _MIN_CONTEXTS:
+        n_known = f"{len(contexts.about)} of {_MIN_CONTEXTS} that are needed"
+        reason = f"too few recorded requests in which {tool} worked: {n_known}"
+        return subject.measured(MeasureVerdict.UNAVAILABLE, now, reason=reason)
+    budget = round(options.budget_usd * 1_000_000) if options.budget_usd is not None else None
+    asker, right = Asker(caller, workspace.replies_file, budget), _judge(tool, lines, failure)
+    may_ask = options.confirmed or _is_here(workspace.settings, environ)
+    return Prepared(subject, asker, contexts, arms.base, arms.edited, right, turns, may_ask)
 
 
 def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], None]) -> Measurement:
@@ -82,73 +195,54 @@ def measure(prepared: Prepared, *, now: datetime, on_progress: Callable[[int], N
     ModelError
         The endpoint gave no reply. Every reply until then is kept.
     """
-    about, controls = prepared.contexts.about, prepared.contexts.controls
-    first, subject = about[:N_FIRST], prepared.subject
+    about, subject = prepared.contexts.about, prepared.subject
     try:
-        gold = [_share(prepared, item, prepared.base, stated=item.reference, turns=1) for item in first]
-        base = [_share(prepared, item, prepared.base) for item in first]
+        gold = [prepared.share([question]) for question in prepared.told()]
+        base = [prepared.share(prepared.questions(item, prepared.base)) for item in about[:N_FIRST]]
         stated, verdict = sum(gold) / len(gold), judge_model(base, gold)
-        told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
-        if verdict is MeasureVerdict.TOO_WEAK:
-            return subject.measured(verdict, now, gold=stated, reason=told)
         if verdict is MeasureVerdict.NOTHING_TO_GAIN:
-            harm = compare_pairs(_pairs(prepared, first, on_progress))  # there is all the more to lose
+            harm = compare_pairs(prepared.pairs(about[:N_FIRST], on_progress))
             if judge_difference(harm) is MeasureVerdict.HURTS:
-                return replace(subject.measured(MeasureVerdict.HURTS, now, gold=stated), about=harm)
+                return subject.measured(MeasureVerdict.HURTS, now, gold=stated, about=harm)
+        if verdict is not None:
+            told = f"{sum(base) / len(base):.0%} right without the line, {stated:.0%} if told the right call"
             return subject.measured(verdict, now, gold=stated, reason=told)
-        prepared, shares = _choose(prepared, on_progress)
-        subject, n_chosen = prepared.subject, len(prepared.choosing)
-        pairs = _pairs(prepared, about, lambda done: on_progress(n_chosen + done))
-        other = _pairs(prepared, controls, lambda done: on_progress(n_chosen + len(about) + done))
+        difference = compare_pairs(prepared.pairs(about, on_progress))
+        other = prepared.pairs(prepared.contexts.controls, lambda done: on_progress(len(about) + done))
     except BudgetSpentError:
         reason = "the budget is spent; run it again with another, and it goes on where it stopped"
         return subject.measured(MeasureVerdict.NOT_KNOWN, now, reason=reason)
-    difference = compare_pairs(pairs)
     verdict = judge_difference(difference)
-    needed = f"about {difference.n_missing} more contexts"
-    more = needed if verdict is MeasureVerdict.NOT_KNOWN else ""
-    return replace(
-        subject.measured(verdict, now, gold=stated, reason=more),
-        about=difference,
-        controls=compare_pairs(other) if other else None,
-        wordings=shares,
-    )
+    more = f"about {difference.n_missing} more contexts" if verdict is MeasureVerdict.NOT_KNOWN else ""
+    controls = compare_pairs(other) if other else None
+    return subject.measured(verdict, now, gold=stated, about=difference, controls=controls, reason=more)
 
 
-def _choose(prepared: Prepared, on_progress: Callable[[int], None]) -> tuple[Prepared, dict[str, float]]:
-    """The wording that is right most often on other contexts, the proposal's if several are; the shares."""
-    right = {wording.line: 0.0 for wording in prepared.wordings}
-    for done, context in enumerate(prepared.choosing, start=1):
-        for wording in prepared.wordings:
-            right[wording.line] += _share(prepared, context, wording.tools)
-        on_progress(done)
-    if not prepared.choosing:
-        return prepared, {}
-    best = max(prepared.wordings, key=lambda wording: right[wording.line])
-    chosen = replace(prepared, edited=best.tools, subject=prepared.subject.worded(best))
-    return chosen, {line: total / len(prepared.choosing) for line, total in right.items()}
+def _is_here(settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Whether the model is on this machine, so that no question leaves it."""
+    provider = model_names(settings.model)[0].partition(":")[0]
+    endpoint = {**ENDPOINTS, **settings.endpoints}[provider]
+    return is_loopback(endpoint_url(endpoint, environ))
 
 
-def _pairs(
-    prepared: Prepared, contexts: Sequence[CallContext], on_progress: Callable[[int], None]
-) -> list[Pair]:
-    pairs = list[Pair]()
-    for context in contexts:
-        base = _share(prepared, context, prepared.base)
-        pairs.append(Pair(context.case, base, _share(prepared, context, prepared.edited)))
-        on_progress(len(pairs))
-    return pairs
+def _judge(
+    tool: str, lines: Sequence[str], failure: NamedFailure
+) -> Callable[[NextCall | None, CallContext], bool]:
+    """Whether a call is right: a fitting tool, not against the lines, with the values that they are about.
 
+    For a control, the recorded tool is right.
+    """
+    advice = [line for line in map(parse_advice, lines) if line is not None]
+    named = {tool for line in advice for tool in line.tools}
+    from_results = [line for line in advice if line.form in _FROM_RESULTS]
+    compared = {name for line in from_results for name in line.arguments}
 
-def _share(
-    prepared: Prepared,
-    context: CallContext,
-    tools: Sequence[ToolText],
-    *,
-    stated: NextCall | None = None,
-    turns: int | None = None,
-) -> float:
-    """The share of a context's answers that are right."""
-    turns = turns or prepared.turns
-    calls = [prepared.asker.next_call(context, tools, stated=stated, turn=turn) for turn in range(turns)]
-    return sum(prepared.right(call, context) for call in calls) / turns
+    def is_right(call: NextCall | None, context: CallContext) -> bool:
+        if call is None or call.tool != tool or context.tool != tool:
+            return call is not None and call.tool in {context.tool, *(named if context.tool == tool else ())}
+        if is_against(failure, call, context.earlier):
+            return False
+        worked = context.reference.arguments if context.reference is not None else {}
+        return all(call.arguments.get(name) == worked[name] for name in compared if name in worked)
+
+    return is_right

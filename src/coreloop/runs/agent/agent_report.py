@@ -174,9 +174,7 @@ Believe = Callable[[State, AgentReport, Mapping[str, str], datetime], Iterable[R
 """Turns findings into events: the state before the report, ids of sub-questions by id and text, the time."""
 
 
-def report_events(
-    state: State, report: AgentReport, at: datetime, believe: Believe | None = None
-) -> list[Reported]:
+def report_events(state: State, report: AgentReport, at: datetime, believe: Believe) -> list[Reported]:
     """Turn a report into events.
 
     Parameters
@@ -187,8 +185,8 @@ def report_events(
         Checked against the state.
     at : datetime
         The time of the events.
-    believe : callable or None
-        Checks the findings; None takes them as claims, which settle nothing.
+    believe : callable
+        Checks the findings.
 
     Raises
     ------
@@ -208,7 +206,7 @@ def report_events(
         *_waivers(state, report, at),
         *_actions(report, at),
         *_searches(state, report, at),
-        *(believe or claims)(state, report, _ids(state, texts), at),
+        *believe(state, report, _ids(state, texts), at),
         happened.Reflected(
             at=at, sufficient=False, confidence=state.confidence, next_actions=report.next_actions
         ),
@@ -290,11 +288,6 @@ def _searches(state: State, report: AgentReport, at: datetime) -> Iterator[Repor
         history.add_query_to_history(query.query, state.iteration + 1, query.results_count, query.success)
 
 
-def claims(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> Iterator[Reported]:
-    """Take the findings of a report as what the agent says: nothing of it was checked."""
-    yield from _findings(state, report, ids, at)
-
-
 def answered_parts(finding: Learnt, place: int, ids: Mapping[str, str]) -> tuple[str, ...]:
     """Return the ids of the sub-questions that a finding names.
 
@@ -306,19 +299,6 @@ def answered_parts(finding: Learnt, place: int, ids: Mapping[str, str]) -> tuple
     if unknown := next((name for name in finding.named if name not in ids), None):
         raise _unknown(f"$.findings[{place}].answers", unknown, set(ids.values()))
     return tuple(dict.fromkeys(ids[name] for name in finding.named))
-
-
-def _findings(state: State, report: AgentReport, ids: Mapping[str, str], at: datetime) -> Iterator[Reported]:
-    known = {(part.id, kept.text, kept.source) for part in state.sub_questions for kept in part.findings}
-    read: dict[str, None] = {}
-    for place, finding in enumerate(report.findings):
-        sources = dict.fromkeys(finding.places)
-        read |= sources
-        for part in answered_parts(finding, place, ids) or ("",):
-            for source in sources or [""]:
-                if (part, finding.text, source) not in known:
-                    yield happened.FindingRecorded(at=at, sub_question=part, text=finding.text, source=source)
-    yield from (happened.SourceRead(at=at, source=source) for source in read)
 
 
 def _unknown(path: str, name: str, known: set[Any]) -> UsageError:

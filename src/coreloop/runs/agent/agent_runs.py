@@ -1,6 +1,6 @@
 """Runs of an agent that drives itself, and reports of an agent that a driver starts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -18,7 +18,7 @@ from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
 from coreloop.runs.lessons import learn_lessons, read_reflexion
-from coreloop.runs.load import change_run, load_run, require_going
+from coreloop.runs.load import change_run, iterations, load_run, require_going
 from coreloop.runs.run_files import write_views
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -31,7 +31,7 @@ def record_report(
     run_id: str,
     report: AgentReport,
     *,
-    believe: Believe | None = None,
+    believe: Believe,
     clock: Clock | None = None,
 ) -> State:
     """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
@@ -45,7 +45,7 @@ def record_report(
         Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
     report : AgentReport
         Of `coreloop.runs.agent.agent_report.read_report`.
-    believe : callable or None
+    believe : callable
         Checks the findings, see `coreloop.runs.agent.agent_report.report_events`.
     clock : Clock or None
         None for the machine's.
@@ -107,18 +107,15 @@ def waive(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
 
-    def waived(state: State) -> list[Event]:
-        require_going(state)
+    def waived(state: State, now: datetime) -> list[Event]:
         proposed = [part.id for part in state.sub_questions if part.waiver and part.is_open]
         if part_id not in proposed:
             named = ", ".join(proposed) or "none"
             raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
         return [happened.Waived(at=now, by=by, sub_question=part_id)]
 
-    change_run(store, run_id, waived)
-    return close_if_over(store, run_id, clock=clock)
+    return _agree(store, run_id, waived, clock)
 
 
 def confirm(
@@ -133,16 +130,27 @@ def confirm(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
 
-    def confirmed(state: State) -> list[Event]:
-        require_going(state)
+    def confirmed(state: State, now: datetime) -> list[Event]:
         notes = [part.id for part in state.sub_questions if part.is_note]
         if others := [part_id for part_id in part_ids if part_id not in notes]:
             raise UsageError(f"{others[0]} is no note; notes: {', '.join(notes) or 'none'}")
         return [happened.Confirmed(at=now, by=by, sub_question=part_id) for part_id in part_ids]
 
-    change_run(store, run_id, confirmed)
+    return _agree(store, run_id, confirmed, clock)
+
+
+def _agree(
+    store: Store, run_id: str, agreed: Callable[[State, datetime], list[Event]], clock: Clock | None
+) -> State:
+    """Append what a person says of a run that is going, and end it if that was the last."""
+    now = (clock or SystemClock()).now()
+
+    def made(state: State) -> list[Event]:
+        require_going(state)
+        return agreed(state, now)
+
+    change_run(store, run_id, made)
     return close_if_over(store, run_id, clock=clock)
 
 
@@ -162,11 +170,12 @@ def show_views(workspace: Workspace, store: Store, state: State) -> None:
     """
     if state.drives_itself:
         learnt = store.reflexion(state.kind)
-        last = {state.iteration: _last_iteration(store, state.run_id)} if state.iteration else {}
-        write_views(workspace.root, state, iterations=last, reflexion=read_reflexion(learnt))
+        last = {number: events for _, number, events in iterations(store, state.run_id)}
+        newest = {number: last[number] for number in [*last][-1:]}
+        write_views(workspace.root, state, iterations=newest, reflexion=read_reflexion(learnt))
 
 
-def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe | None) -> list[Event]:
+def _events(folding: Folding, report: AgentReport, now: datetime, believe: Believe) -> list[Event]:
     """A report's events. The folding is used up: it takes them as if they were the run's own."""
     state, number = folding.state, folding.state.iteration + 1
     reported: list[Reported] = []
@@ -189,14 +198,3 @@ def _turn(folding: Folding, reported: list[Reported], now: datetime) -> None:
         turned = happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after)
         folding.add(turned)
         reported.append(turned)
-
-
-def _last_iteration(store: Store, run_id: str) -> Sequence[Event]:
-    """The events of the newest committed iteration."""
-    last: list[Event] = []
-    current: list[Event] = []
-    for _seq, event in store.read(run_id):
-        current.append(event)
-        if isinstance(event, happened.IterationCommitted):
-            last, current = current, []
-    return last

@@ -11,7 +11,6 @@ from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
 from coreloop.runs.drift import LABELS, Turn, check_drift
 from coreloop.runs.lessons import read_reflexion
-from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
 from coreloop.runs.stores.store import Store
 
@@ -145,8 +144,7 @@ def _order(state: State) -> dict[str, Any] | None:
 
 
 def _advice(store: Store, state: State) -> dict[str, Any]:
-    advice = read_reflexion(store.reflexion(state.kind)).similar(situation(state))
-    return Reflexion(advice.failures, advice.success_patterns).view()
+    return read_reflexion(store.reflexion(state.kind)).similar(situation(state)).view()
 
 
 def situation(state: State) -> str:

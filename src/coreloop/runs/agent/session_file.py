@@ -1,5 +1,6 @@
 """``.research/agents/SESSION.json``: one line about a session's run, for the Stop hook of its agent."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -10,8 +11,12 @@ import orjson
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file, write_private
 from coreloop.base.messages import in_language_of
+from coreloop.runs import events as happened
 from coreloop.runs.decide import Continue, decide, seconds_left
+from coreloop.runs.events import Event
+from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER as RESEARCH
+from coreloop.runs.folder import STATE, make_private, private_session, session_folder, write_state
 from coreloop.runs.state import State
 from coreloop.runs.ulid import is_ulid
 
@@ -143,3 +148,40 @@ def next_work(state: State) -> str:
     if part is None:
         return tell("split the question into sub-questions")
     return tell("answer {part} with a source", part=part.id)
+
+
+_WORKS: Final = (happened.Opened, happened.IterationCommitted)
+"""The session that a run belongs to works on it."""
+
+
+def publish(root: Path, events: Sequence[Event], *, new: int) -> None:
+    """Write the state of a run, and the file of its agent's session, as the newest events leave them.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    events : sequence of Event
+        All events of the run.
+    new : int
+        How many of them are being committed.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be written; nothing is committed then.
+    """
+    folding, known = Folding(), len(events) - new
+    for event in events[:known]:
+        folding.add(event)
+    before = folding.state.owner
+    for event in events[known:]:
+        folding.add(event)
+    state = folding.state
+    if state.drives_itself:
+        private_session(root, state.run_id)
+        make_private(root / RESEARCH / FOLDER)
+        is_newest = any(isinstance(event, _WORKS) for event in events[known:])
+        write_session(root / RESEARCH / FOLDER, state, before=before, is_newest=is_newest)
+    if state.drives_itself or (session_folder(root, state.run_id) / STATE).is_file():
+        write_state(root, state)

@@ -7,9 +7,11 @@ can be removed too.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -28,12 +30,11 @@ from coreloop.base.files import read_file, rewrite_file, write_public
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.settings_file import FILE_NAME, load_settings
 from coreloop.base.project.workspace import find_root
-from coreloop.runs.claude_code.skills import LANGUAGES, TEMPLATES, Language, skill_files
 from coreloop.runs.folder import FOLDER
 
 Agent = Literal["claude-code", "plugin", "agents-md"]
-AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
-BACKUP: Final = ".claude/settings.json.coreloop-backup"
+Language = Literal["ko", "en"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 PLUGIN: Final = "coreloop-plugin"
 MANIFEST: Final = ".claude/coreloop.json"
 _MANIFESTS: Final = {"claude-code": MANIFEST, "plugin": f"{PLUGIN}/coreloop.json"}
@@ -42,6 +43,8 @@ IGNORED: Final = ".gitignore"
 SECTION: Final = "AGENTS.md"
 EVENTS: Final = ("Stop", "UserPromptSubmit")
 """At the end of a turn the hook may hold it; at its beginning it notes that a person has come."""
+_TEMPLATES: Final = files("coreloop.runs.claude_code").joinpath("templates")
+_LONG, _SHORT = "deep-research", "dr"
 _BEGIN, _END = b"<!-- coreloop: begin -->\n", b"<!-- coreloop: end -->\n"
 _IGNORED: Final = re.compile(r"\n?(?:\.research/\n)?(?:[^\n]+/runs/\n)?")
 _ROOT: Final = b"# coreloop: commands in the folders below find the project by this file.\n"
@@ -63,22 +66,16 @@ class Manifest(msgspec.Struct, frozen=True):
         Paths below the project, and the SHA-256 of their contents.
     folders : tuple of str
         Folders that it created, the outer ones first.
-    lease_s : int
-        Of the hook's entry in the settings.
-    created_settings : bool
-        Whether there were no settings before; else `BACKUP` has them.
+    originals : dict of str to (str or None)
+        The texts of edited files before, None for a file that it created.
     ignored : str
         The text that it added to ``.gitignore``.
-    created_ignored : bool
-        Whether there was no such file before.
     """
 
     files: dict[str, str]
     folders: tuple[str, ...]
-    lease_s: int
-    created_settings: bool = False
+    originals: dict[str, str | None] = {}
     ignored: str = ""
-    created_ignored: bool = False
 
 
 def project_root(folder: Path) -> Path:
@@ -120,32 +117,20 @@ def install(
         return _add_section(root / SECTION, confirm=confirm, language=language)
     contents = dict(_contents(root, agent, lease_s, language))
     _require_free(root, agent, contents)
-    old, settings = None, None
-    if agent == "claude-code":
-        old, settings = _with_hook(root / SETTINGS, lease_s)
     ignored = _ignored(root) if agent == "claude-code" else ""
-    backup = {} if old is None else {BACKUP: old}
-    names = [*backup, *contents, _MANIFESTS[agent]]
-    changes = [InstallChange(SETTINGS, "add the hook to" if backup else "write")] if settings else []
-    changes += [InstallChange(name, "write") for name in names]
-    changes += [InstallChange(IGNORED, "add to")] if ignored else []
+    originals = _originals(root, ignored) if agent == "claude-code" else {}
+    edited = dict(_edited(root, originals, lease_s, ignored))
+    verbs = {SETTINGS: "add the hook to", IGNORED: "add to"}
+    changes = [
+        *(InstallChange(name, "write" if originals[name] is None else verbs[name]) for name in edited),
+        *(InstallChange(name, "write") for name in (*contents, _MANIFESTS[agent])),
+    ]
     if confirm:
-        manifest = Manifest(
-            {name: sha256(content).hexdigest() for name, content in contents.items()},
-            tuple(_new_folders(root, contents)),
-            lease_s,
-            created_settings=old is None,
-            ignored=ignored,
-            created_ignored=not (root / IGNORED).exists(),
-        )
+        digests = {name: _digest(content) for name, content in (contents | edited).items()}
+        manifest = Manifest(digests, tuple(_new_folders(root, contents)), originals, ignored)
         written = msgspec.json.format(msgspec.json.encode(manifest))
-        for name, content in {_MANIFESTS[agent]: written, **backup, **contents}.items():
-            write_public(root / name, content)
-        if settings is not None:
-            _replace(root / SETTINGS, settings)
-        if ignored:
-            path = root / IGNORED
-            _replace(path, (read_file(path) if path.exists() else b"") + ignored.encode())
+        for name, content in {_MANIFESTS[agent]: written, **contents, **edited}.items():
+            _write(root / name, content)
     return changes
 
 
@@ -163,20 +148,41 @@ def uninstall(root: Path, *, confirm: bool, agent: Agent = "claude-code") -> lis
         return _take_section_out(root / SECTION, confirm=confirm)
     refuse_links(root, [_MANIFESTS[agent], SETTINGS, IGNORED])
     manifest = _manifest(root, agent)
-    rewritten, changes = dict[str, bytes](), list[InstallChange]()
-    if agent == "claude-code":
-        changes += _without_hook(root, manifest, rewritten)
-        changes += _without_ignored(root / IGNORED, manifest, rewritten)
+    rests = dict(_rests(root, manifest))
+    changes = [InstallChange(name, "remove" if rest is None else "clean") for name, rest in rests.items()]
     for name, digest in manifest.files.items():
-        if (root / name).is_file():
-            is_ours = sha256(read_file(root / name)).hexdigest() == digest
+        if name not in manifest.originals and (root / name).is_file():
+            is_ours = _digest(read_file(root / name)) == digest
             changes.append(InstallChange(name, "remove" if is_ours else "keep (it was changed)"))
     changes.append(InstallChange(_MANIFESTS[agent], "remove"))
-    for name, content in rewritten.items() if confirm else ():
-        rewrite_file(root / name, content)
     if confirm:
+        for name, rest in rests.items():
+            if rest is not None:
+                rewrite_file(root / name, rest)
         _remove(root, changes, manifest.folders)
     return changes
+
+
+def skill_files(language: Language) -> Iterator[tuple[str, bytes]]:
+    """Yield the paths below a folder of skills, and their contents; ``dr`` is a short name of the longest."""
+    for skill in sorted(_TEMPLATES.joinpath("skills", language).iterdir(), key=lambda entry: entry.name):
+        for name, content in _files(skill, skill.name):
+            yield name, content
+            if skill.name == _LONG:
+                text = content.decode().replace(f"name: {_LONG}\n", f"name: {_SHORT}\n", 1)
+                yield name.replace(_LONG, _SHORT, 1), text.encode()
+
+
+def _files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _files(entry, f"{name}/{entry.name}")
+        else:
+            yield f"{name}/{entry.name}", entry.read_bytes()
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
 
 
 def _remove(root: Path, changes: list[InstallChange], folders: tuple[str, ...]) -> None:
@@ -188,34 +194,44 @@ def _remove(root: Path, changes: list[InstallChange], folders: tuple[str, ...]) 
             (root / folder).rmdir()
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes) -> None:
     (rewrite_file if path.exists() else write_public)(path, content)
 
 
-def _with_hook(path: Path, lease_s: int) -> tuple[bytes | None, bytes]:
-    """Return the settings as they are, None without any, and with the hook."""
-    old = read_file(path) if path.exists() else None
-    text = with_hook(
-        decode_settings(old or b"", path), EVENTS, _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', lease_s), path
-    )
-    return old, text.encode()
+def _originals(root: Path, ignored: str) -> dict[str, str | None]:
+    """Return the texts of the files that are edited; None for one that is absent."""
+    paths = [root / name for name in (SETTINGS, *([IGNORED] if ignored else []))]
+    return {
+        path.relative_to(root).as_posix(): decode_settings(read_file(path), path) if path.exists() else None
+        for path in paths
+    }
 
 
-def _without_hook(root: Path, manifest: Manifest, rewritten: dict[str, bytes]) -> Iterator[InstallChange]:
-    """Plan the settings without the hook, or no settings."""
-    path, backup = root / SETTINGS, root / BACKUP
-    old = read_file(backup) if backup.is_file() else b""
-    rest = old
-    if path.is_file() and "stop-hook.py" in (text := decode_settings(read_file(path), path)):
-        entry = _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', manifest.lease_s)
-        rest = without_hook(text, decode_settings(old, backup), EVENTS, entry, path, script=HOOK).encode()
-        if manifest.created_settings and not rest:
-            yield InstallChange(SETTINGS, "remove")
+def _edited(
+    root: Path, originals: Mapping[str, str | None], lease_s: int, ignored: str
+) -> Iterator[tuple[str, bytes]]:
+    for name, original in originals.items():
+        if name == SETTINGS:
+            entry = _entry(f'"$CLAUDE_PROJECT_DIR"/{HOOK}', lease_s)
+            yield name, with_hook(original or "", EVENTS, entry, root / name).encode()
         else:
-            rewritten[SETTINGS] = rest
-            yield InstallChange(SETTINGS, "take the hook out of")
-    if backup.is_file():
-        yield InstallChange(BACKUP, "remove" if rest == old else "keep (the settings were changed)")
+            yield name, f"{original or ''}{ignored}".encode()
+
+
+def _rests(root: Path, manifest: Manifest) -> Iterator[tuple[str, bytes | None]]:
+    """Yield what is left of each edited file: as it was, if nothing else was changed; None for nothing."""
+    for name, original in manifest.originals.items():
+        path = root / name
+        if not path.is_file():
+            continue
+        now = read_file(path)
+        if name == SETTINGS and _digest(now) == manifest.files.get(name):
+            yield name, None if original is None else original.encode()
+        elif name == SETTINGS and b"stop-hook.py" in now:
+            yield name, without_hook(decode_settings(now, path), EVENTS, path, script=HOOK).encode()
+        elif name == IGNORED and manifest.ignored and now.endswith(manifest.ignored.encode()):
+            rest = now.removesuffix(manifest.ignored.encode())
+            yield name, rest if rest or original is not None else None
 
 
 def _ignored(root: Path) -> str:
@@ -227,30 +243,18 @@ def _ignored(root: Path) -> str:
     except GitError:
         return ""
     path = root / IGNORED
-    is_torn = path.is_file() and not read_file(path).endswith(b"\n") and bool(read_file(path))
+    is_torn = path.is_file() and read_file(path)[-1:] not in {b"", b"\n"}
     return ("\n" if is_torn else "") + "".join(f"{name}/\n" for name in missing) if missing else ""
 
 
-def _without_ignored(path: Path, manifest: Manifest, rewritten: dict[str, bytes]) -> Iterator[InstallChange]:
-    """Plan the file without the lines that were added, if they are its last."""
-    lines = manifest.ignored.encode()
-    if not lines or not path.is_file() or not read_file(path).endswith(lines):
-        return
-    rest = read_file(path).removesuffix(lines)
-    if rest or not manifest.created_ignored:
-        rewritten[IGNORED] = rest
-    yield InstallChange(IGNORED, "take the lines out of" if IGNORED in rewritten else "remove")
-
-
 def _contents(root: Path, agent: Agent, lease_s: int, language: Language) -> Iterator[tuple[str, bytes]]:
-    hook = TEMPLATES.joinpath("stop_hook.py").read_bytes()
     folder = ".claude"
     if agent == "plugin":
         folder = PLUGIN
         entry = _entry('"${CLAUDE_PLUGIN_ROOT}"/hooks/stop-hook.py', lease_s)
         yield f"{PLUGIN}/.claude-plugin/plugin.json", _json(_ABOUT)
         yield f"{PLUGIN}/hooks/hooks.json", _json({"hooks": {event: [entry] for event in EVENTS}})
-    yield f"{folder}/hooks/stop-hook.py", hook
+    yield f"{folder}/hooks/stop-hook.py", _TEMPLATES.joinpath("stop_hook.py").read_bytes()
     for name, content in skill_files(language):
         yield f"{folder}/skills/{name}", content
     if agent == "claude-code" and not (find_root(root) / FILE_NAME).is_file():
@@ -268,10 +272,10 @@ def _entry(script: str, lease_s: int) -> dict[str, Any]:
 
 def _require_free(root: Path, agent: Agent, contents: dict[str, bytes]) -> None:
     manifest = _MANIFESTS[agent]
-    refuse_links(root, [*contents, manifest, SETTINGS, BACKUP, IGNORED])
+    refuse_links(root, [*contents, manifest, SETTINGS, IGNORED])
     if (root / manifest).exists():
         raise UsageError(f"{root}: installed already; run runs uninstall {agent} --confirm first")
-    for name in (*contents, *([BACKUP] if agent == "claude-code" else [])):
+    for name in contents:
         if (root / name).exists():
             raise WorkspaceError("exists; move it away", path=root / name)
 
@@ -282,42 +286,39 @@ def _new_folders(root: Path, contents: dict[str, bytes]) -> list[str]:
 
 
 def _manifest(root: Path, agent: Agent) -> Manifest:
+    """Read the manifest; one that a repository brings names no other files than an installation."""
     path = root / _MANIFESTS[agent]
     if not path.is_file():
         raise UsageError(f"{root}: nothing is installed for {agent}")
     try:
-        manifest = msgspec.json.decode(read_file(path), type=Manifest)
+        read = msgspec.json.decode(read_file(path), type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError(f"is damaged ({error}); restore it from git", path=path) from error
-    known = {name for each in LANGUAGES for name, _ in _contents(root, agent, 0, each)} | {FILE_NAME}
-    return msgspec.structs.replace(
-        manifest,  # a repository could bring one that names other files
-        files={
-            name: digest
-            for name, digest in manifest.files.items()
-            if name in known and (name != FILE_NAME or digest == sha256(_ROOT).hexdigest())
-        },
-        ignored=manifest.ignored if _IGNORED.fullmatch(manifest.ignored) else "",
-        folders=tuple(
-            folder for folder in manifest.folders if any(name.startswith(f"{folder}/") for name in known)
-        ),
+    known = {name for each in LANGUAGES for name, _ in _contents(root, agent, 0, each)} | {SETTINGS}
+    listed = {name: digest for name, digest in read.files.items() if name in known}
+    if read.files.get(FILE_NAME) == _digest(_ROOT):
+        listed[FILE_NAME] = _digest(_ROOT)
+    return Manifest(
+        listed,
+        tuple(folder for folder in read.folders if any(name.startswith(f"{folder}/") for name in known)),
+        {name: text for name, text in read.originals.items() if name in {SETTINGS, IGNORED}},
+        read.ignored if _IGNORED.fullmatch(read.ignored) else "",
     )
 
 
 def _add_section(path: Path, *, confirm: bool, language: Language) -> list[InstallChange]:
-    old = read_file(path) if path.exists() else b""
+    is_new = not path.exists()
+    old = b"" if is_new else read_file(path)
     if _BEGIN in old:
         raise UsageError(f"{path}: installed already; run runs uninstall agents-md --confirm first")
-    text = TEMPLATES.joinpath("agents", f"{language}.md").read_bytes()
-    is_new = not path.exists()
     if confirm:
-        _replace(path, old + (b"" if is_new else b"\n") + _BEGIN + text + _END)
+        text = _TEMPLATES.joinpath("agents", f"{language}.md").read_bytes()
+        _write(path, old + (b"" if is_new else b"\n") + _BEGIN + text + _END)
     return [InstallChange(SECTION, "write" if is_new else "add a section to")]
 
 
 def _take_section_out(path: Path, *, confirm: bool) -> list[InstallChange]:
-    text = read_file(path) if path.is_file() else b""
-    before, begin, rest = text.partition(_BEGIN)
+    before, begin, rest = (read_file(path) if path.is_file() else b"").partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:
         raise UsageError(f"{path}: has no section of coreloop")
@@ -326,4 +327,4 @@ def _take_section_out(path: Path, *, confirm: bool) -> list[InstallChange]:
         rewrite_file(path, whole)
     elif confirm:
         path.unlink()
-    return [InstallChange(SECTION, "take the section out of" if whole else "remove")]
+    return [InstallChange(SECTION, "clean" if whole else "remove")]

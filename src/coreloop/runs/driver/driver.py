@@ -4,9 +4,8 @@ Progress is judged by exit codes, changed files and the run's state, never by wh
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,13 +20,12 @@ from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven_run import DriverPlan, plan_of
-from coreloop.runs.driver.execution import ExecutionPlace, ExecutionResult, attempt
+from coreloop.runs.driver.execution import ExecutionResult, attempt, open_spool, output_file, read_spool
 from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
 from coreloop.runs.driver.spending import Reports
-from coreloop.runs.driver.spool import open_spool, read_spool
 from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
@@ -38,7 +36,6 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 _TICK_S: Final = 0.2
-_SILENCE_S: Final = 3.0  # chosen: who sees nothing for longer thinks that it hangs
 _ASKED: Final = "ended by Ctrl-C"
 _DEADLINE: Final = "ended at the deadline"
 MOST_RATE_LIMITS: Final = 24
@@ -84,18 +81,24 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
         The prompt, the working folder or a view cannot be used. The run can go on later.
     """
     require_processes()
-    session = private_session(workspace.root, run_id)
-    spool = reports_file(workspace.runs_dir, run_id)
-    with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
-        run = open_held(store, run_id, reported=partial(_reported, spool))
+    with _taken_up(workspace, store, run_id) as (run, lock):
         plan = plan_of(run.state)
         end_nested(workspace, store, run_id)
         driver = _Driver(workspace, store, plan, console, lock=lock, past=_past(store, run_id))
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
+        return run.state
+
+
+@contextmanager
+def _taken_up(workspace: Workspace, store: Store, run_id: str) -> Iterator[tuple[Run, int]]:
+    """Hold a run, with the lock of its commands, and book what the command of a dead driver had reported."""
+    session, spool = private_session(workspace.root, run_id), reports_file(workspace.runs_dir, run_id)
+    with store.hold(run_id), locked_commands(session / "driver.lock", run_id) as lock:
+        run = open_held(store, run_id, reported=partial(_reported, spool))
+        yield run, lock
         if not run.state.reservations:
             spool.unlink(missing_ok=True)
-        return run.state
 
 
 def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
@@ -107,16 +110,9 @@ def settle_left_over(workspace: Workspace, store: Store, run_id: str) -> None:
         A command of that driver still runs.
     """
     end_nested(workspace, store, run_id)
-    if not read_run(store, run_id).reservations:
-        return
-    session, spool = private_session(workspace.root, run_id), reports_file(workspace.runs_dir, run_id)
-    with (
-        suppress(RunBusyError, RunEndedError),
-        store.hold(run_id),
-        locked_commands(session / "driver.lock", run_id),
-    ):
-        open_held(store, run_id, reported=partial(_reported, spool))
-        spool.unlink(missing_ok=True)
+    if read_run(store, run_id).reservations:
+        with suppress(RunBusyError, RunEndedError), _taken_up(workspace, store, run_id):
+            pass
 
 
 def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
@@ -128,16 +124,9 @@ def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
         state = read_run(store, nested)
         if state.drives_itself or not state.parent or state.status != "running":
             continue
-        session, spool = private_session(workspace.root, nested), reports_file(workspace.runs_dir, nested)
-        with (
-            suppress(RunBusyError, RunEndedError),
-            store.hold(nested),
-            locked_commands(session / "driver.lock", nested),
-        ):
-            run = open_held(store, nested, reported=partial(_reported, spool))
+        with suppress(RunBusyError, RunEndedError), _taken_up(workspace, store, nested) as (run, _):
             run.end(Stop("failed"), failure=RunError("it was ended with the command that started it"))
             Viewer(workspace.root, store)(run)
-            spool.unlink(missing_ok=True)
 
 
 def _reported(spool: Path, state: State) -> Amount:
@@ -270,12 +259,13 @@ class _Driver:
                     f"an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}"
                 )
 
-        number, self._is_unreadable_said = run.state.iteration + 1, False
-        place, is_over = replace(self._place(run), spool=self._spool), self._ending(run)
+        self._is_unreadable_said = False
+        file = output_file(session_folder(self._workspace.root, run.run_id), run.state.iteration + 1)
         with self._readable():
-            return attempt(
-                self._plan, place, number=number, show=self._console.say, is_over=is_over, book=book
-            )
+            prompt = Path(self._plan.prompt).read_bytes() if self._plan.prompt else b""
+            command = self._command(run, self._plan.command, prompt, spool=self._spool)
+            is_over = self._ending(run)
+            return attempt(command, file, show=self._console.say, is_over=is_over, book=book)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -286,10 +276,10 @@ class _Driver:
             where = error.filename or self._plan.folder
             raise WorkspaceError(f"cannot be used ({error.strerror})", path=where) from error
 
-    def _place(self, run: Run) -> ExecutionPlace:
+    def _command(self, run: Run, words: Sequence[str], prompt: bytes = b"", *, spool: int = -1) -> Command:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
-        environ, session = {**self._console.environ, **own}, session_folder(self._workspace.root, run.run_id)
-        return ExecutionPlace(session, environ, self._lock, mark_of(run.run_id))
+        environ, folder = {**self._console.environ, **own}, Path(self._plan.folder)
+        return Command(words, folder, environ, prompt, self._lock, spool, mark_of(run.run_id))
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -317,27 +307,12 @@ class _Driver:
         return ctrl_c.count
 
     def _until_code(self, run: Run) -> int:
-        words, place = ("/bin/sh", "-c", self._plan.until), self._place(run)
-        command = Command(words, Path(self._plan.folder), place.environ, b"", place.lock, mark=place.mark)
-        is_over = self._announced(self._ending(run), f"waiting for --until {self._plan.until!r}")
+        command = self._command(run, ("/bin/sh", "-c", self._plan.until))
         with self._readable():
-            finished = run_command(command, hear=lambda *_: None, is_over=is_over)
+            finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
         if finished.ended_for:
             self._console.say(f"--until was ended, so it has not succeeded: {finished.ended_for}")
         return finished.code or (1 if finished.ended_for else 0)
-
-    def _announced(self, is_over: Callable[[], str], text: str) -> Callable[[], str]:
-        """Ask as ``is_over`` does, and say once what is waited for if it takes long."""
-        say_at: float | None = time.monotonic() + _SILENCE_S
-
-        def asked() -> str:
-            nonlocal say_at
-            if say_at is not None and time.monotonic() >= say_at:
-                self._console.say(text)
-                say_at = None
-            return is_over()
-
-        return asked
 
     def _is_at_goal_already(self, run: Run) -> bool:
         """Check ``--until`` before the first iteration."""

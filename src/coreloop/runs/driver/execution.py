@@ -1,14 +1,14 @@
 """One execution of a driven run's command, and what it says of itself: exit code, reports, output."""
 
-from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.base.files import write_private
+from coreloop.base.files import file_errors, write_private
 from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
@@ -26,27 +26,8 @@ KEPT_FILES: Final = 100
 _SHOWN_LINES: Final = 200
 _SHOWN_CHARS: Final = 300
 _LINE_BYTES: Final = 4 * _SHOWN_CHARS
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionPlace:
-    """Where the command of a run is executed.
-
-    Attributes
-    ----------
-    session : Path
-        The run's folder of views; the output is kept below it.
-    environ : mapping of str to str
-        The command's environment, which says which run and iteration it works on.
-    lock, mark, spool : int
-        See `coreloop.runs.driver.process_group.Command`.
-    """
-
-    session: Path
-    environ: Mapping[str, str]
-    lock: int
-    mark: int
-    spool: int = -1
+_ALLOCATED_BYTES: Final = 1 << 16
+"""Written before the command starts: a disk that fills up meanwhile still has room for its reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +66,9 @@ class ExecutionResult:
 
 
 def attempt(
-    plan: DriverPlan,
-    place: ExecutionPlace,
+    command: Command,
+    file: Path,
     *,
-    number: int,
     show: Say,
     is_over: Callable[[], str],
     book: Callable[[Reports], None],
@@ -98,10 +78,9 @@ def attempt(
     Raises
     ------
     OSError
-        The prompt cannot be read, or nothing can be started.
+        Nothing can be started.
     """
-    reports, screen = Reports(), _Screen(show)
-    kept = BoundedOutput()
+    reports, screen, kept = Reports(), _Screen(show), BoundedOutput()
     lines = {"stdout": StreamLines(reports), "stderr": StreamLines(reports)}
 
     def hear(stream: str, data: bytes) -> None:
@@ -110,17 +89,49 @@ def attempt(
         kept.add(data)
         screen.add(data)
 
-    prompt = Path(plan.prompt).read_bytes() if plan.prompt else b""
-    own = (place.lock, place.spool, place.mark)
-    command = Command(plan.command, Path(plan.folder), place.environ, prompt, *own)
     finished = run_command(command, hear=hear, is_over=is_over)
     for stream in lines.values():
         stream.end()
     book(reports)
-    file = output_file(place.session, number)
     screen.end(file)
     keep_output(file, kept.content())
     return ExecutionResult(finished, reports)
+
+
+@contextmanager
+def open_spool(path: Path) -> Iterator[int]:
+    """Empty the file of reports, which outlives the driver until the run has booked them, for an execution.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be written.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    with file_errors("cannot be written ({strerror})", path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, flags, 0o600)
+        os.write(descriptor, b"\n" * _ALLOCATED_BYTES)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def read_spool(path: Path) -> Reports:
+    """Read the reports of an execution whose driver died; none without the file.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be read.
+    """
+    reports = Reports()
+    lines = StreamLines(reports)
+    with file_errors("cannot be read ({strerror})", path), suppress(FileNotFoundError):
+        lines.add(path.read_bytes())
+    lines.end()
+    return reports
 
 
 def output_file(session: Path, number: int) -> Path:
@@ -175,24 +186,23 @@ class BoundedOutput:
     """The first and the last bytes of an output; what is between is counted and dropped."""
 
     def __init__(self) -> None:
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_bytes = 0
-        self._dropped = 0
+        self._head, self._tail, self._dropped = bytearray(), bytearray(), 0
 
     def add(self, data: bytes) -> None:
         """Add bytes."""
         room = HEAD_BYTES - len(self._head)
         self._head += data[:room]
-        if rest := data[room:]:
-            self._tail.append(rest)
-            self._tail_bytes += len(rest)
-        while self._tail and self._tail_bytes - len(self._tail[0]) >= TAIL_BYTES:
-            first = len(self._tail.popleft())
-            self._tail_bytes -= first
-            self._dropped += first
+        self._tail += data[room:]
+        if len(self._tail) > 2 * TAIL_BYTES:
+            self._cut()
+
+    def _cut(self) -> None:
+        excess = max(0, len(self._tail) - TAIL_BYTES)
+        del self._tail[:excess]
+        self._dropped += excess
 
     def content(self) -> bytes:
         """Return the output, with a line that says how much of it is absent."""
+        self._cut()
         absent = f"\n[… {self._dropped:,} bytes were dropped …]\n".encode() if self._dropped else b""
-        return bytes(self._head) + absent + b"".join(self._tail)
+        return bytes(self._head) + absent + bytes(self._tail)

@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread
@@ -156,12 +157,12 @@ def read_mark() -> int | None:
     return None
 
 
-def end_descendants() -> None:
-    """Kill all children until there are none: the children of a killed process become ours."""
+def end_descendants(others: Collection[int] = ()) -> None:
+    """Kill all children but others until there are none: the children of a killed process become ours."""
     if sys.platform != "linux":
         return  # the driver kills the process group
     deadline = monotonic() + _MOST_END_S
-    while (children := _children()) and monotonic() < deadline:
+    while (children := read_children().difference(others)) and monotonic() < deadline:
         for child in children:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(child, signal.SIGKILL)
@@ -170,13 +171,14 @@ def end_descendants() -> None:
         sleep(0.005)
 
 
-def _children() -> list[int]:
-    parent, found = str(os.getpid()), []
+def read_children() -> set[int]:
+    """Return the processes whose parent is this one; none but on Linux."""
+    parent, found = str(os.getpid()), set()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended meanwhile
             status = (process / "stat").read_text("utf-8", "replace")
             if status.rpartition(")")[2].split()[1] == parent:
-                found.append(int(process.name))
+                found.add(int(process.name))
     return found
 
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -16,7 +17,8 @@ from typing import Final
 
 from coreloop.base.errors import RunError, UsageError
 from coreloop.base.files import file_errors
-from coreloop.runs.driver.keeper import adopt_orphans, end_descendants
+from coreloop.base.waiting import wait_until
+from coreloop.runs.driver.keeper import adopt_orphans, end_descendants, read_children
 
 try:
     import fcntl
@@ -55,7 +57,7 @@ class Command:
     lock : int
         An open file whose lock lasts until the command and what it started have ended, see `locked_commands`.
     spool : int
-        An open file for its reports, see `coreloop.runs.driver.spool`; -1 for none.
+        An open file for its reports, see `coreloop.runs.driver.execution`; -1 for none.
     mark : int
         By which `coreloop.runs.person_or_agent` knows it and all that it starts; 0 for none.
     """
@@ -89,7 +91,7 @@ class Finished:
 
 
 def adopt_what_commands_leave() -> None:
-    """Let this process, which must have no other children, end what a killed keeper leaves; Linux only."""
+    """Let this process end what a killed keeper leaves; Linux only."""
     adopt_orphans()
     _ADOPTS.set()
 
@@ -132,25 +134,18 @@ def locked_commands(path: Path, run_id: str) -> Iterator[int]:
     with file_errors("cannot be locked ({strerror})", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        _wait_for_lock(descriptor, run_id)
+        if not wait_until(partial(_is_locked, descriptor), within_s=_END_S, pause_s=_TICK_S):
+            raise RunError(f"a command that an earlier driver of run {run_id} started still runs; end it")
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _wait_for_lock(descriptor: int, run_id: str) -> None:
-    deadline = monotonic() + _END_S
-    with selectors.DefaultSelector() as pause:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                if monotonic() > deadline:
-                    message = f"a command that an earlier driver of run {run_id} started still runs; end it"
-                    raise RunError(message) from error
-            else:
-                return
-            pause.select(_TICK_S)
+def _is_locked(descriptor: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> Finished:
@@ -170,7 +165,7 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
     OSError
         The keeper cannot be started.
     """
-    begun = monotonic()
+    begun, others = monotonic(), read_children() if _ADOPTS.is_set() else ()
     near, far = os.pipe()
     try:
         with tempfile.TemporaryFile() as prompt:
@@ -190,7 +185,7 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
             os.close(descriptor)
         _reap(process)
         if _ADOPTS.is_set():  # a keeper that was killed leaves what it kept to this process
-            end_descendants()
+            end_descendants(others)
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
     return Finished(code, ended_for, monotonic() - begun)
 

@@ -11,9 +11,8 @@ from typing import Final
 
 MOST_FILES: Final = 20_000
 """Files that are looked at; changes in the others are not seen."""
-MOST_BYTES: Final = 1 << 30
-"""Of all files, some two seconds of reading; a file beyond counts as changed when its time is another."""
-_CHUNK_BYTES: Final = 1 << 20
+_MOST_BYTES: Final = 1 << 26
+"""Of a file that is read; a larger one counts as changed when its time is another."""
 _GIT_S: Final = 20  # chosen: a large tree takes seconds; without an answer the commit is not looked at
 _SKIPPED: Final = frozenset({".git", ".research", ".venv", "venv", "node_modules", "__pycache__", ".tox"})
 Snapshot = Mapping[str, object]
@@ -48,8 +47,7 @@ class Snapshots:
         -------
         mapping
             In a git repository, the files that differ from the commit and that git does not ignore, and the
-            tree of the commit. Elsewhere all files, at most `MOST_FILES`. A file is told by its content,
-            beyond `MOST_BYTES` of all files by its time.
+            tree of the commit. Elsewhere all files, at most `MOST_FILES`. A file is told by its content.
         """
         git = _git(self._folder)
         if git is None:
@@ -60,18 +58,15 @@ class Snapshots:
         return {"": tree, **dict(self._versions(counted))}
 
     def _versions(self, paths: Iterable[Path]) -> Iterator[tuple[str, object]]:
-        room = MOST_BYTES
         for path in paths:
             status = _status(path)
-            if status is not None and (status.st_dev, status.st_ino) in self._logs:
-                continue
-            room -= 0 if status is None else status.st_size
-            yield str(path), None if status is None else self._version(path, status, is_read=room >= 0)
+            if status is None:
+                yield str(path), None
+            elif (status.st_dev, status.st_ino) not in self._logs:
+                yield str(path), self._version(path, status)
 
-    def _version(self, path: Path, status: os.stat_result, *, is_read: bool) -> object:
+    def _version(self, path: Path, status: os.stat_result) -> object:
         mark = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
-        if not is_read:
-            return str(mark)
         before, version = self._known.get(str(path), (None, None))
         if before != mark:
             version = f"{status.st_mode:o} {_content_digest(path, status)}"
@@ -112,17 +107,14 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _content_digest(path: Path, status: os.stat_result) -> str:
     """Hash a regular file or the target of a link; what cannot be read is told by its time."""
-    digest = blake2b(digest_size=16)
     try:
         if stat.S_ISLNK(status.st_mode):
-            digest.update(os.fsencode(path.readlink()))
-        elif stat.S_ISREG(status.st_mode):
-            with path.open("rb") as file:
-                while data := file.read(_CHUNK_BYTES):
-                    digest.update(data)
+            return blake2b(os.fsencode(path.readlink()), digest_size=16).hexdigest()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_BYTES:
+            return blake2b(path.read_bytes(), digest_size=16).hexdigest()
     except OSError:
-        return str(status.st_mtime_ns)
-    return digest.hexdigest()
+        pass
+    return str(status.st_mtime_ns)
 
 
 def _files(folder: Path, without: set[Path]) -> Iterator[Path]:
@@ -145,14 +137,16 @@ def _is_within(path: Path, folder: Path, without: Sequence[Path]) -> bool:
 def _git(folder: Path) -> tuple[str, list[str]] | None:
     """Return the tree of the commit and the changed paths below a folder; None if git does not track it."""
     tree = _git_output(folder, "rev-parse", "--verify", "-q", "HEAD:./")
-    prefix = _git_output(folder, "rev-parse", "--show-prefix")
-    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", ".")
-    status = _git_output(folder, *words)
-    if prefix is None or status is None or _git_output(folder, "check-ignore", "-q", ".") is not None:
+    changed = (
+        ("diff", "--name-only", "--no-renames", "-z", "--relative", "HEAD") if tree else ("ls-files", "-z")
+    )
+    lists = [
+        _git_output(folder, *words) for words in (changed, ("ls-files", "-z", "-o", "--exclude-standard"))
+    ]
+    if None in lists or _git_output(folder, "check-ignore", "-q", ".") is not None:
         return None
-    inside = os.fsdecode(prefix.rstrip(b"\n"))
-    entries = [os.fsdecode(entry)[3:] for entry in status.split(b"\0") if len(entry) > 3]
-    return (tree or b"").decode().strip(), [entry.removeprefix(inside) for entry in entries]
+    names = (name for listed in lists for name in (listed or b"").split(b"\0") if name)
+    return (tree or b"").decode().strip(), [os.fsdecode(name) for name in names]
 
 
 def _git_output(folder: Path, *words: str) -> bytes | None:

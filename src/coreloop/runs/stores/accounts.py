@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.base.database import Tables
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
-from coreloop.runs.events import CONTROL, Event, Status
+from coreloop.runs.events import Event, Status
 from coreloop.runs.limits import Mode
 
 _SCRIPT: Final = """
@@ -68,7 +68,7 @@ RUNS: Final = Tables("runs", _SCRIPT)
 CLEARED: Final = ("events", "runs", "reservations", "reflexions")
 """Tables that lose rows when a run is forgotten."""
 DURABLE: Final = (
-    *(happened.Created, happened.Ended, *CONTROL),
+    *(happened.Created, happened.Ended, happened.Said),
     *(happened.Reserved, happened.Charged, happened.ChildSpent),
     *(happened.Settled, happened.StepCommitted, happened.StepFailed),
 )

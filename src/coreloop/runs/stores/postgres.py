@@ -125,13 +125,3 @@ def _locked(session: Session, run_id: str) -> bool:
         return bool(locked)
 
     return wait_until(is_locked, within_s=_NOTICED_S, pause_s=_AGAIN_S)
-
-
-@contextmanager
-def session_holds(address: str) -> Iterator[SessionHolds]:
-    """Hold runs in the database at an address until the block ends."""
-    holds = SessionHolds(address)
-    try:
-        yield holds
-    finally:
-        holds.close()

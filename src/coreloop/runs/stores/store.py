@@ -2,43 +2,22 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import astuple
 from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, get_args
 
-from coreloop.base.database import (
-    Database,
-    SqliteDatabase,
-    stamp,
-)
+from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
 from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, left
-from coreloop.runs.events import (
-    CONTROL,
-    VERSION,
-    Charged,
-    ChildSpent,
-    Created,
-    Ended,
-    Event,
-    IterationCommitted,
-    Narrowed,
-    Opened,
-    Reserved,
-    Settled,
-    StepCommitted,
-    StepFailed,
-    decode_event,
-    encode_event,
-    spent,
-)
+from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import State
@@ -48,8 +27,16 @@ from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_CHANGES_STATUS: Final = (*CONTROL, Ended)
-_PUBLISHED: Final = (Created, Opened, Narrowed, IterationCommitted, *_CHANGES_STATUS)
+_Booked = happened.Charged | happened.Settled | happened.StepCommitted | happened.StepFailed
+_BOOKED: Final = get_args(_Booked)
+_CHANGES_STATUS: Final = (happened.Said, happened.Ended)
+_PUBLISHED: Final = (
+    happened.Created,
+    happened.Opened,
+    happened.Narrowed,
+    happened.IterationCommitted,
+    *_CHANGES_STATUS,
+)
 _AT_ONCE: Final = 1000
 _LIST: Final = """
 SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
@@ -65,7 +52,7 @@ RETURNING microusd
 
 
 class Publish(Protocol):
-    """Writes what other programs read of a run, inside the commit: `coreloop.runs.published.publish`."""
+    """Writes what others read of a run, inside the commit: `coreloop.runs.agent.session_file.publish`."""
 
     def __call__(self, events: Sequence[Event], *, new: int) -> None:
         """Write it."""
@@ -130,7 +117,7 @@ class Store:
         with self._holds.held(run_id):
             yield
 
-    def create(self, created: Created, *events: Event) -> None:
+    def create(self, created: happened.Created, *events: Event) -> None:
         """Add a run, with the first of its events; a run of this id that exists stays as it is."""
         row = RunRow(
             run_id=created.run_id,
@@ -195,7 +182,7 @@ class Store:
                 yield seq, _decoded(run_id, version, data)
             after = rows[-1][0]
 
-    def step(self, run_id: str, key: str) -> StepCommitted | None:
+    def step(self, run_id: str, key: str) -> happened.StepCommitted | None:
         """Return the committed step of a key, or None."""
         with self._database.reading():
             self._newest(run_id)
@@ -203,7 +190,7 @@ class Store:
                 "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
             )
         events = [_decoded(run_id, version, data) for version, data in rows]
-        return next((event for event in events if isinstance(event, StepCommitted)), None)
+        return next((event for event in events if isinstance(event, happened.StepCommitted)), None)
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
@@ -284,7 +271,7 @@ class Store:
         if self.publish is None or not any(isinstance(event, _PUBLISHED) for event in events):
             return
         _, created = next(self.read(run_id))
-        drives_itself = isinstance(created, Created) and created.drives_itself
+        drives_itself = isinstance(created, happened.Created) and created.drives_itself
         if drives_itself or any(isinstance(event, _CHANGES_STATUS) for event in events):
             self.publish([event for _, event in self.read(run_id)], new=len(events))
 
@@ -297,7 +284,7 @@ class Store:
 
     def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
         for seq, event in enumerate(events, start=after + 1):
-            step = _digest(event.key) if isinstance(event, StepCommitted) else None
+            step = _digest(event.key) if isinstance(event, happened.StepCommitted) else None
             data = encode_event(event)
             row = (run_id, seq, VERSION, data, step)
             self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
@@ -312,7 +299,8 @@ class Store:
         )
         status, reason, iteration, *known = row
         state = State(status=status, stop_reason=reason, iteration=iteration, spent=Amount(*known))
-        follow(state, events)
+        for event in events:
+            follow(state, event)
         self._database.rows(
             "UPDATE runs SET status = ?, stop_reason = ?, iteration = ?, microusd = ?, tokens = ? "
             "WHERE run_id = ?",
@@ -322,7 +310,9 @@ class Store:
         charged = sum(days.values(), NOTHING)
         if charged != NOTHING:
             self._charge_parent(run_id, charged, events[-1].at)
-        limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
+        limited = {
+            utc_day(event.at) for event in events if isinstance(event, happened.Reserved) and event.microusd
+        }
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
             ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
@@ -336,7 +326,9 @@ class Store:
             (run_id,),
         )
         for parent, newest in rows:
-            event = ChildSpent(at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens)
+            event = happened.ChildSpent(
+                at=at, run_id=run_id, microusd=charged.microusd, tokens=charged.tokens
+            )
             self._insert(parent, [event], after=newest)
             self._database.rows(
                 "UPDATE runs SET microusd = microusd + ?, tokens = tokens + ? WHERE run_id = ?",
@@ -348,40 +340,31 @@ class Store:
         """Change the reservations; returns what each day gains."""
         days = dict[str, Amount]()
         for event in events:
-            day = utc_day(event.at)
-            if isinstance(event, Reserved):
+            if isinstance(event, happened.Reserved):
+                day, freed = utc_day(event.at), NOTHING
                 row = (run_id, event.reservation, day, event.microusd, event.tokens)
                 self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
-                days[day] = days.get(day, NOTHING) + spent(event)
-            elif isinstance(event, Charged):
-                day, covered = self._cover(run_id, event) or (day, NOTHING)
-                days[day] = days.get(day, NOTHING) + spent(event) - covered
-            elif isinstance(event, Settled | StepCommitted | StepFailed):
-                day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
-                days[day] = days.get(day, NOTHING) + spent(event) - reserved
+            elif isinstance(event, _BOOKED):
+                day, freed = self._free(run_id, event)
+            else:
+                continue
+            days[day] = days.get(day, NOTHING) + spent(event) - freed
         return {day: change for day, change in days.items() if change != NOTHING}
 
-    def _cover(self, run_id: str, charged: Charged) -> tuple[str, Amount] | None:
-        """Take what a call has spent from its reservation; returns its day, and how much that was."""
-        rows = self._database.rows(
-            "SELECT day, microusd, tokens FROM reservations WHERE run_id = ? AND reservation = ?",
-            (run_id, charged.reservation),
-        )
-        for day, *reserved in rows:
-            rest = left(Amount(*reserved), spent(charged))
-            self._database.rows(
-                "UPDATE reservations SET microusd = ?, tokens = ? WHERE run_id = ? AND reservation = ?",
-                (rest.microusd, rest.tokens, run_id, charged.reservation),
-            )
-            return day, Amount(*reserved) - rest
-        return None
-
-    def _unreserve(self, run_id: str, reservation: str) -> tuple[str, Amount] | None:
-        rows = self._database.rows(
-            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
-            (run_id, reservation),
-        )
-        return (rows[0][0], Amount(rows[0][1], rows[0][2])) if rows else None
+    def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
+        """Take what a call has spent from its reservation, or all in the end; returns its day, and that."""
+        place = "WHERE run_id = ? AND reservation = ?", (run_id, event.reservation)
+        found = self._database.rows(f"SELECT day, microusd, tokens FROM reservations {place[0]}", place[1])
+        for day, *amount in found:
+            reserved, rest = Amount(*amount), NOTHING
+            if isinstance(event, happened.Charged):
+                rest = left(reserved, spent(event))
+                change = f"UPDATE reservations SET microusd = ?, tokens = ? {place[0]}"
+                self._database.rows(change, (rest.microusd, rest.tokens, *place[1]))
+            else:
+                self._database.rows(f"DELETE FROM reservations {place[0]}", place[1])
+            return day, reserved - rest
+        return utc_day(event.at), NOTHING
 
     def _forget(self, run_id: str) -> None:
         with self.hold(run_id), self._database.writing():
@@ -429,7 +412,7 @@ def open_store(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     MissingExtraError
         Postgres needs an extra.
     """
-    from coreloop.runs.published import publish
+    from coreloop.runs.agent.session_file import publish
 
     workspace.keep_private(workspace.runs_dir)
     with project_database(workspace.runs_dir, RUNS, environ) as database, _opened(database) as store:
@@ -449,8 +432,8 @@ def _opened(database: Database) -> Iterator[Store]:
     if isinstance(database, SqliteDatabase):
         yield Store(database, _FileHolds(database.path.parent / "held"))
         return
-    from coreloop.runs.stores.postgres import session_holds
+    from coreloop.runs.stores.postgres import SessionHolds
 
     assert isinstance(database, PostgresDatabase)
-    with session_holds(database.address) as holds:
+    with closing(SessionHolds(database.address)) as holds:
         yield Store(database, holds, address=database.address)

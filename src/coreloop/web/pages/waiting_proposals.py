@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
+from coreloop.learn.line import parse_advice
 from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
-from coreloop.learn.proposals.statement_lines import parse_advice
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
 from coreloop.web.pages.charts import Interval
@@ -151,7 +151,7 @@ def _tools_of(entry: Entry) -> set[str]:
     if isinstance(entry, Counterexample):
         return {entry.tool, *(step.name for step in entry.steps)}
     advice = parse_advice(entry.line)
-    return {entry.tool, *(advice.named().tools if advice is not None else ())}
+    return {entry.tool, *(advice.tools if advice is not None else ())}
 
 
 def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:

@@ -158,7 +158,7 @@ def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_
 def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
     (sound / "coreloop.yaml").write_text("gate: {min_repeat: 2}\n")
     results = checked(sound)
-    assert "coreloop.yaml:1: unknown key 'gate'" in results["settings"].message
+    assert "coreloop.yaml:1: gate: unknown field 'gate'" in results["settings"].message
     assert results["records"].level == "ok"
 
 

@@ -17,8 +17,7 @@ from coreloop.admin.demo.run import (
     run_demo,
 )
 from coreloop.base.errors import WorkspaceError
-from coreloop.learn.pattern.run import PatternResult
-from coreloop.learn.refine.run import RefineResult
+from coreloop.learn.propose import PatternResult, RefineResult
 from scripted import NOW
 
 BY_RUN = ("request_id", "duration_total_ms", "case")
@@ -28,7 +27,7 @@ def _demo(folder: Path, seed: int = 7):
     make_project(folder)
     recorded = record_requests(folder, seed=seed, now=NOW)
     proposed = propose_candidates(folder, now=NOW)
-    return recorded, proposed.proposals, proposed.document, proposed.paths
+    return recorded, proposed.document, proposed.paths
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.agent.believed_findings import is_about
+from coreloop.answer.agent.record import is_about
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.base.errors import UsageError
 from rows import each_row
@@ -21,12 +21,6 @@ def test_a_quote_that_stands_in_a_read_source_answers_its_sub_question(tmp_path:
     assert (known.tag, known.confidence, known.answers, known.sources) == ("~ LIKELY", 0.6, ("q1",), (1,))
     assert [part.is_settled for part in recorded.state.sub_questions] == [True, False, False]
     assert recorded.unbelieved == ()
-
-
-def test_blanks_of_a_quote_do_not_matter(tmp_path: Path):
-    with walk_in(tmp_path, {"docs/han.md": LENGTH.replace(" is ", "\n  is\t")}) as walk:
-        walk.read("docs/han.md")
-        assert walk.record(finding(LENGTH, 1)).unbelieved == ()
 
 
 @pytest.mark.parametrize(
@@ -120,20 +114,6 @@ def test_only_believed_findings_move_a_hypothesis(tmp_path: Path):
     assert [weight.source for weight in tested.supporting_evidence] == ["docs/han.md"]
 
 
-def test_believed_findings_that_cannot_both_be_true_are_marked(tmp_path: Path):
-    other = "The Han river is 514 kilometres long."
-    with walk_in(tmp_path, {"docs/1.md": LENGTH, "docs/2.md": other}) as walk:
-        walk.read("docs/1.md")
-        walk.read("docs/2.md")
-        state = walk.record(
-            finding(LENGTH, 1), finding(other, 2), finding("It is 9 kilometres long.", 2)
-        ).state
-        knowledge = knowledge_of(state)
-    (pair,) = knowledge.contradictions_found
-    assert {pair.a.text, pair.b.text} == {LENGTH, other}
-    assert [one.tag for one in knowledge.findings] == ["⚠ CONTRADICTED", "⚠ CONTRADICTED", "? UNCERTAIN"]
-
-
 @each_row(
     ("question", "text", "expected"),
     [
@@ -145,22 +125,3 @@ def test_believed_findings_that_cannot_both_be_true_are_marked(tmp_path: Path):
 )
 def test_an_answer_shares_words_with_its_question(question: str, text: str, expected: bool):
     assert is_about(question, text) is expected
-
-
-def test_an_order_of_drift_must_be_followed(tmp_path: Path):
-    def act(*strategy: str) -> None:
-        walk.record(actions=[{"tool": "web", "strategy": strategy}])
-
-    with walk_in(tmp_path) as walk:
-        for _ in range(3):
-            act("academic")
-        for wrong, message in (
-            (("academic",), "the strategy academic must be left; use web"),
-            (("recent",), "none follows the ordered strategy; use web"),
-        ):
-            with pytest.raises(UsageError, match=message):
-                act(*wrong)
-        with pytest.raises(UsageError, match="the strategy had to change; use web"):
-            walk.record()
-        act("web")
-        assert walk.state.iteration == 4

@@ -47,7 +47,5 @@ def test_checked_findings_about_the_prompt_complete_a_drivers_run_unless_a_comma
     process = project.start("runs", "start", *options, "--", "sh", "agent.sh")
     _, err = process.communicate(timeout=120)
     state = project.shown()
-    assert (state["status"], [len(part["findings"]) for part in state["sub_questions"]]) == (
-        status,
-        [1, 1, 1] if status == "completed" else [2, 2, 2],
-    ), err
+    n_findings = [len(part["findings"]) for part in state["sub_questions"]]  # reported twice, counted once
+    assert (state["status"], n_findings) == (status, [1, 1, 1]), err

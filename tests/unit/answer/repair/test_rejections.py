@@ -85,7 +85,7 @@ def test_no_agent_brings_a_rejected_sentence_back(quote: str, tmp_path: Path):
         walk.plan()
         walk.read("docs/han.md")
         done = walk.record(finding(quote, "[01]", "q1"), finding(SEOUL, 1, "q2"))
-        assert [(one.text, one.reason) for one in done.unbelieved] == [(quote, REJECTED)]
+        assert [(one.sentence, one.reason) for one in done.unbelieved] == [(quote, REJECTED)]
         assert [part.is_settled for part in walk.state.sub_questions] == [False, True, False]
 
 

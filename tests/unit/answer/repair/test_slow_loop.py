@@ -6,7 +6,7 @@ from pathlib import Path
 from coreloop.answer.research.run import answer
 from coreloop.base.date_range import Days
 from coreloop.learn.mine.run import MiningOptions
-from coreloop.learn.refine.run import RefineRequest, run_refine
+from coreloop.learn.propose import RefineRequest, run_refine
 from repairing import shop, shop_deps
 
 

@@ -1,6 +1,5 @@
 """Sessions: which research a name means, and what a person chooses to continue."""
 
-import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -8,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.earlier_researches import named_session, read_session, sessions_of
+from coreloop.answer.research.earlier_researches import like_sessions, named_session, read_session
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunNotFoundError
 from coreloop.cli.choose_session import choose_session
 from coreloop.runs.manage import create_run
-from coreloop.runs.pause_and_stop import stop_run
 from researching import deps_in, project
 
 ASKED = ("How long is the Han river?", "How long is the Nakdong river?", "Who painted the Mona Lisa?")
@@ -31,29 +29,22 @@ def test_the_newest_research_is_named_by_last_and_other_runs_are_none(tmp_path: 
             read_session(deps.store, other)
 
 
-def test_a_research_that_was_stopped_unused_is_last_only_if_there_is_no_other(tmp_path: Path):
+def test_the_same_question_is_exact_a_near_one_similar_and_others_are_left_out(tmp_path: Path):
     with deps_in(project(tmp_path)) as deps:
-        older, newer = sorted(begin_research(question, Request(), deps) for question in ASKED[:2])
-        stop_run(deps.store, newer)
-        assert named_session(deps.store, None) == older
-        stop_run(deps.store, older)
-        assert named_session(deps.store, None) == newer
+        for question in ASKED:
+            begin_research(question, Request(), deps)
+        like = like_sessions("how long is the han river", deps.store)
+        assert [(one.likeness, one.row.question) for one in like] == [
+            ("exact", ASKED[0]),
+            ("similar", ASKED[1]),
+        ]
+        begin_research("What was the revenue of Han in 2018?", Request(), deps)
+        (other_year,) = like_sessions("What was the revenue of Han in 2013?", deps.store)
+        assert other_year.likeness == "similar"
 
 
 def begin_in(deps: Deps, question: str) -> Callable[[], str]:
     return partial(begin_research, question, Request(), deps)
-
-
-@pytest.mark.parametrize(("said", "continues"), [("1\n", True), ("new\n", False), ("7\n1\n", True)])
-def test_on_a_terminal_a_person_chooses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, continues: bool
-):
-    with deps_in(project(tmp_path)) as deps:
-        run_id = begin_research(ASKED[0], Request(), deps)
-        monkeypatch.setattr("sys.stdin", io.StringIO(said))
-        chosen = choose_session(deps, ASKED[0], None, begin=begin_in(deps, ASKED[0]), is_asked=True)
-        assert len(sessions_of(deps.store)) == (1 if continues else 2)
-    assert (chosen == run_id) == continues
 
 
 def test_nobody_is_asked_without_a_terminal_or_about_what_is_over(tmp_path: Path):
@@ -63,4 +54,4 @@ def test_nobody_is_asked_without_a_terminal_or_about_what_is_over(tmp_path: Path
         begun = [choose_session(deps, ASKED[0], None, begin=begin, is_asked=True)]
         begun.append(choose_session(deps, ASKED[0], None, begin=begin, is_asked=False))
         begun.append(choose_session(deps, ASKED[0], "new", begin=begin, is_asked=True))
-        assert len({*begun, *(row.run_id for row in sessions_of(deps.store))}) == 4
+        assert len({*begun, *(row.run_id for row in deps.store.runs(limit=9))}) == 4

@@ -13,29 +13,12 @@ from coreloop.answer.research.hypotheses import (
     ranked,
     with_evidence,
 )
-from rows import each_row
 
 NEW = Hypothesis(id="h1", statement="s", last_updated_iteration=1)
 
 
 def weight(summary: str, iteration: int = 1) -> Weight:
     return Weight(source="docs/a.md", summary=summary, confidence=0.6, iteration=iteration)
-
-
-def test_evidence_for_adds_a_tenth_and_against_takes_more():
-    supported = with_evidence(NEW, weight("a", 2), "supports")
-    assert (supported.confidence, supported.last_updated_iteration) == (0.6, 2)
-    assert with_evidence(supported, weight("b", 3), "contradicts").confidence == 0.45
-
-
-@each_row("stance", ["supports", "contradicts", "neutral"])
-def test_evidence_counts_once_whatever_its_stance(stance: str):
-    known = with_evidence(NEW, weight("a", 1), "supports")
-    assert with_evidence(known, weight("a", 2), stance) == known
-
-
-def test_neutral_evidence_changes_nothing():
-    assert with_evidence(NEW, weight("a", 2), "neutral") == NEW
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["supports", "contradicts", "neutral"]))))
@@ -48,11 +31,6 @@ def test_confidence_density_and_priority_stay_between_0_and_1(pieces: list[tuple
     assert 0 <= hypothesis.confidence <= 1
     assert 0 <= density(hypothesis) <= 1
     assert 0 <= priority(hypothesis, iteration=31) <= 1
-
-
-@each_row(("age", "recency"), [(0, 1.0), (1, 1.0), (2, 1.0), (3, 0.5)])
-def test_evidence_is_recent_until_it_is_more_than_two_iterations_old(age: int, recency: float):
-    assert priority(NEW, iteration=1 + age) == pytest.approx(0.5 * 0.5 + 0.2 * recency)
 
 
 def test_density_counts_support_against_half_of_the_contradictions():

@@ -5,9 +5,7 @@ from coreloop.answer.research.memory import (
     MAX_VIEW_TOKENS,
     compacted,
     compaction_reason,
-    most_tokens,
     remember,
-    retrieve,
 )
 from coreloop.answer.research.research_state import Knowledge, ReadSource
 from researching import source
@@ -25,18 +23,6 @@ def knowledge(iterations: int, *, chars: int = 1_000) -> Knowledge:
     return Knowledge(sources=sources, findings=findings)
 
 
-def test_ten_iterations_and_thirty_findings_are_in_view():
-    memory = remember(knowledge(14), iteration=14)
-    assert [read.number for read in memory.working] == list(range(5, 15))
-    assert memory.archived == (1, 2, 3, 4)
-    assert [finding.text for finding in memory.semantic] == [str(n) for n in range(11, 41)]
-
-
-def test_archived_sources_are_retrieved_by_iteration_as_they_were():
-    known = knowledge(14)
-    assert retrieve(known, 2) == (known.sources[1],)
-
-
 def test_compaction_begins_under_a_quarter_of_the_budget_and_over_fifty_thousand_tokens():
     small, large = remember(knowledge(3), iteration=3), remember(knowledge(9, chars=6_000), iteration=9)
     assert compaction_reason(small, tokens_left=2_600, token_budget=10_000) != ""  # does not fit
@@ -48,7 +34,7 @@ def test_compaction_begins_under_a_quarter_of_the_budget_and_over_fifty_thousand
 def test_a_compacted_source_is_a_summary_and_a_handle_and_the_raw_text_stays():
     known = knowledge(9, chars=6_000)
     memory = compacted(remember(known, iteration=9), keep=[1])
-    assert most_tokens(memory) <= MAX_VIEW_TOKENS
+    assert memory.most_tokens <= MAX_VIEW_TOKENS
     short = next(read for read in memory.working if read.number == 2)
     assert short.source.text.endswith(" (archived: iteration 2, source 2)")
     assert memory.working[0].source == known.sources[0].source

@@ -5,7 +5,6 @@ from coreloop.answer.research.next_queries import (
     COUNTER_EVIDENCE,
     angled,
     converge,
-    diverge,
     first_queries,
     is_stuck,
     next_queries,
@@ -26,10 +25,6 @@ def test_a_simple_plan_has_three_queries_others_six_and_none_twice():
     plan = plan_of(*"aabcdefgh", "A")
     assert [query.query for query in first_queries("?", plan, "simple")] == ["a", "b", "c"]
     assert len(first_queries("?", plan, "deep")) == 6
-
-
-def test_without_a_plan_the_question_is_searched():
-    assert [query.query for query in first_queries("Why is it?", plan_of(), "simple")] == ["Why is it?"]
 
 
 def test_an_iteration_has_five_queries_or_what_the_limit_leaves():
@@ -60,16 +55,6 @@ def test_an_angle_takes_the_next_word_that_was_not_tried():
     assert first == "river length criticism"
     assert angled("river length", (COUNTER_EVIDENCE,), [first]) == "river length problem"
     assert angled("강의 길이는?", (COUNTER_EVIDENCE,)) == "강의 길이 반론"
-
-
-def test_an_exhaustive_run_considers_twelve_candidates_and_keeps_three_to_five():
-    candidates = diverge(["river length"], [], iteration=2)
-    intents = [candidate.intent for candidate in candidates]
-    assert len(candidates) == 12
-    assert {intents.count(intent) for intent in intents} == {4}
-    kept = converge(candidates, ["river length"])
-    assert 3 <= len(kept) <= 5
-    assert COUNTER_EVIDENCE in {query.intent for query in kept}
 
 
 def test_what_was_searched_is_not_kept_again():

@@ -4,24 +4,8 @@ import pytest
 
 from coreloop.answer.research.tiers import TIERS, LimitOverrides, environment_limits, run_limits
 from coreloop.base.errors import UsageError
-from coreloop.runs.limits import check_limits, tighter
+from coreloop.runs.limits import tighter
 from rows import each_row
-
-
-@each_row(
-    ("tier", "totals"),
-    [("simple", (2, 3, 5, 60)), ("standard", (5, 10, 15, 90)), ("deep", (12, 40, 40, 120))],
-)
-def test_a_tier_limits_the_run(tier: str, totals: tuple[int, ...]):
-    limits = run_limits(tier, LimitOverrides())
-    assert (limits.max_iterations, limits.queries, limits.sources, limits.deadline_s) == totals
-    check_limits(limits)
-
-
-def test_a_wish_holds_over_the_environment_and_the_environment_over_the_tier():
-    environ = {"RESEARCH_MAX_ITERS": "7", "RESEARCH_MAX_QUERIES": "8", "RESEARCH_TOKEN_BUDGET": "9000"}
-    limits = run_limits("simple", LimitOverrides(max_iters=3).over(environment_limits(environ)))
-    assert (limits.max_iterations, limits.queries, limits.sources, limits.tokens) == (3, 8, 5, 9000)
 
 
 @each_row("value", ["0.5", "-1", "many", "１"])

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.promotions import (
     Promotion,
     known_keys,
-    open_keys,
     promotions,
     read_history,
 )
@@ -69,12 +67,6 @@ def test_merge_commit_brings_it(project: Project) -> None:
     assert states(project) == {KEY: False}
 
 
-def test_merge_commit_that_repeats_the_trailers_counts_once(project: Project) -> None:
-    sha = promoted(project)
-    merge(project, "--no-ff", "-m", message())
-    assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(sha, False)]
-
-
 def test_squash_keeps_it(project: Project) -> None:
     promoted(project)
     project.commit({"more.txt": "a reviewer's"}, "a second commit")
@@ -92,12 +84,6 @@ def test_rebase_keeps_it(project: Project) -> None:
     project.git("rebase", "--quiet", "main", BRANCH)
     merge(project, "--ff-only")
     assert [(promotion.key, promotion.sha != old) for promotion in promotions_on(project)] == [(KEY, True)]
-
-
-def test_trailers_of_other_tools_below_do_not_hide_it(project: Project) -> None:
-    promoted(project, text=f"{message()}\nReviewed-by: B <b@example.org>\n\nChange-Id: I1234\n")
-    merge(project, "--ff-only")
-    assert states(project) == {KEY: False}
 
 
 @pytest.mark.parametrize(
@@ -118,23 +104,6 @@ def test_history_counts_what_the_check_takes_for_a_promotion(before: str, after:
     promoted(project, text=text)
     merge(project, "--ff-only")
     assert bool(states(project)) is bool(promoted_keys(text))
-
-
-def test_branch_that_is_not_merged_is_not_a_promotion(project: Project) -> None:
-    promoted(project)
-    assert states(project) == {}
-
-
-def test_caveats_count_and_other_phases_do_not(project: Project) -> None:
-    for key, phase in ((AA, "F"), (BB, "X"), ("", "R")):
-        project.commit({FILE: key.encode()}, message(key, phase))
-    assert [(promotion.key, promotion.phase) for promotion in promotions_on(project)] == [(AA, "F")]
-
-
-def test_oldest_comes_first(project: Project) -> None:
-    for key in (BB, AA, CC):
-        project.commit({FILE: key.encode()}, message(key))
-    assert list(states(project)) == [BB, AA, CC]
 
 
 def test_time_is_that_of_the_merge(project: Project) -> None:
@@ -176,57 +145,11 @@ def test_reverted_merge_reverts_the_commits_that_it_brought(project: Project, ti
     assert states(project) == {KEY: times == 1, FF: False}
 
 
-def test_reverted_merge_leaves_what_main_had_before(project: Project) -> None:
-    project.commit({"other.py": "x = 1\n"}, message(AA))
-    promoted(project)
-    project.git("switch", "--quiet", "main")
-    sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
-    revert(project, sha, "--mainline", "1")
-    assert states(project) == {AA: False, KEY: True}
-
-
 def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
     promoted(project)
     revert(project, merge(project, "--ff-only"))
     again = project.commit({FILE: EDITED}, message())
     assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(again, False)]
-
-
-def test_cherry_picked_revert_on_another_branch_does_not_count_here(project: Project) -> None:
-    promoted(project)
-    sha = merge(project, "--ff-only")
-    project.git("switch", "--quiet", "--create", "other")
-    revert(project, sha)
-    assert (states(project), states(project, "other")) == ({KEY: False}, {KEY: True})
-
-
-def test_wrong_clocks_do_not_change_the_order_of_reverts(project: Project) -> None:
-    """By date alone the revert would come after its own revert, which a machine with a wrong clock made."""
-    promoted(project)
-    gone = revert(project, merge(project, "--ff-only"))
-    project.git("switch", "--quiet", "--create", "side")
-    project.git("revert", "--no-edit", gone, GIT_COMMITTER_DATE="2001-01-01T00:00:00Z")
-    project.git("switch", "--quiet", "main")
-    project.commit({"other.txt": "x"})
-    project.git("merge", "--quiet", "--no-ff", "-m", "merge", "side")
-    assert (project.root / FILE).read_bytes() == EDITED
-    assert states(project) == {KEY: False}
-
-
-def test_parent_with_a_later_time_than_its_children_is_still_older(project: Project) -> None:
-    """By date alone the commit would come before the merged branch that reverts it and brings it again."""
-    sha = promoted(project, GIT_COMMITTER_DATE="2030-01-01T00:00:00Z")
-    merge(project, "--ff-only")
-    project.git("revert", "--no-edit", sha, GIT_COMMITTER_DATE="2001-01-01T00:00:00Z")
-    project.commit({FILE: EDITED}, message(), GIT_COMMITTER_DATE="1999-01-01T00:00:00Z")
-    assert states(project) == {KEY: False}
-
-
-def test_message_that_is_not_utf_8_is_read(project: Project) -> None:
-    text = f"{message()}\nDescrição\n".encode("latin-1")
-    tree = project.git("rev-parse", "main^{tree}")
-    sha = project.git("commit-tree", "-p", "main", tree, stdin=text)
-    assert states(project, sha) == {KEY: False}
 
 
 def reverts(project: Project) -> int:
@@ -239,17 +162,6 @@ def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailer
     merge(project, "--no-ff", "-m", message())
     revert(project, sha)
     assert (states(project), reverts(project)) == ({KEY: True}, 1)
-
-
-@pytest.mark.parametrize(("times", "expected"), [(0, 0), (1, 1), (2, 1), (3, 2)])
-def test_each_revert_counts_and_the_revert_of_a_revert_does_not(
-    project: Project, times: int, expected: int
-) -> None:
-    promoted(project)
-    sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
-    for number in range(times):
-        sha = revert(project, sha, *(["--mainline", "1"] if number == 0 else []))
-    assert reverts(project) == expected
 
 
 def test_revert_that_a_merge_brought_counts_at_the_merge(project: Project) -> None:
@@ -276,17 +188,6 @@ def test_a_sentence_about_a_commit_that_comes_later_is_no_revert(project: Projec
     assert (states(project), reverts(project)) == ({KEY: False}, 0)
 
 
-def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> None:
-    promoted(project)
-    revert(project, merge(project, "--ff-only"))
-    project.commit({FILE: EDITED}, message())
-    with Repository(project.root) as repository:
-        history = read_history(repository, repository.log("main"))
-    assert [merge.promotion.reverted for merge in history.merges] == [True, False]
-    assert [merge.landing for merge in history.merges] == [merge.promotion.sha for merge in history.merges]
-    assert len(history.promotions()) == 1
-
-
 def keys(project: Project, base: str = "main") -> frozenset[str]:
     with Repository(project.root) as repository:
         return known_keys(repository, base=base)
@@ -309,43 +210,6 @@ def test_keys_are_known_wherever_they_are(project: Project, tmp_path: Path) -> N
     assert keys(project) == {AA, BB, CC}
     project.git("fetch", "--quiet")
     assert keys(project) == {AA, BB, CC, DD, EE}
-
-
-def test_open_key_names_its_branch(project: Project) -> None:
-    promoted(project)
-    project.git("push", "--quiet", "origin", BRANCH)
-    project.git("switch", "--quiet", "main")
-    project.git("branch", "--quiet", "--delete", "--force", BRANCH)
-    with Repository(project.root) as repository:
-        assert open_keys(repository, remote="origin") == {KEY: BRANCH}
-        assert open_keys(repository, remote=None) == {}
-
-
-def test_missing_base_branch_leaves_only_open_keys(project: Project) -> None:
-    promoted(project)
-    assert keys(project, base="trunk") == {KEY}
-
-
-def test_folder_below_the_root_belongs_to_the_repository(project: Project) -> None:
-    promoted(project)
-    with Repository(project.root / "tools") as repository:
-        assert known_keys(repository, base="main") == {KEY}
-
-
-def test_repository_without_a_commit_knows_nothing(tmp_path: Path, quiet_git: None) -> None:
-    run_git(tmp_path, "init", "--quiet")
-    with Repository(tmp_path) as repository:
-        assert known_keys(repository, base="main") == frozenset()
-
-
-def test_folder_without_a_repository_is_reported(tmp_path: Path, quiet_git: None) -> None:
-    with pytest.raises(NoRepositoryError, match="is not in a git repository; run git init"):
-        Repository(tmp_path)
-
-
-def test_bare_repository_is_reported(project: Project) -> None:
-    with pytest.raises(GitError, match=r"remote\.git is a bare repository; run this in a clone"):
-        Repository(project.remote)
 
 
 def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """Reading a git repository; nothing is changed."""
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,8 +8,6 @@ import pytest
 from coreloop.base.errors import GitError, NoRepositoryError
 from coreloop.base.git.repository import Repository, user_name
 from promoting import FILE, SOURCE, Project
-
-MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"
 
 
 @pytest.fixture
@@ -27,25 +23,6 @@ def head(project: Project) -> str:
 def test_revision_is_a_commit_or_none(project: Project, repository: Repository) -> None:
     assert repository.resolve("main") == head(project)
     assert [repository.resolve(name) for name in ("nope", "--help", "", "HEAD:tools", "0" * 40)] == [None] * 5
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen here")
-def test_signatures_are_not_read_as_messages(project: Project, repository: Repository, tmp_path) -> None:
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    allowed = tmp_path / "allowed"
-    allowed.write_text(f"tester@example.org {key.with_suffix('.pub').read_text()}")
-    for name, value in {
-        "gpg.format": "ssh",
-        "gpg.ssh.allowedSignersFile": str(allowed),
-        "user.signingKey": str(key),
-        "log.showSignature": "true",
-    }.items():
-        project.git("config", name, value)
-    project.git("commit", "--quiet", "--allow-empty", "-S", "-m", MESSAGE)
-    assert "Good" in project.git("log", "-1")
-    assert repository.message("HEAD") == MESSAGE.rstrip("\n")
-    assert next(commit.sha for commit in repository.log("HEAD")) == head(project)
 
 
 @pytest.mark.parametrize(
@@ -65,12 +42,6 @@ def test_several_remotes_without_an_origin_are_named(project: Project, repositor
     project.git("remote", "remove", "origin")
     with pytest.raises(GitError, match="none of the remotes mine, up is called origin; rename one to origin"):
         repository.remote()
-
-
-def test_remote_that_is_gone_is_named(project: Project, repository: Repository) -> None:
-    project.remote.rename(project.remote.with_name("moved.git"))
-    with pytest.raises(GitError, match=r"git ls-remote: fatal: .*does not appear to be a git repository"):
-        repository.heads("origin")
 
 
 def test_missing_git_is_reported(project: Project, repository: Repository, monkeypatch) -> None:
@@ -102,12 +73,6 @@ def test_the_only_replaced_file_is_read_completely(repository: Repository, proje
     assert repository.replaced_file(new, new) is None
 
 
-def test_more_than_one_replaced_file_is_none(repository: Repository, project: Project) -> None:
-    old = head(project)
-    project.commit({FILE: b"x = 1\n", "coreloop.yaml": b""})
-    assert repository.replaced_file(old, head(project)) is None
-
-
 def test_a_file_that_became_a_link_or_executable_or_went_was_not_replaced(
     repository: Repository, project: Project
 ) -> None:
@@ -135,11 +100,6 @@ def test_content_that_is_missing_is_one_line(repository: Repository, project: Pr
         repository.replaced_file(old, head(project))
 
 
-def test_the_root_is_the_top_of_the_work_tree(project: Project) -> None:
-    with Repository(project.root / "tools") as repository:
-        assert repository.root.samefile(project.root)
-
-
 @pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["with", "without"])
 def test_a_folder_without_a_repository_is_reported_with_or_without_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
@@ -148,12 +108,6 @@ def test_a_folder_without_a_repository_is_reported_with_or_without_git(
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(NoRepositoryError, match="is not in a git repository; run git init"):
             Repository(folder)
-
-
-def test_a_repository_without_git_is_reported(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(GitError, match="git is not installed, or not in PATH"):
-        Repository(project.root / "tools")
 
 
 def test_a_bare_repository_is_reported(project: Project) -> None:

@@ -108,13 +108,6 @@ def test_other_text_is_not_a_trailer(message: str) -> None:
     assert read_promoted(message.replace("5f3e", KEY)) == ()
 
 
-def test_order_is_always_the_same_and_other_names_are_left_out() -> None:
-    assert (
-        write_trailers({"Replay": "reproduced", "Merge": "now", "Phase": "R"})
-        == "Phase: R\nReplay: reproduced"
-    )
-
-
 def test_value_cannot_bring_a_second_trailer() -> None:
     written = write_trailers({**BOTH, "Candidate-Id": "c\nCandidate-Key: forged\r\nPhase: F"})
     assert read_trailers(written) == {**BOTH, "Candidate-Id": "c Candidate-Key: forged Phase: F"}
@@ -161,13 +154,6 @@ def _group(key: str, phase: str = "R", **more: str) -> dict[str, str]:
     return {"Phase": phase, "Candidate-Id": f"cand-{key}", "Candidate-Key": key * 16, **more}
 
 
-def test_several_candidates_of_a_message_are_separated():
-    groups = (_group("a", Evidence="1"), _group("b", "F", Evidence="2"))
-    message = "Subject\n\n" + "\n\n".join(map(write_trailers, groups)) + "\n"
-    assert read_promoted(message) == groups
-    assert promoted_keys(message) == ("a" * 16, "b" * 16)
-
-
 def test_a_candidate_that_a_squash_repeats_counts_once():
     groups = (_group("a"), _group("b"))
     message = "\n\n".join(map(write_trailers, (*groups, *groups)))
@@ -179,11 +165,6 @@ def test_a_candidate_that_a_squash_repeats_counts_once():
 def test_a_title_adds_nothing_to_a_description_however_it_lands(title: str, body: str):
     merged = f"Merge pull request #8 from octo/x\n\n{title}\n\n{body}"
     assert promoted_keys(merged) == promoted_keys(f"x\n\n{body}") == promoted_keys(f"{title} (#8)\n\n{body}")
-
-
-@each_row("message", ["", "Subject\n\nText.", "  Phase: R"])
-def test_a_message_without_trailers_promotes_nothing(message: str):
-    assert (read_promoted(message), promoted_keys(message)) == ((), ())
 
 
 def test_a_message_is_written_from_its_trailers():

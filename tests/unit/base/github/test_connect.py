@@ -100,9 +100,3 @@ def test_remote_that_is_a_fork_is_named(
     with Repository(project.root) as repository:
         said = describe_fork(repository, ForgeSettings(repo=repo))
     assert (said or "None").startswith(f"origin is {fork}, but" if fork else "None")
-
-
-def test_without_a_remote_nothing_is_a_fork(project: Project) -> None:
-    project.git("remote", "remove", "origin")
-    with Repository(project.root) as repository:
-        assert describe_fork(repository, ForgeSettings(repo="octo/tools")) is None

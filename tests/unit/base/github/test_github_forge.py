@@ -3,29 +3,22 @@
 What goes right is in tests/promote/test_forge_contract.py, where Prism checks it too.
 """
 
-import gc
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
-import urllib3
 from github import Auth, Github, GithubException
 
 from coreloop.base.errors import (
     ForgeAnswerError,
     ForgeError,
-    ForgeForbiddenError,
     ForgeNotFoundError,
-    ForgeRateLimitError,
     ForgeUnavailableError,
     PullRequestExistsError,
     UsageError,
 )
 from coreloop.base.github.github_forge import GithubForge
 from coreloop.base.github.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
-from coreloop.base.github.pygithub_transport import Connection, patient
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 from rows import each_row
@@ -34,27 +27,10 @@ KEY = "0123456789abcdef"
 TRAILERS = f"Phase: R\nCandidate-Key: {KEY}"
 
 
-@each_row("url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"])
-def test_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API") as caught:
-        GithubForge("octo/tools", token="a-token", connection=Connection(base_url=url))
-    assert "secret" not in str(caught.value)
-
-
 @each_row("repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"])
 def test_repository_that_is_none_is_refused(repo: str) -> None:
     with pytest.raises(UsageError, match="set forge: repo to owner/name"):
         GithubForge(repo, token="a-token")
-
-
-def test_path_of_an_enterprise_address_is_kept(github: GithubStandIn, connection: Connection) -> None:
-    there = replace(connection, base_url=f"{github.url}/api/v3/")
-    with (
-        GithubForge(github.repo, token=github.token, connection=there) as forge,
-        pytest.raises(ForgeNotFoundError),
-    ):
-        forge.open_pull_requests()
-    assert github.traffic[0].path == "/api/v3/repos/octo/tools/pulls"
 
 
 def test_pages_that_lead_in_a_circle_end(github: GithubStandIn, forge: GithubForge) -> None:
@@ -108,11 +84,6 @@ def test_key_is_a_trailer_of_the_body(
     assert (forge.find_pull_request(KEY) is not None) is found
 
 
-def test_key_is_no_pattern(github: GithubStandIn, forge: GithubForge) -> None:
-    github.add_pull(branch="skill/x", body=TRAILERS)
-    assert forge.find_pull_request(KEY[:-2] + "..") is None
-
-
 def test_only_coreloops_pull_requests_are_counted(github: GithubStandIn, forge: GithubForge) -> None:
     github.add_pull(branch="skill/docstring-x")
     github.add_pull(branch="renamed", title="[CORELOOP-F] docs(x): y")
@@ -141,58 +112,6 @@ def test_pull_request_that_is_no_draft_is_told(github: GithubStandIn, forge: Git
     github.fail(Fault(opened))
     with pytest.raises(ForgeAnswerError, match=r"/pull/1 was opened, but not as a draft: close it"):
         forge.open_draft(branch="skill/x", base="main", title="x", body="x")
-
-
-class TestPatience:
-    @pytest.fixture
-    def patient_forge(self, github, connection) -> Iterator[GithubForge]:
-        with GithubForge(
-            github.repo, token=github.token, connection=replace(connection, retry=patient())
-        ) as forge:
-            yield forge
-
-    def test_reading_is_tried_again(self, github, patient_forge) -> None:
-        github.fail(said(502, "Bad Gateway"))
-        assert patient_forge.open_pull_requests() == ()
-        assert len(github.traffic) == 2
-
-    def test_writing_is_not(self, github, patient_forge) -> None:
-        github.fail(said(502, "Bad Gateway"))
-        with pytest.raises(ForgeUnavailableError):
-            patient_forge.open_draft(branch="skill/x", base="main", title="x", body="x")
-        assert len(github.traffic) == 1
-
-    def test_long_rate_limit_is_told_at_once(self, github, patient_forge) -> None:
-        github.fail(said(403, "API rate limit exceeded for user ID 1.", X_RateLimit_Reset="4102444800"))
-        with pytest.raises(ForgeRateLimitError, match="after 2100-01-01 00:00:00 UTC"):
-            patient_forge.open_pull_requests()
-        assert len(github.traffic) == 1
-
-    def test_missing_right_is_told_at_once(self, github, patient_forge) -> None:
-        github.fail(said(403, "Resource not accessible"))
-        with pytest.raises(ForgeForbiddenError, match="403: Resource not accessible"):
-            patient_forge.open_pull_requests()
-        assert len(github.traffic) == 1
-
-    def test_last_answer_is_what_is_told(self, github, connection) -> None:
-        github.fail(said(502, "Bad Gateway"), times=4)
-        hurried = replace(connection, retry=patient().new(backoff_factor=0))
-        with (
-            GithubForge(github.repo, token=github.token, connection=hurried) as forge,
-            pytest.raises(ForgeUnavailableError, match="502: Bad Gateway"),
-        ):
-            forge.open_pull_requests()
-
-    def test_used_up_tries_of_another_policy_are_told(self, github, connection) -> None:
-        retry = urllib3.util.Retry(total=1, status_forcelist=[502])
-        github.fail(said(502, "Bad Gateway"), times=2)
-        with (
-            GithubForge(
-                github.repo, token=github.token, connection=replace(connection, retry=retry)
-            ) as forge,
-            pytest.raises(ForgeUnavailableError, match="unavailable over several attempts"),
-        ):
-            forge.open_pull_requests()
 
 
 class TestReviewRule:
@@ -277,13 +196,6 @@ def test_importing_the_vocabulary_loads_no_client() -> None:
     code = "import sys, coreloop.base.github.protocol; print({'github', 'requests'} & set(sys.modules))"
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert completed.stdout == "set()\n"
-
-
-@pytest.mark.slow
-def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> None:
-    with GithubForge(github.repo, token=github.token, connection=connection) as forge:
-        forge.open_pull_requests()
-    gc.collect()  # an open socket would warn, and warnings are errors here
 
 
 def test_pull_request_from_a_deleted_fork_is_nobodys_promotion(

@@ -1,9 +1,7 @@
 """A pattern that could take much longer than the text is refused."""
 
 from bounded import bounded
-from coreloop.base.project.settings import SanitizeSettings
 from coreloop.base.project.settings_file import objection
-from coreloop.sanitize.detectors.detection import COUNTRIES
 from rows import each_row
 
 ACCEPTED = [
@@ -41,7 +39,3 @@ def test_a_pattern_without_bounds_is_refused(pattern: str, reason: str) -> None:
 def test_a_pattern_is_judged_at_once() -> None:
     with bounded():
         objection("(" * 40 + "a{1,9}" + "){1,9}" * 40)
-
-
-def test_all_countries_are_the_default() -> None:
-    assert SanitizeSettings().countries == COUNTRIES

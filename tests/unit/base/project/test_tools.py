@@ -78,11 +78,6 @@ def test_definitions_of_every_form_are_found(project, source, qualname):
     assert not {"self", "cls"} & set(tool.parameters)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters are syntax since Python 3.12")
-def test_a_definition_with_type_parameters_is_found(project):
-    assert place(resolve(project(mod="def tool[T](axis: T): ...\n"), "tool")) == "mod.py::tool"
-
-
 def test_the_implementation_of_overloads_is_used(project):
     source = """
 import typing
@@ -109,11 +104,6 @@ def test_a_target_decides_between_two(project):
     assert place(resolve(root, "tool", "a.py::tool")) == "a.py::tool"
 
 
-def test_a_target_may_have_another_name_than_the_tool(project):
-    tool = resolve(project(a="def _run(axis): ...\n"), "fin.analysis", "a.py::_run")
-    assert (tool.name, place(tool), tool.parameters) == ("fin.analysis", "a.py::_run", ("axis",))
-
-
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
@@ -126,13 +116,6 @@ def test_an_absent_target_is_unresolved(project, target, reason):
     tool = resolve(project(a="def tool(): ...\n", broken="def tool(:\n"), "tool", target)
     assert isinstance(tool, Unresolved)
     assert reason in tool.reason
-
-
-@pytest.mark.parametrize("target", ["gone.py::tool", "folder.py::tool"])
-def test_a_target_that_is_not_a_file_is_unresolved(project, target):
-    root = project(a="def tool(): ...\n")
-    (root / "folder.py").mkdir()
-    assert isinstance(resolve(root, "tool", target), Unresolved)
 
 
 @pytest.mark.parametrize(
@@ -157,12 +140,6 @@ def test_environments_build_output_and_tests_are_not_searched(project, folder):
         (inner / "copy.py").write_text("def tool(): ...\ndef other(): ...\n")
     assert place(resolve(root, "tool")) == "src/mod.py::tool"
     assert isinstance(resolve(root, "other"), Unresolved)
-
-
-def test_only_modules_are_searched(project):
-    root = project(mod="def tool(): ...\n", test_mod="def tool(): ...\n")
-    (root / "notes.txt").write_text("def tool(): ...\n")
-    assert place(resolve(root, "tool")) == "mod.py::tool"
 
 
 def test_a_function_inside_a_function_is_not_a_tool(project):
@@ -194,31 +171,6 @@ def test_unreadable_files_are_skipped(project, broken):
     assert isinstance(resolve(root, "tool", "broken.py::tool"), Unresolved)
 
 
-def test_circular_links_are_skipped(project):
-    root = project(pkg__mod="def tool(): ...\n")
-    (root / "pkg" / "loop").symlink_to(root, target_is_directory=True)
-    (root / "pkg" / "self.py").symlink_to("self.py")
-    (root / "pkg" / "gone.py").symlink_to("nowhere.py")
-    assert place(resolve(root, "tool")) == "pkg/mod.py::tool"
-
-
-@pytest.mark.parametrize("name", ["", "a b", "tool)", ".*", "pkg.tool", "가\n"])
-def test_an_invalid_function_name_is_unresolved(project, name):
-    tool = resolve(project(mod="def tool(): ...\n"), name)
-    assert isinstance(tool, Unresolved)
-    assert tool.name == name
-
-
-def test_every_name_is_in_the_result(project):
-    root = project(mod="def one(): ...\ndef two(): ...\n")
-    resolved = resolve_tools(["two", "one", "two", "three"], root=root, configured={"one": ToolSettings()})
-    assert {name: type(tool) for name, tool in resolved.items()} == {
-        "one": Tool,
-        "two": Tool,
-        "three": Unresolved,
-    }
-
-
 def test_docstrings_are_not_literals(project):
     source = '"""module"""\ndef tool(axis="배당"):\n    """doc"""\n    return {"수익성": 1}[axis]\n'
     assert resolve(project(mod=source), "tool").literals == {"배당", "수익성"}
@@ -244,13 +196,6 @@ def test_a_target_may_name_the_line_of_a_definition(project, line, parameters):
     tool = resolve(project(mod=source), "tool", f"mod.py::tool:{line}")
     assert place(tool) == f"mod.py::tool:{line}"
     assert tool.parameters == parameters
-
-
-@pytest.mark.parametrize("line", ["3", "x", "02", "1:1"])
-def test_a_line_that_holds_no_such_definition_is_unresolved(project, line):
-    root = project(mod="\ndef tool(one): ...\ndef other(): ...\n")
-    tool = resolve(root, "tool", f"mod.py::tool:{line}")
-    assert tool == Unresolved("tool", f"mod.py has no tool:{line}")
 
 
 @each_row("name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100])

@@ -6,8 +6,7 @@ import pytest
 
 from coreloop.learn.effect import run
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.kept_effects import read_kept
-from coreloop.learn.effect.run import run_effect
+from coreloop.learn.effect.run import read_kept, run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, proposal_id, write_days
 from logs import call, failed, record, write_log
@@ -41,7 +40,7 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
 def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
     write_days(shop, ONE, range(100))
     assert _effect(shop, 100).verdict is EffectVerdict.HELPS
-    assert read_kept(shop.workspace).settled == ()
+    assert read_kept(shop.workspace).settled(at(100)) == {}
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from coreloop.learn.effect.named_failure import ALL_FAILURES, calls_against, named_failure
+from coreloop.learn.effect.named_failure import calls_against, named_failure
 from coreloop.learn.effect.tool_days import read_log, read_recorded
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine.folder import read_folder
@@ -26,13 +26,10 @@ CASES = {
     "given": ("- Always pass reason", [failed("pay", {"id": "1", "reason": "late"})], False),
     "an empty value counts as missing": ("- Always pass reason", [failed("pay", {"reason": ""})], True),
     "a success": ("- Always pass reason", [call("pay", {"id": "1"})], False),
-    "left in": ("- Leave out reason", [failed("pay", {"reason": "late"})], True),
     "empty": ("- ids: never empty", [failed("pay", {"ids": []})], True),
     "absent is not empty": ("- ids: never empty", [failed("pay", {})], False),
     "another value": ("- kind: one of card, cash", [failed("pay", {"kind": "cheque"})], True),
-    "a value": ("- kind: one of card, cash", [failed("pay", {"kind": "card"})], False),
     "over": ("- limit over 20 fails", [failed("pay", {"limit": 21})], True),
-    "not over": ("- limit over 20 fails", [failed("pay", {"limit": 20})], False),
     "before it": ("- Call find first (same id)", [failed("pay", {"id": "1"})], True),
     "after it": (
         "- Call find first (same id)",
@@ -67,14 +64,8 @@ def test_a_failed_call_against_the_line_is_counted(
 
 @pytest.mark.parametrize("line", ["- First: refund", "Be careful.", "- When: questions of X."])
 def test_a_line_that_no_call_shows_counts_all_failures(line: str):
-    assert named_failure([line]) is ALL_FAILURES
-    assert named_failure(["- Always pass reason", line]) is ALL_FAILURES
-
-
-def test_two_lines_count_what_is_against_either(tmp_path: Path):
-    calls = [failed("pay", {"reason": "x", "limit": 30}), failed("pay", {"reason": "x"})]
-    write_log(tmp_path / "2026-04-25.jsonl", [record(tool_calls=calls)])
-    assert _against(tmp_path, "- Always pass reason", "- limit over 20 fails") == [(0, True)]
+    assert named_failure([line]) == ()
+    assert named_failure(["- Always pass reason", line]) == ()
 
 
 def test_a_call_of_a_server_comes_after_those_of_its_session(tmp_path: Path):
@@ -103,5 +94,5 @@ def test_a_case_is_the_session_else_the_masked_question_else_the_request(tmp_pat
     recorded = read_recorded(read_folder(tmp_path, MineSettings()))
     (log,) = read_log(recorded, {}, names={}, audit_dir=tmp_path).values()
     (day,) = log.calls
-    sizes = sorted(counts[0] for counts in log.calls[day].values())
+    sizes = sorted(n for n, _ in log.calls[day].values())
     assert sizes == [1, 1, 1, 2]

@@ -8,7 +8,6 @@ import pytest
 
 from coreloop.cli.effect import show_effects
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.effect_json import effect_facts
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, write_days
@@ -52,7 +51,7 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert "-v shows what else is known, 2 older changes\n" in shown
     assert len(shown.splitlines()) <= 30  # one screen
-    assert {change["tool"]: change["verdict"] for change in map(effect_facts, found.effects)} == {
+    assert {change["tool"]: change["verdict"] for change in (effect.facts for effect in found.effects)} == {
         "refund_order": "helps",
         "cancel_order": "no effect",
         "change_address": "hurts",

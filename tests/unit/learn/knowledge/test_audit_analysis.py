@@ -25,29 +25,13 @@ NOTES = ROOT / "examples" / "knowledge" / "data" / "dart" / "auditAnalysis"
     "heading",
     [
         "## 엔진 개선",
-        "### 엔진 개선",
         "## 엔진개선",
-        "##   엔진   개선  ##",
         "## **엔진** 개선:",
-        "## Engine Improvements",
-        "### engine improvement",
         "## 개선 제안",
-        "### 개선제안",
         "엔진 개선\n---",
-        "### 엔진 개선점",
-        "## 개선점",
-        "## 개선 사항",
         "## Improvements",
-        "### Engine improvement ideas",
         "## 3. 개선점",
-        "## 2) Improvements",
-        "### 2.1 엔진 개선",
-        "## ① 개선점",
-        "## 나. 엔진 개선",
-        "## II. Improvements",
         "## 🚀 엔진 개선",
-        "## 3️⃣ 개선점 ✅",
-        "## [엔진 개선]",
     ],
 )
 def test_every_usual_heading_opens_the_section(heading: str):
@@ -61,34 +45,6 @@ def test_other_headings_do_not_open_the_section(heading: str):
     assert improvement_bullets(f"{heading}\n\n- a\n") == []
 
 
-@pytest.mark.parametrize(
-    "heading",
-    [
-        "# 엔진 개선",
-        "#### 엔진 개선",
-        "## 엔진 개선 내역",
-        "## 개선",
-        "## What the engine should improve",
-        "엔진 개선",
-        "**엔진 개선**",
-        "##엔진 개선",
-        "3. 개선점",
-    ],
-)
-def test_a_similar_heading_is_reported(heading: str, tmp_path: Path):
-    (tmp_path / "005930.md").write_text(f"## 요약\n\n{heading}\n\n- a\n", encoding="utf-8")
-    notes = read_notes(tmp_path)
-    assert notes.bullets == {}
-    named = heading.strip("#* ").removeprefix("3. ")
-    assert notes.skipped["005930.md"].endswith("is not recognized as the heading; write ## 엔진 개선")
-    assert named in notes.skipped["005930.md"]
-
-
-def test_a_note_on_other_subjects_is_not_reported(tmp_path: Path):
-    (tmp_path / "005930.md").write_text("## 요약\n\n수익성이 개선되었다.\n\n- 마진 개선\n", encoding="utf-8")
-    assert read_notes(tmp_path).skipped == {}
-
-
 @each_row(
     ("body", "expected"),
     [
@@ -98,21 +54,14 @@ def test_a_note_on_other_subjects_is_not_reported(tmp_path: Path):
         pytest.param("- a\n\n  second paragraph\n\n- b\n", ["a second paragraph", "b"], id="loose"),
         pytest.param("```\n- a\n```\n- b\n", ["b"], id="a fence"),
         pytest.param("~~~md\n## other\n- a\n~~~\n- b\n", ["b"], id="a heading in a fence"),
-        pytest.param("- a\n  ```\n  - no\n  ```\n- b\n", ["a", "b"], id="a fence in an item"),
-        pytest.param("    - a\n", [], id="an indented block"),
         pytest.param("> - a\n", [], id="a quote"),
-        pytest.param("text - a\n", [], id="text"),
         pytest.param("-\n- \n- a\n", ["a"], id="empty items"),
         pytest.param("- `x` **b** [l](http://e.example) <b>t</b> &amp;\n", ["x b l t &"], id="markup"),
-        pytest.param("- ![picture](x.png) a\n", ["picture a"], id="a picture"),
         pytest.param("- a\n\n## 다음\n\n- b\n", ["a"], id="the next heading ends the section"),
         pytest.param("- a\n\n### 참고\n\n- b\n", ["a", "b"], id="a lower heading does not end the section"),
-        pytest.param("- a\n\n# 위\n\n- b\n", ["a"], id="a higher heading ends the section"),
         pytest.param(
             "- a\n\n## 다음\n- no\n\n### 개선 제안\n- b\n\n### x\n- no\n", ["a", "b"], id="two sections"
         ),
-        pytest.param("없음\n", [], id="nothing"),
-        pytest.param("- a\r\n- b\r\n", ["a", "b"], id="Windows line ends"),
     ],
 )
 def test_the_items_of_lists_are_bullets(body: str, expected: list[str]):
@@ -123,12 +72,6 @@ def test_the_items_of_lists_are_bullets(body: str, expected: list[str]):
 def test_any_text_is_read(before: str, body: str):
     for bullet in improvement_bullets(f"{before}\n\n## 엔진 개선\n\n{body}\n\n- 끝"):
         assert bullet == " ".join(bullet.split()) != ""
-
-
-@given(st.lists(st.from_regex(r"[가-힣a-z][가-힣a-z0-9 ]{0,20}[가-힣a-z]", fullmatch=True), max_size=6))
-def test_plain_bullets_are_unchanged(texts: list[str]):
-    body = "\n".join(f"- {text}" for text in texts)
-    assert improvement_bullets(f"## 엔진 개선\n\n{body}\n") == [" ".join(text.split()) for text in texts]
 
 
 @pytest.fixture
@@ -146,10 +89,6 @@ def test_notes_are_read_by_stock_code_and_other_files_are_reported(folder: Path)
     notes = read_notes(folder)
     assert notes.bullets == {"990168": ("가",)}
     assert notes.skipped == {"README.md": "its name is not a stock code", "990030.md": "it is not UTF-8"}
-
-
-def test_a_note_without_bullets_still_counts_as_a_note(folder: Path):
-    assert note_codes(folder) == {"990168", "990021", "990030", "README"}
 
 
 def test_an_absent_folder_has_no_notes(tmp_path: Path):

@@ -6,27 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.learn.knowledge.blog import (
     Backfill,
-    Post,
-    SkippedPost,
-    blog_insights,
-    compare,
-    find_posts,
+    NoInsight,
+    backfill_blog,
     read_post,
-    reference,
-    save,
     upsert_ai_frontmatter_to_insights,
 )
-from coreloop.learn.knowledge.front_matter import Malformed
-from coreloop.learn.knowledge.insights import Insight, InsightSource
-from coreloop.learn.knowledge.store import reading, writing
+from coreloop.learn.knowledge.insights import Insight, blog_insights
+from coreloop.learn.knowledge.store import reading
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
-EXAMPLES = Path(__file__).parents[4] / "examples" / "knowledge"
 FULL = """---
 title: 들찬푸드
 stockCode: 035720
@@ -46,7 +38,7 @@ ai:
 """
 
 
-def _read(text: str) -> Insight | SkippedPost | Malformed:
+def _read(text: str) -> Insight | NoInsight:
     return read_post(text, evidence_ref="blog:blog/a/index.md")
 
 
@@ -67,10 +59,6 @@ def test_every_key_is_read():
         evidence_ref="blog:blog/a/index.md",
         quality_gate="human-approved",
     )
-
-
-def test_windows_line_endings_make_no_difference():
-    assert _read(FULL.replace("\n", "\r\n")) == _read(FULL)
 
 
 def test_a_narrative_replaces_an_absent_verdict_and_keys_may_be_in_snake_case():
@@ -99,38 +87,45 @@ def test_a_narrative_replaces_an_absent_verdict_and_keys_may_be_in_snake_case():
     ],
 )
 def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reason: str):
-    assert _read(text) == SkippedPost(reason)
+    assert _read(text) == NoInsight(reason)
 
 
 @each_row(
     ("text", "line", "reason"),
     [
         (_post("title: a: b"), 2, "mapping values are not allowed here"),
-        (_post("ai: text"), 2, "ai must be a mapping"),
-        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 3, "stockCode '삼성전자' is not a stock code"),
-        (_post("ai: {verdict: x}", "stockCode: [1]"), 3, "stockCode must be a single value"),
-        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 4, "verdict must be a single value"),
+        ("---\na: 1\n", 1, "the front matter has no closing ---"),
+        (_post("a: 1", "", "b: [1, 2"), 4, "expected ',' or ']'"),
+        (_post("a: \x07"), 1, "a character that YAML does not allow"),
+        (_post("[a]: 1"), 2, "found unhashable key"),
+        (_post("- a"), 1, "the front matter must be a mapping"),
+        (f"---\na: {'[' * 5000}\n---\n", 1, "nested too deeply"),
+        (_post("a: !!python/object/apply:os.system ['x']"), None, "no ai block"),
+        (_post("ai: text"), 1, "ai must be a mapping"),
+        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 1, "stockCode '삼성전자' is not a stock code"),
+        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 1, "verdict must be a single value"),
         (
-            _post("stockCode: '005930'", "ai:", "  verdict: x", "  strengths: [[1]]"),
-            5,
-            "an entry of strengths",
+            _post("stockCode: '005930'", "ai: {verdict: x, strengths: [[1]]}"),
+            1,
+            "an entry of strengths must be a single value",
         ),
         (
-            _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics: [1]"),
-            5,
-            "keyMetrics must be a mapping",
-        ),
-        (
-            _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics:", "    a: {b: 1}"),
-            6,
+            _post("stockCode: '005930'", "ai: {verdict: x, keyMetrics: {a: {b: 1}}}"),
+            1,
             "keyMetrics 'a' must be a single value",
         ),
     ],
 )
-def test_an_unreadable_post_is_reported_with_its_line(text: str, line: int, reason: str):
-    malformed = _read(text)
-    assert isinstance(malformed, Malformed)
-    assert (malformed.line, reason in malformed.reason) == (line, True), malformed
+def test_an_unreadable_post_is_reported(text: str, line: int | None, reason: str):
+    unread = _read(text)
+    assert isinstance(unread, NoInsight)
+    assert (unread.line, reason in unread.reason) == (line, True), unread
+
+
+def test_exponentially_growing_aliases_are_refused():
+    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
+    text = _post(*lines, "stockCode: '005930'", "ai: {verdict: x, strengths: *a39}")
+    assert _read(text) == NoInsight("an entry of strengths must be a single value", 1)
 
 
 # --- a folder of posts -----------------------------------------------------------------------------
@@ -150,14 +145,15 @@ def _write(project: Workspace, name: str, verdict: str = "좋다", code: str = "
     return path
 
 
-def _backfill(project: Workspace, *, confirm: bool = True, glob: str = "**/index.md") -> Backfill:
-    root = project.root / "blog"
-    posts = find_posts(root, glob, project=project.root)
-    with writing(project.knowledge_file) as connection:
-        backfill = compare(posts, blog_insights(connection), root=root, project=project.root)
-        if confirm:
-            save(connection, (*backfill.new, *backfill.edited), now=NOW)
-    return backfill
+def _backfill(project: Workspace) -> Backfill:
+    return backfill_blog(
+        project.root / "blog",
+        "**/index.md",
+        project=project.root,
+        database=project.knowledge_file,
+        confirm=True,
+        now=NOW,
+    )
 
 
 def _known(project: Workspace) -> list[Insight]:
@@ -167,16 +163,6 @@ def _known(project: Workspace) -> list[Insight]:
 
 def _sizes(backfill: Backfill) -> dict[str, int]:
     return {name: len(getattr(backfill, name)) for name in Backfill.__slots__ if getattr(backfill, name)}
-
-
-def test_a_second_run_changes_nothing(project: Workspace):
-    for name in "abc":
-        _write(project, name)
-    assert _sizes(_backfill(project)) == {"new": 3}
-    before = _known(project)
-    assert _sizes(_backfill(project)) == {"same": 3}
-    assert _known(project) == before
-    assert [insight.evidence_ref for insight in before] == [f"blog:blog/{name}/index.md" for name in "abc"]
 
 
 def test_an_edited_post_updates_its_row(project: Workspace):
@@ -191,33 +177,6 @@ def test_an_edited_post_updates_its_row(project: Workspace):
     ]
 
 
-@pytest.mark.parametrize("how", ["deleted", "renamed", "emptied"])
-def test_the_row_of_a_post_without_an_insight_is_reported_and_kept(how: str, project: Workspace):
-    path = _write(project, "a")
-    _backfill(project)
-    if how == "deleted":
-        path.unlink()
-    elif how == "renamed":
-        path.parent.rename(path.parent.with_name("b"))
-    else:
-        path.write_text("# no front matter now")
-    backfill = _backfill(project)
-    assert [insight.evidence_ref for insight in backfill.gone] == ["blog:blog/a/index.md"]
-    assert len(backfill.new) == (how == "renamed")
-    assert "blog:blog/a/index.md" in {insight.evidence_ref for insight in _known(project)}
-
-
-def test_posts_of_another_blog_or_outside_the_pattern_are_not_reported_as_gone(project: Workspace):
-    _write(project, "a")
-    _write(project, "b")
-    elsewhere = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:news/a/index.md")
-    neighbour = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:blog2/a/index.md")
-    with writing(project.knowledge_file) as connection:
-        save(connection, [Post(Path("x"), insight) for insight in (elsewhere, neighbour)], now=NOW)
-    _backfill(project)
-    assert _sizes(_backfill(project, glob="a/*.md")) == {"same": 1}
-
-
 def test_a_malformed_post_does_not_stop_the_others(project: Workspace):
     _write(project, "b")
     broken = _write(project, "a")
@@ -227,25 +186,11 @@ def test_a_malformed_post_does_not_stop_the_others(project: Workspace):
     assert backfill.malformed[0].path == broken
 
 
-def test_the_row_of_a_malformed_post_is_kept_and_not_reported_as_gone(project: Workspace):
-    path = _write(project, "a")
-    _backfill(project)
-    path.write_text("---\ntitle: a: b\n---\n")
-    assert _sizes(_backfill(project)) == {"malformed": 1}
-    assert len(_known(project)) == 1
-
-
 def test_a_file_that_is_not_utf_8_is_reported_with_its_line(project: Workspace):
     path = _write(project, "a")
     path.write_bytes("---\ntitle: x\nsector: 식품\n---\n".encode("euc-kr"))
     (post,) = _backfill(project).malformed
-    assert post.content == Malformed(3, "is not UTF-8")
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can read everything")
-def test_a_file_without_read_permission_is_malformed(project: Workspace):
-    _write(project, "a").chmod(0)
-    assert "cannot be read" in str(_backfill(project).malformed[0].content)
+    assert post.content == NoInsight("is not UTF-8", 3)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a name of bytes")
@@ -253,7 +198,7 @@ def test_a_path_that_is_not_utf_8_is_malformed(project: Workspace):
     path = _write(project, "a")
     path.parent.rename(path.parent.with_name(os.fsdecode(b"a\xff")))
     (post,) = _backfill(project).malformed
-    assert post.content == Malformed(1, "its path is not UTF-8; rename it")
+    assert post.content == NoInsight("its path is not UTF-8; rename it", 1)
 
 
 def test_a_lone_surrogate_in_a_post_does_not_stop_the_others(project: Workspace):
@@ -262,47 +207,6 @@ def test_a_lone_surrogate_in_a_post_does_not_stop_the_others(project: Workspace)
     assert _sizes(_backfill(project)) == {"new": 2}
     assert _sizes(_backfill(project)) == {"same": 2}
     assert _known(project)[0].narrative == "?"
-
-
-def test_only_files_are_posts_in_order_of_their_paths(project: Workspace):
-    for name in "ba":
-        _write(project, name)
-    (project.root / "blog" / "c" / "index.md").mkdir(parents=True)
-    posts = find_posts(project.root / "blog", "**/index.md", project=project.root)
-    assert [post.path.parent.name for post in posts] == ["a", "b"]
-
-
-@pytest.mark.parametrize("pattern", ["", "/abs/*.md"])
-def test_an_invalid_pattern_is_refused(pattern: str, project: Workspace):
-    _write(project, "a")
-    with pytest.raises(UsageError, match=r"--glob .* is not a valid pattern; write for example"):
-        find_posts(project.root / "blog", pattern, project=project.root)
-
-
-def test_an_absent_blog_is_refused(project: Workspace):
-    with pytest.raises(WorkspaceError, match="is not a folder; pass the blog's folder with --blog-root"):
-        find_posts(project.root / "nowhere", "*", project=project.root)
-
-
-def test_a_reference_is_relative_to_the_project_or_absolute(tmp_path: Path):
-    assert reference(InsightSource.BLOG, tmp_path / "블로그" / "a b.md", tmp_path) == "blog:블로그/a b.md"
-    outside = tmp_path / "other" / "a.md"
-    assert reference(InsightSource.BLOG, outside, tmp_path / "project") == f"blog:{outside.as_posix()}"
-
-
-def test_posts_outside_the_project_are_recognized_again(
-    project: Workspace, tmp_path_factory: pytest.TempPathFactory
-):
-    blog = tmp_path_factory.mktemp("elsewhere")
-    (blog / "index.md").write_text(_post("stockCode: '990168'", "ai: {verdict: x}"))
-    for expected in ({"new": 1}, {"same": 1}):
-        posts = find_posts(blog, "*.md", project=project.root)
-        with writing(project.knowledge_file) as connection:
-            backfill = compare(posts, blog_insights(connection), root=blog, project=project.root)
-            save(connection, backfill.new, now=NOW)
-        assert _sizes(backfill) == expected
-    (blog / "index.md").unlink()
-    assert _sizes(compare([], _known(project), root=blog, project=project.root)) == {"gone": 1}
 
 
 # --- a publisher's hook ----------------------------------------------------------------------------
@@ -317,36 +221,3 @@ def test_the_hook_and_the_backfill_write_the_same_row(project: Workspace, monkey
     _write(project, "a", verdict="나쁘다")
     upsert_ai_frontmatter_to_insights(path, project=project.root)
     assert [insight.narrative for insight in _known(project)] == ["나쁘다"]
-
-
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
-        ("# x", SkippedPost("no front matter")),
-        ("---\na: b: c\n---", Malformed(2, "is not YAML: mapping values are not allowed here")),
-    ],
-)
-def test_the_hook_says_why_nothing_was_written(text: str, outcome, project: Workspace):
-    path = _write(project, "a")
-    path.write_text(text)
-    assert upsert_ai_frontmatter_to_insights(path, project=project.root) == outcome
-    assert not project.knowledge_file.exists()
-
-
-def test_the_hook_reports_an_absent_post(project: Workspace):
-    outcome = upsert_ai_frontmatter_to_insights(project.root / "x.md", project=project.root)
-    assert outcome == Malformed(1, "cannot be read (No such file or directory)")
-
-
-# --- the example -----------------------------------------------------------------------------------
-
-
-def test_all_posts_of_the_example_are_read():
-    posts = find_posts(EXAMPLES / "blog", "**/index.md", project=EXAMPLES)
-    backfill = compare(posts, [], root=EXAMPLES / "blog", project=EXAMPLES)
-    assert _sizes(backfill) == {"new": 31, "skipped": 4}
-    reasons = {post.content.reason for post in backfill.skipped if isinstance(post.content, SkippedPost)}
-    assert reasons == {"no front matter", "no ai block", "no stockCode", "no verdict and no narrative"}
-    insights = [post.content for post in backfill.new if isinstance(post.content, Insight)]
-    assert all(insight.sector and insight.data_as_of for insight in insights)
-    assert len({insight.stock_code for insight in insights}) == 30

@@ -20,9 +20,8 @@ from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.sqlite import version
 from coreloop.learn.knowledge import cleanup
-from coreloop.learn.knowledge.cleanup import CLEANUP_RULES, Notes, clean, plan
-from coreloop.learn.knowledge.insights import all_insights
-from coreloop.learn.knowledge.schema import VERSION, utc_text
+from coreloop.learn.knowledge.cleanup import Notes, clean, plan
+from coreloop.learn.knowledge.insights import blog_insights
 from coreloop.learn.knowledge.store import writing
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
 from weekly import WEEKLY
@@ -57,14 +56,13 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             bullet(2, at=SECONDS, successes=5, failures=2),
             bullet(3, at=SECONDS, successes=4),
         ],
-        "skills": [{"question": "SKILLQUESTION", "code_template": "x = 1", "created_at": 1.0}],
     }
 
 
-QUESTIONS = ["QUESTION1", "QUESTION2", "QUESTION4", "SKILLQUESTION"]
+QUESTIONS = ["QUESTION1", "QUESTION2", "QUESTION4"]
 REMOVED = [*QUESTIONS, "NARRATIVE2.", "NARRATIVE3.", "NARRATIVE9.", "BULLET2.", "BULLET3."]
 REMAINING = ["NARRATIVE1.", "NARRATIVE4.", "BULLET1."]
-EXPECTED = [2, 1, 1, 2, 1, 3, 1]  # rows per rule, skills last
+EXPECTED = [2, 1, 1, 2, 1, 3]  # rows per rule
 
 
 @pytest.fixture
@@ -82,38 +80,13 @@ def _texts(database: Path) -> set[str]:
     return {text for text in [*REMOVED, *REMAINING] if text.encode() in content}
 
 
-def test_a_dry_run_counts_the_effect_of_each_rule_and_changes_nothing(database: Path):
+def test_the_dry_run_predicts_the_cleanup(database: Path):
     before = database.read_bytes()
     planned = plan(database, NOTES, now=NOW)
-    assert [effect.rows for effect in planned.effects] == EXPECTED
-    assert not planned.is_unscrubbed
     assert database.read_bytes() == before
-    assert [path.name for path in database.parent.iterdir()] == ["x.db"]
-
-
-def test_the_dry_run_predicts_the_cleanup(database: Path):
-    planned = plan(database, NOTES, now=NOW)
+    assert [effect.rows for effect in planned.effects] == EXPECTED
     assert _clean(database).effects == planned.effects
-    assert [effect.rows for effect in plan(database, NOTES, now=NOW).effects] == [0] * len(EXPECTED)
-
-
-def test_the_rules_keep_all_other_rows(database: Path):
-    _clean(database)
-    insights = {row["narrative"]: row for row in rows_of(database, "insights")}
-    assert insights.keys() == {"NARRATIVE1.", "NARRATIVE4."}
-    audit, blog = insights["NARRATIVE1."], insights["NARRATIVE4."]
-    assert audit["evidence_ref"] == "audit:data/dart/auditAnalysis/990001.md"
-    assert (audit["quality_gate"], blog["quality_gate"], blog["evidence_ref"]) == ("migration", "", "")
-    assert [row["bullet"] for row in rows_of(database, "playbook")] == ["BULLET1."]
-    assert [row["id"] for row in rows_of(database, "executions")] == [1, 3, 4]
-    assert rows_of(database, "unscrubbed") == []
-    assert "question" not in rows_of(database, "executions")[0]
-
-
-def test_a_cleanup_migrates_an_old_database(database: Path):
-    _clean(database)
-    with closing(sqlite3.connect(database)) as connection:
-        assert version(connection) == VERSION
+    assert plan(database, NOTES, now=NOW).is_idle
 
 
 def test_executions_are_removed_after_thirty_days(tmp_path: Path):
@@ -134,36 +107,7 @@ def test_questions_become_hashes_that_cannot_be_guessed(database: Path):
         assert all(map(KEYED.fullmatch, keyed))
         assert keyed[0] == keyed[1] != keyed[2]  # the same question, asked twice
         hashes += keyed
-        (skill,) = rows_of(path, "skills")
-        assert KEYED.fullmatch(skill["question"])
     assert len(set(hashes)) == 4  # a different key each time
-
-
-def test_hashes_of_the_audit_log_are_keyed_and_keyed_hashes_are_unchanged(database: Path):
-    _clean(database)
-    before = rows_of(database, "executions")
-    with writing(database) as connection:
-        new = "sha256:0123456789abcdef"
-        connection.execute(
-            "INSERT INTO executions (question_hash, created_at) VALUES (?, ?), (NULL, ?)",
-            (new, utc_text(NOW), utc_text(NOW)),
-        )
-    assert _clean(database).effects[5].rows == 1
-    after = rows_of(database, "executions")
-    assert after[:3] == before
-    assert KEYED.fullmatch(after[3]["question_hash"])
-    assert after[4]["question_hash"] is None
-
-
-def test_a_question_that_only_looks_like_a_hash_is_replaced(tmp_path: Path):
-    rows = [
-        execution(1, at=SECONDS, question="keyed:SECRET"),
-        execution(2, at=SECONDS, question="sha256:SECRET"),
-    ]
-    database = make_old(tmp_path / "x.db", executions=rows)
-    _clean(database)
-    assert all(KEYED.fullmatch(row["question_hash"]) for row in rows_of(database, "executions"))
-    assert b"SECRET" not in bytes_of(database)
 
 
 @pytest.mark.parametrize("wal", [True, False], ids=["WAL", "journal"])
@@ -189,18 +133,8 @@ def test_no_byte_of_removed_text_remains(wal: bool, migrated: bool, tmp_path: Pa
     assert re.search(rb"QUESTION|NARRATIVE|BULLET", bytes_of(database)) is None
 
 
-def test_text_deleted_earlier_is_cleared_from_free_pages(tmp_path: Path):
-    database = make_old(tmp_path / "x.db", executions=[execution(n, at=SECONDS) for n in range(500)])
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("PRAGMA secure_delete = OFF")
-        connection.execute("DELETE FROM executions")
-    assert b"QUESTION" in bytes_of(database)
-    assert _clean(database).residue is None
-    assert b"QUESTION" not in bytes_of(database)
-
-
 def test_the_archive_is_a_private_copy_of_the_state_before(database: Path):
-    before = {table: rows_of(database, table) for table in ("executions", "insights", "playbook", "skills")}
+    before = {table: rows_of(database, table) for table in ("executions", "insights", "playbook")}
     archive = _clean(database).archive
     assert archive == database.parent / "_archive" / "2026-04-25-pre-cleanup.sqlite"
     assert {table: rows_of(archive, table) for table in before} == before
@@ -209,96 +143,27 @@ def test_the_archive_is_a_private_copy_of_the_state_before(database: Path):
     assert sorted(path.name for path in archive.parent.iterdir()) == [".lock", archive.name]
 
 
-def test_a_second_run_on_the_same_day_keeps_the_first_archive(database: Path):
-    first = _clean(database).archive
-    content = first.read_bytes()
-    second, third = (_clean(_with_live(database)).archive for _ in range(2))
-    assert [second.name, third.name] == [f"2026-04-25-pre-cleanup-{n}.sqlite" for n in (2, 3)]
-    assert first.read_bytes() == content
-
-
-def _with_live(database: Path) -> Path:
-    """The database, with an insight that a cleanup removes."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute(
-            "UPDATE insights SET source = 'live' WHERE rowid = (SELECT max(rowid) FROM insights)"
-        )
-        connection.execute(
-            "UPDATE executions SET question_hash = 'x' WHERE rowid = (SELECT max(rowid) FROM executions)"
-        )
-    return database
-
-
-def test_a_cleanup_without_effects_takes_no_snapshot(database: Path):
-    first = _clean(database).archive
-    done = _clean(database)
-    assert (done.archive, done.residue) == (None, None)
-    assert not any(effect.rows for effect in done.effects)
-    assert plan(database, NOTES, now=NOW).is_idle
-    assert list(first.parent.glob("*.sqlite")) == [first]
-
-
 def test_a_failed_snapshot_changes_nothing(database: Path, monkeypatch: pytest.MonkeyPatch):
     def fails(*_: Any, **__: Any) -> Path:
         raise WorkspaceError("cannot be written (No space left on device)", path=database)
 
     before = rows_of(database, "executions")
-    monkeypatch.setattr(cleanup, "snapshot", fails)
+    monkeypatch.setattr(cleanup, "_snapshot", fails)
     with pytest.raises(WorkspaceError, match="No space left"):
         _clean(database)
     assert rows_of(database, "executions") == before
     assert _texts(database) == {*REMOVED, *REMAINING}
 
 
-def test_a_failed_rule_undoes_the_rules_before_it(database: Path, monkeypatch: pytest.MonkeyPatch):
-    broken = (*CLEANUP_RULES, cleanup.CleanupRule("x", "nowhere", "true"))
-    before = rows_of(database, "insights")
-    monkeypatch.setattr(cleanup, "CLEANUP_RULES", broken)
-    with pytest.raises(WorkspaceError, match="no such table: nowhere"):
-        _clean(database)
-    assert rows_of(database, "insights") == before
-
-
-def test_an_absent_database_is_refused_and_not_created(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match="nothing to clean"):
-        _clean(tmp_path / "x.db")
-    with pytest.raises(WorkspaceError, match="does not exist"):
-        plan(tmp_path / "x.db", NOTES, now=NOW)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_foreign_database_is_refused_before_anything_is_written(tmp_path: Path):
-    path = tmp_path / "x.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE urls (x)")
-    with pytest.raises(WorkspaceError, match="is not a knowledge database"):
-        _clean(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
-
-
 def test_text_that_is_not_utf_8_is_migrated_and_cleaned(database: Path):
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE executions SET question = CAST(x'ff51554553' AS TEXT)")
         connection.execute("UPDATE insights SET narrative = CAST(x'ff4e4152' AS TEXT) WHERE source = 'blog'")
-        connection.execute("UPDATE skills SET question = CAST(x'ff534b' AS TEXT)")
     assert [effect.rows for effect in plan(database, NOTES, now=NOW).effects] == EXPECTED
     assert [effect.rows for effect in _clean(database).effects] == EXPECTED
     assert b"\xffQUES" not in bytes_of(database)
-    assert b"\xffSK" not in bytes_of(database)
     with writing(database) as connection:
-        assert "\ufffdNAR" in {insight.narrative for insight in all_insights(connection)}
-
-
-def test_a_table_with_a_hostile_name_is_cleaned(database: Path):
-    name = 'a"; DROP TABLE insights; --'
-    quoted = '"' + name.replace('"', '""') + '"'
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute(f"CREATE TABLE {quoted} (question)")
-        connection.execute(f"INSERT INTO {quoted} VALUES ('HOSTILE')")
-    _clean(database)
-    assert len(rows_of(database, "insights")) == 2
-    assert KEYED.fullmatch(rows_of(database, quoted)[0]["question"])
-    assert b"HOSTILE" not in bytes_of(database)
+        assert "\ufffdNAR" in {insight.narrative for insight in blog_insights(connection)}
 
 
 # --- other processes -------------------------------------------------------------------------------
@@ -316,11 +181,9 @@ def test_text_that_a_reader_keeps_in_the_file_is_reported_and_cleared_by_the_nex
         assert [effect.rows for effect in cleaned.effects] == EXPECTED
         assert _texts(database) & set(REMOVED)
         reader.execute("COMMIT")
-    assert plan(database, NOTES, now=NOW).is_unscrubbed
     again = _clean(database)
     assert (again.residue, sum(effect.rows for effect in again.effects)) == (None, 0)
     assert _texts(database) == set(REMAINING)
-    assert not plan(database, NOTES, now=NOW).is_unscrubbed
 
 
 WRITE = """
@@ -328,7 +191,6 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.learn.knowledge.insights import Insight, save_by_evidence
-from coreloop.learn.knowledge.playbook import merge_bullet
 from coreloop.learn.knowledge.store import writing
 from coreloop.base.sqlite import transaction
 
@@ -342,7 +204,6 @@ with writing(path) as connection:
         new = Insight(stock_code="990001", narrative="x", source="blog", evidence_ref=f"{name}-{written}")
         with transaction(connection):
             save_by_evidence(connection, new, now=now)
-        merge_bullet(connection, "growth", "together", successes=1, source="manual", now=now)
         written += 1
 print(written)
 """
@@ -402,11 +263,6 @@ def test_cleanups_lose_no_rows_of_simultaneous_writers(tmp_path: Path):
     blog = {row["evidence_ref"] for row in rows_of(database, "insights")}
     names = zip(("first", "second"), written, strict=True)
     assert blog == {f"{name}-{n}" for name, count in names for n in range(count)}
-    # A cleanup removes the shared bullet while it has fewer than five successes, which restarts its count.
-    archived = [rows_of(path, "playbook") for path in sorted((tmp_path / "_archive").glob("*.sqlite"))]
-    (remaining,) = rows_of(database, "playbook")
-    removed = sum(row["success_count"] for rows in archived for row in rows if row["success_count"] < 5)
-    assert remaining["success_count"] + removed == sum(written)
 
 
 @pytest.mark.slow
@@ -456,7 +312,7 @@ def _state(database: Path, rows: int) -> str:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         n_live = connection.execute("SELECT count(*) FROM insights").fetchone()[0]
         n_executions = connection.execute("SELECT count(*) FROM executions").fetchone()[0]
-        is_new = version(connection) == VERSION
+        is_new = version(connection) == 1
         if not is_new:
             assert (n_live, n_executions) == (rows // 10, rows)
             return "before"

@@ -1,50 +1,71 @@
-"""Opening files, waiting for other processes, and error messages."""
+"""Databases of dartlab are converted without losing rows; new ones belong to their owner."""
 
 import os
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.sqlite import transaction
+from coreloop.base.sqlite import version
 from coreloop.learn.knowledge.store import reading, writing
+from old_knowledge import bullet, execution, insight, make_old, rows_of
+
+SECONDS = datetime(2026, 4, 25, 9, 30, tzinfo=UTC).timestamp()
+TEXT = "2026-04-25T09:30:00+00:00"
 
 
-@pytest.fixture
-def open_umask():
-    before = os.umask(0)
-    yield
-    os.umask(before)
+def _converted(path: Path) -> Path:
+    with writing(path):
+        pass
+    return path
 
 
-@pytest.mark.usefixtures("open_umask")
+def test_every_value_of_an_insight_and_a_bullet_is_kept(tmp_path: Path):
+    known = insight(
+        1, at=SECONDS, strengths='["a"]', weaknesses='["b"]', sector="식품", source="live", expires_at=SECONDS
+    )
+    advice = bullet(2, at=SECONDS, successes=5, failures=1, sector="식품", source="manual")
+    path = _converted(make_old(tmp_path / "x.db", insights=[known], playbook=[advice]))
+    times = {"created_at": TEXT, "expires_at": TEXT}
+    added = {"key_metrics": "{}", "data_as_of": "", "evidence_ref": "", "quality_gate": ""}
+    assert rows_of(path, "insights") == [{"id": 1, **known, **times, **added}]
+    assert rows_of(path, "playbook") == [{"id": 1, **advice, "created_at": TEXT, "last_used": TEXT}]
+
+
+def test_other_tables_stay_as_they_are(tmp_path: Path):
+    skill = {"id": 1, "question": "q", "code_template": "x = 1", "created_at": 1.0}
+    path = _converted(make_old(tmp_path / "x.db", skills=[skill]))
+    assert rows_of(path, "skills") == [skill]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(SECONDS, TEXT), (int(SECONDS), TEXT), ("yesterday", "yesterday"), (1e300, 1e300)],
+)
+def test_times_are_converted_and_others_stay(value: Any, expected: Any, tmp_path: Path):
+    path = _converted(make_old(tmp_path / "x.db", executions=[execution(1, at=value)]))
+    assert rows_of(path, "executions")[0]["created_at"] == expected
+
+
+def test_reading_an_old_database_converts_only_a_copy(tmp_path: Path):
+    path = make_old(tmp_path / "x.db", executions=[execution(1, at=SECONDS)], wal=False)
+    before = path.read_bytes()
+    with reading(path) as connection:
+        assert version(connection) == 1
+        assert connection.execute("SELECT created_at FROM executions").fetchone()[0] == TEXT
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
 def test_a_new_database_is_private_to_its_owner(tmp_path: Path):
     path = tmp_path / "data" / "ai" / "knowledge" / "x.db"
-    with writing(path) as connection, transaction(connection):
-        connection.execute("INSERT INTO unscrubbed VALUES ('x')")
-        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
-    assert modes == {"x.db": 0o600, "x.db-wal": 0o600, "x.db-shm": 0o600}
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
-def test_every_connection_has_wal_foreign_keys_a_timeout_and_secure_delete(tmp_path: Path):
-    with writing(tmp_path / "x.db") as connection:
-        pragmas = {
-            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("journal_mode", "foreign_keys", "busy_timeout", "secure_delete")
-        }
-    expected = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "secure_delete": 1}
-    assert pragmas == expected
-
-
-def test_reading_cannot_write(tmp_path: Path):
-    path = tmp_path / "x.db"
     with writing(path):
-        pass
-    with pytest.raises(WorkspaceError, match="readonly"), reading(path) as connection:
-        connection.execute("DELETE FROM insights")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_the_error_for_an_absent_file_names_the_command_that_creates_it(tmp_path: Path):

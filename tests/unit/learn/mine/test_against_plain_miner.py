@@ -19,9 +19,9 @@ from coreloop.base.project.settings import Gates
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.oddities import find_oddities
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
-from coreloop.learn.pattern.find_candidates import CandidateSearch, find_candidates
-from coreloop.learn.proposals.entry import Candidate
+from coreloop.learn.mine.window import IS_COUNTED, Window, merge
+from coreloop.learn.proposals.entry import Candidate, Search
+from coreloop.learn.sequences import count_distinct, count_patterns, find_candidates
 from logs import line
 from rows import slow_after
 from weekly import WEEKLY
@@ -48,7 +48,7 @@ def _neutral(window: Window) -> dict[tuple[str, str], int]:
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:
     search = find_candidates(window, OPEN_GATE)
-    return {(candidate.cat_hash, candidate.seq_hash): candidate for candidate in search.candidates}
+    return {(candidate.cat_hash, candidate.seq_hash): candidate for candidate in search.entries}
 
 
 def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain_miner.Mined:
@@ -99,7 +99,7 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tau_candidates(folder: Path, min_success_rate: float) -> CandidateSearch:
+def _tau_candidates(folder: Path, min_success_rate: float) -> Search[Candidate]:
     window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 
@@ -112,7 +112,7 @@ def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, 
 
 
 def test_real_episodes_at_nine_in_ten_lead_with_the_exchange(tau_folder: Path):
-    first = _tau_candidates(tau_folder, 0.9).candidates[0]
+    first = _tau_candidates(tau_folder, 0.9).entries[0]
     assert [step.name for step in first.tool_pattern] == [
         "find_user_id_by_name_zip",
         "get_user_details",
@@ -121,22 +121,6 @@ def test_real_episodes_at_nine_in_ten_lead_with_the_exchange(tau_folder: Path):
         "exchange_delivered_order_items",
     ]
     assert (round(first.success_rate * first.n_observed), first.n_observed) == (38, 39)
-
-
-def test_real_episodes_without_a_failure_lead_with_the_payment_methods(tau_folder: Path):
-    first = _tau_candidates(tau_folder, 1.0).candidates[0]
-    assert "get_user_payment_methods" in [step.name for step in first.tool_pattern]
-    assert (first.success_rate, first.n_observed) == (1.0, 14)
-
-
-@pytest.mark.slow
-def test_real_episodes_split_anywhere_give_the_same_groups(tau_folder: Path, tmp_path: Path):
-    expected = _summary(_window(tau_folder, ALWAYS, MineSettings(min_chunk_len=0)))
-    lines = (tau_folder / "tau.jsonl").read_bytes().splitlines(keepends=True)
-    parts = tmp_path / "parts"
-    _write_parts(parts, lines, cuts=[1, 7, 100, 101, 350, 689])
-    assert len(list(parts.iterdir())) == 7
-    assert _summary(_window(parts, ALWAYS, MineSettings(min_chunk_len=0))) == expected
 
 
 # --- made-up logs ---------------------------------------------------------------------------------
@@ -341,11 +325,6 @@ def _in_a_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _summary(window: Window) -> tuple[object, ...]:
-    search = find_candidates(window, OPEN_GATE)
-    return search, sorted(_neutral(window).items()), window.n_records()
-
-
 @pytest.mark.slow
 @settings(max_examples=60 if WEEKLY else 30)
 @given(
@@ -365,17 +344,6 @@ def test_all_groups_of_a_made_up_log_are_the_plain_miners(
         _write_parts(folder, lines, cuts=cuts, mark=mark)
         settings = MineSettings(selectors=selectors, min_chunk_len=min_chunk_len)
         _assert_same(folder, Days(since, since + timedelta(days=length)), settings)
-
-
-@pytest.mark.slow
-@settings(max_examples=40 if WEEKLY else 15)
-@given(lines=LOGS, cuts=st.lists(st.integers(1, 40), max_size=6))
-def test_a_file_split_at_any_lines_gives_the_same_groups(lines, cuts):
-    for folder in _in_a_folder():
-        _write_parts(folder / "whole", lines, cuts=[])
-        _write_parts(folder / "parts", lines, cuts=cuts)
-        expected = _summary(_window(folder / "whole", ALWAYS, MineSettings()))
-        assert _summary(_window(folder / "parts", ALWAYS, MineSettings())) == expected
 
 
 def _crowded_log(seed: int) -> list[bytes]:
@@ -413,21 +381,3 @@ def test_all_groups_of_a_crowded_log_are_the_plain_miners(seed: int, tmp_path: P
     assert max(group.n for group in plain.groups.values()) > 10
     assert any(group.neutral for group in plain.groups.values())
     assert len({group.questions / group.n for group in plain.groups.values() if group.n}) > 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
-def test_a_crowded_log_split_anywhere_gives_the_same_groups(seed: int, tmp_path: Path):
-    lines = _crowded_log(seed)
-    _write_parts(tmp_path / "whole", lines, cuts=[])
-    _write_parts(tmp_path / "parts", lines, cuts=Random(seed).sample(range(200), 12))
-    expected = _summary(_window(tmp_path / "whole", ALWAYS, MineSettings()))
-    assert _summary(_window(tmp_path / "parts", ALWAYS, MineSettings())) == expected
-
-
-def test_a_records_line_is_one_that_both_read(tmp_path: Path):
-    path = tmp_path / "one.jsonl"
-    path.write_bytes(line({"ts": "2026-04-25", "tool_calls": ["show"], "chunk_len": 400}))
-    assert _assert_same(tmp_path, ALWAYS, MineSettings()).groups.keys() == {
-        ("UNSPECIFIED", plain_miner.hash_sequence("show()"))
-    }

@@ -7,7 +7,8 @@ from polars.testing import assert_frame_equal
 
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.mine import window as window_module
-from coreloop.learn.mine.window import Window, count_calls, count_patterns, count_sources, merge
+from coreloop.learn.mine.window import Window, count_calls, count_sources, merge
+from coreloop.learn.sequences import count_patterns
 from logs import call, failed
 from rows import slow_after
 from samples import ALWAYS, asked, rolled

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from coreloop.learn.mine.causes import causes
+from coreloop.learn.mine.causes import Cause, causes
 from coreloop.observe.reading.error_texts import template
 from rows import each_row
 
@@ -18,7 +18,7 @@ def rows_of(calls: Iterable[tuple[str, Mapping[str, object]]]) -> dict[str, int]
     calls = list(calls)
     templates = [("find", template(error, args)) for error, args in calls]
     found = causes(Counter(templates), {name for _, args in calls for name in args})
-    return dict(Counter(found[one] for one in templates))
+    return dict(Counter(found[one].text for one in templates))
 
 
 @each_row(
@@ -114,4 +114,12 @@ def test_a_name_is_not_shown_since_others_fail_about_it() -> None:
 
 def test_tools_have_their_own_causes() -> None:
     counts = {(tool, "no <name:abcd> here"): 1 for tool in "ab"}
-    assert causes(counts) == dict.fromkeys(counts, "no <name> here")
+    assert causes(counts) == dict.fromkeys(counts, Cause("no <name> here"))
+
+
+def test_a_text_that_was_cut_belongs_to_the_longest_that_begins_like_it():
+    whole = "could not validate the act"
+    cut, own = ("could not val", "could not validate t..."), ("could not validate", "not found")
+    found = causes(dict.fromkeys((("find", text) for text in (whole, *cut, *own)), 1))
+    assert {text: found["find", text] for text in cut} == dict.fromkeys(cut, Cause(whole, True))
+    assert {text: found["find", text] for text in own} == {text: Cause(text) for text in own}

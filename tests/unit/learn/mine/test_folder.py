@@ -22,10 +22,6 @@ def test_every_jsonl_file_counts_in_the_order_of_names(tmp_path: Path):
     assert _names(tmp_path) == ["2026-04-25.jsonl", "b.jsonl", "감사 기록.jsonl"]
 
 
-def test_an_empty_folder_has_no_files(tmp_path: Path):
-    assert _names(tmp_path) == []
-
-
 def test_a_missing_folder_is_named(tmp_path: Path):
     with pytest.raises(WorkspaceError, match=r"missing: no such folder; .*--in-dir") as caught:
         read_folder(tmp_path / "missing", MineSettings())

@@ -13,7 +13,8 @@ from coreloop.base.date_range import Days
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import facts_of_lines
 from coreloop.learn.mine.joined_calls import MAX_CALLS
-from coreloop.learn.mine.window import Window, count_patterns, merge
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.sequences import count_patterns
 from coreloop.learn.statements.logged_calls import read_log
 from logs import call, failed, line, one_by_one, record
 from weekly import WEEKLY
@@ -125,12 +126,6 @@ def test_a_request_that_a_person_judged_stands_alone():
     judged = MineSettings(verdicts={"a-1": "V"})
     found = window(of_session(*THREE), mined=judged).all_requests().sort("ts_us").collect()
     assert found["outcome"].to_list() == [1, 0]
-
-
-def test_a_session_may_be_in_several_files_and_grow():
-    rows = of_session(*THREE)
-    assert patterns(window(rows[:1], rows[1:])) == {"find()>book()": 1}
-    assert patterns(window(rows[:1])) == {"find()": 1}
 
 
 OUTCOMES = st.sampled_from([(name, ok) for name in "abc" for ok in (True, False)])

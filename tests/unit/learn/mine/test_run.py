@@ -12,9 +12,8 @@ from coreloop.admin.status.read_status import read_status
 from coreloop.base.date_range import Days
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.mine.run import Mined, MiningOptions, Watch, open_mining, run_mine
-from coreloop.learn.pattern.run import PatternRequest, run_pattern
-from coreloop.learn.refine.run import RefineRequest, run_refine
+from coreloop.learn.mine.run import Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.propose import PatternRequest, RefineRequest, run_pattern, run_refine
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter
 from logs import failed, record, write_log
@@ -28,7 +27,6 @@ Command = Callable[[Workspace, Watch], object]
 COMMANDS: dict[str, Command] = {
     "pattern": lambda project, watch: run_pattern(project, PatternRequest(days=DAYS), now=NOW, watch=watch),
     "refine": lambda project, watch: run_refine(project, RefineRequest(days=DAYS), now=NOW, watch=watch),
-    "mine": lambda project, watch: run_mine(project, DAYS, OPTIONS, watch=watch),
     "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
 }
 
@@ -86,7 +84,7 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
     judge(project, before.id, VerdictLetter.VIOLATION, cause=None, by="Ann", now=NOW)
     after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
     assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
-    assert after.refined.counterexample_search.dropped["known"] == 1
+    assert after.dropped["known"] == 1
 
 
 def test_progress_covers_only_counted_bytes_and_ends_with_all_of_them(project: Workspace):

@@ -9,17 +9,16 @@ import pytest
 from coreloop.base.date_range import Days
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
-from coreloop.learn.mine.window import (
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.sequences import (
     MAX_QUESTIONS,
-    Window,
     count_distinct,
     count_patterns,
     count_values,
     find_questions,
-    merge,
 )
 from coreloop.observe.reading.decode import raw_lines
-from logs import call, failed, record, repeated, write_log
+from logs import call, record, repeated, write_log
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
@@ -39,11 +38,6 @@ def _patterns(window: Window) -> list[dict[str, Any]]:
 
 def _questions(window: Window) -> list[dict[str, Any]]:
     return find_questions(window, count_patterns(window)).to_dicts()
-
-
-def test_no_files_merge_to_an_empty_window():
-    window = merge([], APRIL)
-    assert (window.n_records(), _patterns(window), window.paths) == (0, [], ())
 
 
 def test_the_recorded_days_are_those_of_the_records_in_the_window(tmp_path: Path):
@@ -68,12 +62,6 @@ def test_a_window_is_whole_utc_days(ts: str, inside: bool, tmp_path: Path):
     assert window.n_records() == inside
 
 
-def test_a_file_may_hold_several_days_and_its_name_is_ignored(tmp_path: Path):
-    rows = [record(ts=f"2026-04-{day:02}T00:00:00Z") for day in (1, 2, 3)]
-    window = _window(tmp_path, rows, days=Days(date(2026, 4, 2), date(2026, 4, 3)))
-    assert window.n_records() == 2
-
-
 def test_neutral_records_are_counted_but_belong_to_no_pattern(tmp_path: Path):
     window = _window(tmp_path, [record(), record(chunk_len=300), record(error="429")])
     assert window.n_records() == 3
@@ -88,10 +76,6 @@ def test_a_mean_length_is_that_of_the_answers_whose_length_is_known(tmp_path: Pa
     (tmp_path / "unknown").mkdir()
     (pattern,) = _patterns(_window(tmp_path / "unknown", [record(chunk_len=None)] * 2))
     assert (pattern["n_success"], pattern["avg_chunk_len"]) == (2, 0)
-
-
-def test_neutral_records_alone_make_no_pattern(tmp_path: Path):
-    assert _patterns(_window(tmp_path, [record(chunk_len=300)])) == []
 
 
 def test_neutral_records_move_no_date(tmp_path: Path):
@@ -111,18 +95,6 @@ def test_the_sums_of_a_pattern(tmp_path: Path):
     assert pattern["n_question_hashes"] == 2
     assert pattern["success_rate"] == 0.75
     assert pattern["avg_chunk_len"] == 625
-
-
-def test_the_base_rate_counts_records_without_a_sequence_too(tmp_path: Path):
-    rows = [record(), record(tool_calls=[failed()]), record(category_hash="FIN-other", tool_calls=[])]
-    (pattern,) = _patterns(_window(tmp_path, rows))
-    assert (pattern["success_rate"], pattern["base_rate"]) == (1.0, 0.5)
-
-
-def test_one_sequence_in_two_categories_is_two_patterns(tmp_path: Path):
-    rows = [record(category_hash="A"), record(category_hash="B"), record(category_hash="B", error="x")]
-    patterns = _patterns(_window(tmp_path, rows))
-    assert [(row["category"], row["base_rate"]) for row in patterns] == [("A", 1.0), ("B", 0.5)]
 
 
 def test_texts_of_all_files_are_combined(tmp_path: Path):
@@ -145,12 +117,6 @@ _ASKED = [
     ("early", "2026-04-02T00:00:00Z"),
     ("tied", "2026-04-02T00:00:00Z"),
 ]
-
-
-def test_a_repeated_question_has_the_place_of_its_earliest_line(tmp_path: Path):
-    again, before = record(ts="2026-04-09T00:00:00Z"), record(ts="2026-04-02T00:00:00Z")
-    (question,) = _questions(_window(tmp_path, [again, before]))
-    assert question["offset"] == len((tmp_path / "0.jsonl").read_bytes()) // 2
 
 
 def test_values_are_counted_most_often_first(tmp_path: Path):
@@ -180,5 +146,5 @@ def test_patterns_are_counted_a_part_at_a_time_with_the_same_result(tmp_path, mo
     rows = [row for axis in "abcdefgh" for row in repeated(5, tool_calls=[call("a", {"axis": axis})])]
     window = _window(tmp_path, rows)
     expected = _patterns(window), sorted(_questions(window), key=str)
-    monkeypatch.setattr("coreloop.learn.mine.window._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("coreloop.learn.sequences._ROWS_AT_ONCE", 7)
     assert (_patterns(window), sorted(_questions(window), key=str)) == expected

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.tools import Tool
-from coreloop.learn.proposals.statement_lines import parse_advice
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, Merged, task_of
+from coreloop.learn.line import parse_advice
+from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, task_of
 
 TOOL = Tool("book", "shop/tools.py", "book", ("room", "hours"), frozenset(), line=12)
 
@@ -48,7 +48,7 @@ def test_a_cause_is_its_kind_and_the_arguments_that_the_tool_has(line: str, show
 def test_a_merged_line_is_dated() -> None:
     advice = parse_advice("- hours: at most 8")
     assert advice is not None
-    merged = Cause(advice, 30, Merged(datetime(2026, 3, 20, tzinfo=UTC), 10))
+    merged = Cause(advice, 30, 10, datetime(2026, 3, 20, tzinfo=UTC))
     seen = "hours (at most), merged on 2026-03-20: 30 calls against it, 10 of them since"
     assert f"Its docstring explains some: {seen}." in task_of(TOOL, failure(), merged=[merged])
 

@@ -40,9 +40,7 @@ def test_requests_that_share_half_of_their_identifiers_are_one_case(sets: list[f
         pytest.param(RequestKeys(0, (1, 2), 3), RequestKeys(0, (1, 2, 3), 4), True, id="identifiers"),
         pytest.param(RequestKeys(0, (1, 2), 3), RequestKeys(0, (1, 8, 9), 3), False, id="few in common"),
         pytest.param(RequestKeys(0, (), 3), RequestKeys(0, (), 3), True, id="a question"),
-        pytest.param(RequestKeys(0, (), 3, "a"), RequestKeys(0, (), 4, "a"), False, id="two questions"),
         pytest.param(RequestKeys(0, (), 0, "a"), RequestKeys(0, (), 0, "a"), True, id="the same calls"),
-        pytest.param(RequestKeys(0, (), 0, "a"), RequestKeys(0, (), 0, "b"), False, id="other calls"),
         pytest.param(
             RequestKeys(3), RequestKeys(0, (), 3), False, id="a session, and a question of its hash"
         ),

@@ -10,10 +10,10 @@ import pytest
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import resolve_tools
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.mine.window import merge
 from coreloop.learn.proposals.entry import CAVEATS
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.logged_calls import read_log
 from coreloop.learn.statements.merge import to_statements
@@ -41,7 +41,7 @@ def _lines(folder: Path, records: Iterator[dict[str, Any]], *rejected: str) -> l
     log = read_log(merge(read_folder(folder / "log", MineSettings()), ALWAYS), {})
     words = Vocabulary(resolve_tools(set(log.tools), root=folder, configured={}), Settings())
     keys = frozenset(statement_key("book", line, CAVEATS) for line in rejected)
-    return [one.statement.line for one in to_statements(search_tools(log, words, {}, keys), log)]
+    return [statement.line for statement, _ in to_statements(search_tools(log, words, {}, keys), log)]
 
 
 def _desk(wrong: Callable[[Random], tuple[str, list[str]]]) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import count
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -16,8 +15,8 @@ import pytest
 
 from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.proposals.statement_lines import statement_key
 from coreloop.learn.statements.error_table import error_table
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedCall
 from coreloop.learn.statements.merge import nearest_statements, to_statements
@@ -170,8 +169,7 @@ def test_records_of_one_day_say_nothing() -> None:
 def test_evidence_is_read_in_cases() -> None:
     log = _log("state")
     ((search),) = search_tools(log, WORDS)
-    (found,) = to_statements([search], log)
-    statement = found.statement
+    ((statement, _),) = to_statements([search], log)
     assert (statement.kind, statement.tool, statement.case) == ("state", "act", "customer")
     assert statement.line == "- order_id: only while status is pending"
     sides = statement.sides
@@ -187,23 +185,23 @@ def test_evidence_on_a_merged_line_is_what_came_since() -> None:
     words = BENCH.words_of(source, ("act",))
     merged = datetime.fromtimestamp(log.requests[len(log.requests) // 2].ts_us / 1e6, UTC)
     merges = {statement_key("act", old, "Caveats"): merged}
-    ((all_of_it),) = to_statements(search_tools(log, words), log)
-    ((since),) = to_statements(search_tools(log, words, merges), log)
-    assert since.statement.line == all_of_it.statement.line == "- limit: at most 50"
+    ((all_of_it, _),) = to_statements(search_tools(log, words), log)
+    ((since, _),) = to_statements(search_tools(log, words, merges), log)
+    assert since.line == all_of_it.line == "- limit: at most 50"
     in_force = merged + timedelta(days=words.settings.effect.deploy_lag_days)
-    assert all_of_it.statement.first_seen < merged < in_force <= since.statement.first_seen
+    assert all_of_it.first_seen < merged < in_force <= since.first_seen
     n_since = sum(
         call.tool == "act" and not call.retry and request.ts_us >= in_force.timestamp() * 1e6
         for request in log.requests
         for call in request.calls
     )
-    assert since.statement.sides.n + since.statement.sides.other_n == n_since
+    assert since.sides.n + since.sides.other_n == n_since
 
 
 def test_a_korean_project_gets_a_korean_line() -> None:
     log = _log("state")
-    (found,) = to_statements(search_tools(log, WORDS), log, language="ko")
-    assert found.statement.line == "- order_id: status 값이 pending 일 때만"
+    ((statement, _),) = to_statements(search_tools(log, WORDS), log, language="ko")
+    assert statement.line == "- order_id: status 값이 pending 일 때만"
 
 
 def test_two_cases_are_too_few_and_the_screen_says_how_many_are_needed() -> None:
@@ -241,32 +239,6 @@ def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
     assert row.n_repeated > 0.8 * row.n_calls
     assert row.task.startswith(f"The tool act failed {row.n_calls} times with one error (class other); ")
     assert " It is defined in tools.py, line " in row.task
-
-
-def _with_templates(log: CaseLog, errors: dict[int, str], template: Callable[[int], int]) -> CaseLog:
-    """The log with the n-th failed call's error replaced."""
-    numbers = count()
-    requests = tuple(
-        replace(
-            request,
-            calls=tuple(
-                call if call.ok else replace(call, template=template(next(numbers))) for call in request.calls
-            ),
-        )
-        for request in log.requests
-    )
-    return replace(log, requests=requests, errors=errors)
-
-
-def test_an_error_whose_text_was_cut_stands_in_one_row_with_its_whole_text() -> None:
-    errors = {1: "<n> validation errors for act", 2: "<n> val", 3: "<n> validation"}
-    log = _with_templates(_log("bound"), errors, lambda number: 1 + number % 3)
-    rows = error_table(log, search_tools(log, WORDS), words=WORDS)
-    assert sorted(row.error for row in rows) == ["<n> validation", "<n> validation errors for act"]
-    assert sum(row.n_calls for row in rows) == sum(
-        not c.ok for request in log.requests for c in request.calls
-    )
-    assert {row.mender for row in rows} == {"text"}
 
 
 def test_nearest_is_never_proposed_and_separates_most_calls_of_its_error() -> None:

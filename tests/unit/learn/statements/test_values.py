@@ -1,7 +1,6 @@
 """Values: `one of` is said only where the source lists them, or where all that were tried worked."""
 
-from coreloop.learn.statements.kind import KeyTally, Known, hash_of
-from coreloop.learn.statements.kinds import VALUE
+from coreloop.learn.statements.kinds import VALUE, KeyTally, Known, hash_of
 
 TEXTS = ("low", "high", "urgent")
 WORKED, FAILED = KeyTally(30, 31), KeyTally(0, 12)

@@ -157,16 +157,6 @@ def test_messages_of_query_are_recorded_and_passed_on(tmp_path: Path) -> None:
     assert json.loads(day.read_text())["question"] == "why?"
 
 
-def test_message_of_no_known_shape_does_not_disturb_the_host(tmp_path: Path) -> None:
-    class AssistantMessage:  # without any field
-        pass
-
-    (record,) = recorded(
-        tmp_path, [AssistantMessage(), 7, None, globals()["AssistantMessage"]([]), ResultMessage()]
-    )
-    assert record["chunk_len"] == 4
-
-
 BASH = """<tool_use_error>InputValidationError: Bash failed due to the following issues:
 The required parameter `command` is missing
 An unexpected parameter `cmd` was provided</tool_use_error>"""
@@ -197,8 +187,3 @@ def test_rejection_names_the_argument_and_never_its_value(
     told: str, args: dict[str, Any], reason: str
 ) -> None:
     assert failure(told, args) == f"invalid_argument: {reason}"
-
-
-def test_other_failures_are_told_as_they_are() -> None:
-    assert failure("Exit code 3", {}) == "Exit code 3"
-    assert failure("", {}) == "failed"

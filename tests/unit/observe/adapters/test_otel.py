@@ -149,7 +149,7 @@ def test_ten_thousand_roots_that_never_end_stay_within_the_limits(
         traces.on_start(chat)
         chat.end()
         traces.on_end(chat)
-    assert len(traces.requests) == 100
+    assert len(traces._requests) == 100
     assert len(traces._spans) <= 500
     assert dropped()["never_ended"] - before.get("never_ended", 0) == 9_900
 

@@ -1,10 +1,13 @@
 """Rejected arguments: the error names the argument and never repeats its value."""
 
-import pytest
-
 from coreloop.base.error_classes import error_class
-from coreloop.observe.adapters.plain_values import bad_json, named_args, plain_result, rejection, rejection_in
-from coreloop.observe.adapters.rejected_arguments import schema_rejection
+from coreloop.observe.adapters.plain_values import (
+    named_args,
+    plain_result,
+    rejection,
+    rejection_in,
+    schema_rejection,
+)
 from rows import each_row
 
 SCHEMA = {
@@ -27,7 +30,7 @@ SCHEMA = {
         ({"city": "Oslo", "seats": "private"}, "seats: Input should be of type integer"),
         ({"city": "Oslo", "seats": True}, "seats: Input should be of type integer"),
         ({"city": "Oslo", "seats": 99}, "seats: Input should be less than or equal to 20"),
-        ({"city": "private place", "seats": 1}, "city: Input should have at most 8 characters or items"),
+        ({"city": "private place", "seats": 1}, "city: Input should have a length of at most 8"),
         (
             {"city": "Oslo", "seats": 1, "kind": "private"},
             "kind: Input should be one of ['desk', 'room'] or Input should be of type null",
@@ -74,12 +77,6 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
     assert rejection_in("no room") is None
 
 
-@pytest.mark.parametrize("name", ["timeout", "connection_reset", "unauthorized"])
-def test_class_of_a_rejection_does_not_depend_on_the_argument_s_name(name: str) -> None:
-    error = rejection([{"loc": (name,), "type": "missing", "msg": "Field required"}])
-    assert error_class(error) == "invalid_argument"
-
-
 @each_row(
     ("args", "named"),
     [
@@ -94,11 +91,6 @@ def test_class_of_a_rejection_does_not_depend_on_the_argument_s_name(name: str) 
 )
 def test_arguments_are_named(args: object, named: dict[str, object]) -> None:
     assert named_args(args) == named
-
-
-@each_row(("args", "is_bad"), [('{"a": 1}', False), ("", False), ({}, False), ("{", True), ("[1]", True)])
-def test_arguments_that_are_no_json_object_are_rejected(args: object, is_bad: bool) -> None:
-    assert (bad_json(args) is not None) == is_bad
 
 
 @each_row(

@@ -30,116 +30,93 @@ def counted(reason: str, before: dict[str, int]) -> int:
 
 
 def test_calls_are_recorded_in_the_order_in_which_they_were_asked_for(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    requests.start("r", "which rooms?", session_id="s")
-    requests.replied("r", model="m", provider="p")
-    requests.asked("r", 1, "find", {"city": "Oslo"})
-    requests.asked("r", 2, "book", '{"room": "os-fjord"}')
-    requests.answered("r", 2, error=ValueError("too late"), duration_ms=3)
-    requests.answered("r", 1, {"rooms": ["os-fjord"]})
-    requests.end("r", answer="none")
+    request = Requests(tmp_path).start("which rooms?", session_id="s")
+    request.replied(model="m", provider="p")
+    request.asked(1, "find", {"city": "Oslo"})
+    request.asked(2, "book", '{"room": "os-fjord"}')
+    request.started(2)
+    request.answered(2, error=ValueError("too late"))
+    request.answered(1, {"rooms": ["os-fjord"]})
+    request.end(answer="none")
     (record,) = records(tmp_path)
     assert [(call["name"], call["ok"], call["error"]) for call in record["tool_calls"]] == [
         ("find", True, None),
         ("book", False, "ValueError: too late"),
     ]
+    assert [call["duration_ms"] is None for call in record["tool_calls"]] == [True, False]
     assert (record["chunk_len"], record["model"], record["provider"]) == (4, "m", "p")
 
 
 def test_value_from_the_result_of_a_parallel_call_has_no_source_there(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    requests.start("r")
+    request = Requests(tmp_path).start()
     for call_id, name in ((1, "find"), (2, "book")):  # both asked for before either result
-        requests.asked("r", call_id, name, {"room": "os-fjord"})
-    requests.answered("r", 1, {"rooms": [{"room_id": "os-fjord", "owner": "kim-the-owner"}]})
-    requests.answered("r", 2, "done")
-    requests.asked("r", 3, "mail", {"to": "kim-the-owner"})
-    requests.answered("r", 3, "sent")
-    requests.end("r")
+        request.asked(call_id, name, {"room": "os-fjord"})
+    request.answered(1, {"rooms": [{"room_id": "os-fjord", "owner": "kim-the-owner"}]})
+    request.answered(2, "done")
+    request.asked(3, "mail", {"to": "kim-the-owner"})
+    request.answered(3, "sent")
+    request.end()
     calls = records(tmp_path)[0]["tool_calls"]
     assert calls[1]["args_from"] == {"room": []}
     assert calls[2]["args_from"] == {"to": ["find.rooms[].owner"]}
 
 
-def test_result_that_says_that_it_failed_is_a_failed_call(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    requests.start("r")
-    for call_id, result in enumerate(({"success": False, "error": "no room"}, '{"status": "error"}', "fine")):
-        requests.asked("r", call_id, "book", {})
-        requests.answered("r", call_id, result)
-    requests.end("r")
-    calls = records(tmp_path)[0]["tool_calls"]
-    assert [call["ok"] for call in calls] == [False, False, True]
-    assert calls[0]["error"] == "no room"
-
-
 def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
-    for key, error in (("a", asyncio.CancelledError()), ("b", None)):
-        requests.start(key, key)
-        requests.asked(key, 1, "book", {})
-        requests.end(key, error=error)
+    for error in (asyncio.CancelledError(), None):
+        request = requests.start()
+        request.asked(1, "book", {})
+        request.end(error=error)
     first, second = records(tmp_path)
     assert (first["error"], first["tool_calls"][0]["error"]) == ("CancelledError: ", "CancelledError: ")
     assert (second["error"], second["tool_calls"][0]["error"]) == (None, NO_RESULT)
 
 
 def test_first_answer_counts_and_answers_to_unknown_calls_are_ignored(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    requests.start("r")
-    requests.asked("r", 1, "book", {})
-    requests.answered("r", 1, error="rejected")
-    requests.answered("r", 1, "fine")
-    requests.asked("r", 1, "book", {})  # repeated by a framework that replays its history
-    requests.answered("r", 7, "fine")
-    requests.end("r")
+    request = Requests(tmp_path).start()
+    request.asked(1, "book", {})
+    request.answered(1, error="rejected")
+    request.answered(1, "fine")
+    request.asked(1, "book", {})  # repeated by a framework that replays its history
+    request.answered(7, "fine")
+    request.end()
     assert [call["error"] for call in records(tmp_path)[0]["tool_calls"]] == ["rejected"]
 
 
 def test_usage_rounds_and_the_outer_request_are_recorded(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
-    requests.start("outer", "outer")
-    requests.start("inner", "inner", parent="outer")
+    outer = requests.start("outer")
+    inner = requests.start("inner", parent=outer)
     for _ in range(2):
-        requests.replied("inner", model="m", input_tokens=10, output_tokens=2, cost_usd=0.25)
-    requests.replied("outer", input_tokens=None, output_tokens="many")
-    requests.end("inner")
-    requests.end("outer")
-    inner, outer = records(tmp_path)
-    assert (inner["parent_request_id"], inner["rounds"]) == (outer["request_id"], 2)
-    assert (inner["input_tokens"], inner["output_tokens"], inner["cost_usd"]) == (20, 4, 0.5)
-    assert not {"input_tokens", "output_tokens", "cost_usd", "parent_request_id"} & set(outer)
+        inner.replied(model="m", input_tokens=10, output_tokens=2, cost_usd=0.25)
+    outer.replied(input_tokens=None, output_tokens="many")
+    inner.end()
+    outer.end()
+    first, second = records(tmp_path)
+    assert (first["parent_request_id"], first["rounds"]) == (second["request_id"], 2)
+    assert (first["input_tokens"], first["output_tokens"], first["cost_usd"]) == (20, 4, 0.5)
+    assert not {"input_tokens", "output_tokens", "cost_usd", "parent_request_id"} & set(second)
 
 
 def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path: Path) -> None:
     before, now = dropped(), [0.0]
     requests = Requests(tmp_path, clock_s=lambda: now[0])
-    requests.start("lost", "lost")
-    requests.asked("lost", 1, "book", {})
+    lost = requests.start("lost")
+    lost.asked(1, "book", {})
     now[0] = MAX_SILENCE_S - 1
-    requests.start("next", "next")
-    assert "lost" in requests
+    requests.start("next")
+    assert lost.is_open
     now[0] = MAX_SILENCE_S
-    requests.start("third", "third")
+    requests.start("third")
     (record,) = records(tmp_path)
     assert (record["question"], record["error"]) == ("lost", UNFINISHED)
     assert record["tool_calls"][0]["error"] == NO_RESULT
     assert counted("never_ended", before) == 1
 
 
-@pytest.mark.slow
-def test_ten_thousand_requests_under_way_stay_within_the_limit(tmp_path: Path) -> None:
-    before, requests = dropped(), Requests(tmp_path, max_under_way=100)
-    for number in range(10_000):
-        requests.start(number, f"request {number}")
-    assert len(requests) == 100
-    assert counted("never_ended", before) == 9_900
-    assert len(records(tmp_path)) == 9_900
-
-
 def test_requests_that_are_open_when_the_process_ends_are_written(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
-    requests.start("r", "open")
+    requests.start("open")
     requests.flush()
     assert [record["error"] for record in records(tmp_path)] == [UNFINISHED]
 
@@ -147,13 +124,14 @@ def test_requests_that_are_open_when_the_process_ends_are_written(tmp_path: Path
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_child_of_a_fork_does_not_write_its_parents_requests(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
-    requests.start("r", "the parent's")
+    request = requests.start("the parent's")
     child = os.fork()
     if not child:
         requests.flush()
+        request.end()
         os._exit(len(records(tmp_path)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    requests.end("r")
+    request.end()
     assert len(records(tmp_path)) == 1
 
 
@@ -167,27 +145,18 @@ class Hostile:
         raise RuntimeError("hostile")
 
 
-def test_faults_of_values_and_unknown_requests_do_not_reach_the_host(tmp_path: Path) -> None:
+def test_faults_of_values_and_reports_after_the_end_do_not_reach_the_host(tmp_path: Path) -> None:
     before, requests = dropped(), Requests(tmp_path)
-    requests.answered("unknown", 1, "x")
-    requests.end("unknown")
-    requests.start("r", Hostile())  # type: ignore[arg-type]
-    requests.asked("r", 1, Hostile(), {"a": Hostile(), 3: {1}})  # type: ignore[arg-type]
-    requests.answered("r", 1, Hostile())
-    requests.answered("r", [], "unhashable")  # type: ignore[arg-type]
-    requests.asked("r", 2, "deep", "[" * 10_000)
-    requests.end("r", answer="x")
+    requests.ended().answered(1, "x")
+    request = requests.start(Hostile())  # type: ignore[arg-type]
+    request.asked(1, Hostile(), {"a": Hostile(), 3: {1}})  # type: ignore[arg-type]
+    request.answered(1, Hostile())
+    request.answered([], "unhashable")  # type: ignore[arg-type]
+    request.asked(2, "deep", "[" * 10_000)
+    request.end(answer="x")
+    request.end()
     assert counted("after_flush", before) == 2
     assert [call["name"] for call in records(tmp_path)[0]["tool_calls"]] == ["<Hostile>", "deep"]
-
-
-def test_unwritable_folder_is_counted_and_nothing_is_raised(tmp_path: Path) -> None:
-    (tmp_path / "audit").write_text("a file where a folder must be")
-    before, requests = dropped(), Requests(tmp_path)
-    requests.start("r")
-    requests.sent("r", [SentTool("book", "Book.", {})])
-    requests.end("r")
-    assert sum(dropped().values()) - sum(before.values()) >= 2
 
 
 def test_decorated_tool_inside_the_request_is_not_recorded_again(tmp_path: Path) -> None:
@@ -195,15 +164,12 @@ def test_decorated_tool_inside_the_request_is_not_recorded_again(tmp_path: Path)
     def book(room: str) -> str:
         return room
 
-    requests, before = Requests(tmp_path), dropped()
-    requests.start("r")
-    requests.asked("r", 1, "book", {"room": "os-fjord"})
-    request = requests.get("r")
-    assert request is not None
+    request, before = Requests(tmp_path).start(), dropped()
+    request.asked(1, "book", {"room": "os-fjord"})
     with request:
-        requests.answered("r", 1, book("os-fjord"))
+        request.answered(1, book("os-fjord"))
         current().observe_violation("no greeting")
-    requests.end("r", answer="done")
+    request.end(answer="done")
     (record,) = records(tmp_path)
     assert (len(record["tool_calls"]), record["violation"], record["chunk_len"]) == (1, "no greeting", 4)
     assert dropped() == before
@@ -214,11 +180,10 @@ def test_threads_may_share_the_requests(tmp_path: Path) -> None:
 
     def run(worker: int) -> None:
         for number in range(50):
-            key = (worker, number)
-            requests.start(key, f"{worker} {number}")
-            requests.asked(key, 1, "find", {"n": number})
-            requests.answered(key, 1, {"found": number})
-            requests.end(key, answer="x")
+            request = requests.start(f"{worker} {number}")
+            request.asked(1, "find", {"n": number})
+            request.answered(1, {"found": number})
+            request.end(answer="x")
 
     threads = [threading.Thread(target=run, args=(worker,)) for worker in range(8)]
     for thread in threads:
@@ -231,31 +196,13 @@ def test_threads_may_share_the_requests(tmp_path: Path) -> None:
     assert len(requests) == 0
 
 
-def test_results_are_remembered_only_while_the_process_has_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("coreloop.observe.adapters.requests.PROCESS_LEAVES", 100)
-    requests = Requests(tmp_path)
-    for key in range(5):
-        requests.start(key)
-        requests.asked(key, 1, "find", {})
-        requests.answered(key, 1, [f"value-{key}-{number}" for number in range(80)])
-    assert requests._n_remembered < 300  # two requests of five
-    requests.asked(4, 2, "fail", {})
-    requests.answered(4, 2, {"success": False, "error": "no room"})
-    for key in range(5):
-        requests.end(key)
-    assert requests._n_remembered == 0
-    assert records(tmp_path)[-1]["tool_calls"][-1]["error"] == "no room"
-
-
 def test_descriptions_are_kept_once_and_named_by_their_hash(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
     old, new = SentTool("book", "Book a room.", {"type": "object"}), SentTool("book", "Book one.", {})
-    for key, tools in ((1, [old]), (2, [old]), (3, [new])):
-        requests.start(key)
-        requests.sent(key, tools)
-        requests.end(key)
+    for tool in (old, old, new):
+        request = requests.start()
+        request.sent([tool])
+        request.end()
     first, second, third = (record["descriptions"] for record in records(tmp_path))
     assert first == second != third
     kept = tmp_path / "audit" / "descriptions" / f"{first.removeprefix('desc:')}.json"
@@ -267,10 +214,9 @@ def test_descriptions_are_kept_once_and_named_by_their_hash(tmp_path: Path) -> N
 
 def test_recording_that_is_turned_off_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
-    requests = Requests(tmp_path)
-    requests.start("r", "x")
-    requests.sent("r", [SentTool("book", "Book.", {})])
-    requests.asked("r", 1, "book", {})
-    requests.answered("r", 1, "fine")
-    requests.end("r")
+    request = Requests(tmp_path).start("x")
+    request.sent([SentTool("book", "Book.", {})])
+    request.asked(1, "book", {})
+    request.answered(1, "fine")
+    request.end()
     assert list(tmp_path.iterdir()) == []

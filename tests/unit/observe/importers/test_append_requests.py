@@ -1,7 +1,6 @@
 """Imported requests in the day files: complete, private and without duplicates, even after a crash."""
 
 import json
-import stat
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -11,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from bounded import bounded
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.base.records import hash_sequence, hash_session
-from coreloop.observe.calls import TracedCall
 from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from coreloop.observe.reading.outcome import RequestOutcome
+from coreloop.observe.record_parts import TracedCall
 from weighed import weighed
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -72,13 +70,6 @@ def test_a_record_is_in_the_file_of_its_utc_day(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["2025-03-21.jsonl", "2026-04-25.jsonl"]
 
 
-def test_questions_are_private(tmp_path: Path) -> None:
-    folder = tmp_path / "ai-ask"
-    land([_request()], folder, Settings())
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "2026-04-25.jsonl")]
-    assert modes == [0o700, 0o600]
-
-
 def test_a_long_session_is_cut_but_its_sequence_covers_all_calls(tmp_path: Path) -> None:
     calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
     land(
@@ -127,17 +118,6 @@ def test_the_report_counts_all_parts(tmp_path: Path) -> None:
     assert report.skipped == {"no valid time": 1, "file that is empty": 1}
 
 
-def test_ids_differ_by_format_and_by_every_part() -> None:
-    requests = [
-        _request("a"),
-        _request("a", source="langfuse"),
-        _request(ids=("a", "")),
-        _request(ids=("", "a")),
-        _request("b"),
-    ]
-    assert len({request.id for request in requests}) == len(requests)
-
-
 def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     land([_request("a"), _request("b")], tmp_path, Settings())
     path = tmp_path / "2026-04-25.jsonl"
@@ -155,12 +135,6 @@ def test_lines_of_a_server_stay_and_are_not_imports(tmp_path: Path) -> None:
     land([_request("a")], tmp_path, Settings())
     assert path.read_bytes().startswith(before)
     assert path.read_bytes().count(b"\n") == 4
-
-
-def test_a_request_of_another_days_file_is_found(tmp_path: Path) -> None:
-    land([_request("a")], tmp_path, Settings())
-    (tmp_path / "2026-04-25.jsonl").rename(tmp_path / "archive.jsonl")
-    assert land([_request("a")], tmp_path, Settings()).already_there == 1
 
 
 IMPORT = """
@@ -222,18 +196,3 @@ def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expect
     judgment: Any = {"verdict": verdict, "judged_at": None, "judged_by": None, "pr_url": None}
     land([_request(judgment=judgment, answer_chars=300)], tmp_path, Settings())
     assert weighed((tmp_path / "2026-04-25.jsonl").read_bytes())[0] is expected
-
-
-def test_values_that_no_record_can_hold_are_counted(tmp_path: Path) -> None:
-    report = land([_request(calls=(TracedCall(name="show", args={"n": 10**30}),))], tmp_path, Settings())
-    assert (report.added, report.dropped) == (1, {"unserialisable": 1})
-
-
-@pytest.mark.slow
-def test_looking_ids_up_is_quick(tmp_path: Path) -> None:
-    line = json.dumps({"request_id": "imp-{:016x}", "question": "q" * 1000})
-    with (tmp_path / "2026-04-25.jsonl").open("w") as file:
-        file.writelines(line.replace("{:016x}", f"{number:016x}") + "\n" for number in range(20_000))
-    with bounded():
-        land([], tmp_path, Settings())
-    assert (tmp_path / "2026-04-25.jsonl").stat().st_size > 20_000_000

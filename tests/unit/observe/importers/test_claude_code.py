@@ -1,18 +1,15 @@
 """Sessions of Claude Code: what a turn is, how its calls are paired, and what is no turn."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import Session, read, requests, skips, trace_file, write_lines
+from foreign_traces import Session, read, requests, skips, write_lines
 
 
 @pytest.fixture
@@ -55,21 +52,10 @@ def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
     assert second.calls[0].error is None
 
 
-def test_parallel_calls_get_their_own_results(file: Path) -> None:
-    session = Session().user("q").calls("Read", id="a").calls("Grep", id="b")
-    session.result("bb", id="b").result("a", id="a").says("done")
-    assert [call.result_size_bytes for call in _only(file, session).calls] == [1, 2]
-
-
 def test_error_text_is_without_its_tag(file: Path) -> None:
     body = [{"type": "text", "text": "<tool_use_error>File has not been read yet.</tool_use_error>"}]
     session = Session().user("q").calls("Edit").result(body, is_error=True).says("done")
     assert _only(file, session).calls[0].error == "File has not been read yet."
-
-
-def test_an_error_without_a_text_is_recorded(file: Path) -> None:
-    session = Session().user("q").calls("Edit").result("", is_error=True).says("done")
-    assert _only(file, session).calls[0].error == "failed"
 
 
 @pytest.mark.parametrize(
@@ -111,11 +97,6 @@ def test_lines_after_a_command_belong_to_no_question(file: Path, noise: str) -> 
     assert skips("claude-code", file) == ["command or notification", *["answer without a question"] * 2]
 
 
-def test_calls_of_sub_agents_are_not_calls_of_the_turn(file: Path) -> None:
-    session = Session().user("q").calls("Task").calls("Bash", isSidechain=True).result("x").says("done")
-    assert [call.name for call in _only(file, session).calls] == ["Task"]
-
-
 def test_a_duplicate_line_counts_once(file: Path) -> None:
     session = Session().user("q").calls("Read").result("x").says("done")
     session.lines += session.lines[:3]
@@ -153,16 +134,6 @@ def test_a_call_that_a_person_refused_did_not_fail(file: Path, said: str) -> Non
     request = _only(file, session)
     assert (request.calls[0].error, request.calls[0].unknown) == (None, REFUSED)
     assert request.answer_chars == 11
-
-
-def test_a_turn_that_ends_without_a_text_has_no_answer(file: Path) -> None:
-    session = Session().user("one").calls("Read").result("x").user("two").says("2")
-    assert [
-        request.answer_chars for request in requests("claude-code", write_lines(file, session.lines))
-    ] == [
-        None,
-        1,
-    ]
 
 
 def test_the_last_turn_of_a_copied_file_is_finished_if_its_messages_are_old(file: Path) -> None:
@@ -213,39 +184,12 @@ def test_a_torn_last_line_skips_the_last_turn_until_the_next_import(file: Path) 
     assert skips("claude-code", file) == ["torn or not JSON", "turn that is not finished"]
 
 
-def test_a_turn_without_a_time_is_skipped(file: Path) -> None:
-    session = Session().user("q").says("done")
-    write_lines(file, [{**line, "timestamp": "yesterday"} for line in session.lines])
-    assert skips("claude-code", file) == ["no valid time"]
-
-
 @pytest.mark.parametrize(
     ("content", "reason"), [("", "is empty"), ("not json\n", "has no traces of this format")]
 )
 def test_a_file_of_another_format_is_named(file: Path, content: str, reason: str) -> None:
     file.write_text(content)
     assert [part.reason for part in read("claude-code", file) if isinstance(part, UnusableFile)] == [reason]
-
-
-def test_results_are_sources_of_later_calls_and_of_later_turns(tmp_path: Path) -> None:
-    session = (
-        Session()
-        .user("where is Kim?")
-        .calls("find", {"q": "Kim"})
-        .result([{"type": "text", "text": '["u77"]'}])
-    )
-    session.calls("get", {"id": "u77"}, id="t-2").result("fine", id="t-2").says("there")
-    session.user("again").calls("get", {"id": "u77"}, id="t-3").result("fine", id="t-3").says("there")
-    path = write_lines(tmp_path / "s.jsonl", session.lines)
-    report = land(importers()["claude-code"].read([trace_file(path)]), tmp_path / "out", Settings())
-    [day] = (tmp_path / "out").glob("*.jsonl")
-    records = [json.loads(line) for line in day.read_bytes().splitlines()]
-    assert report.added == 2
-    assert [call.get("args_from") for record in records for call in record["tool_calls"]] == [
-        {"q": ["question"]},
-        {"id": ["find[]"]},
-        {"id": ["find[]"]},
-    ]
 
 
 def _with_agent(folder: Path, session: Session, agent: Session, *, meta: str | None = None) -> list[Path]:
@@ -303,17 +247,6 @@ def test_warm_up_of_a_sub_agent_is_no_request(tmp_path: Path) -> None:
     assert requests("claude-code", write_lines(tmp_path / "agent-a1.jsonl", lines)) == []
 
 
-def test_sources_of_the_turn_are_found_though_its_sub_agent_was_read_first(tmp_path: Path) -> None:
-    session = Session().user("q").calls("find").result('{"room": "os-fjord"}').calls("Task", id="t-9")
-    session.result("there", id="t-9").calls("book", {"room": "os-fjord"}).result("ok").says("done")
-    files = _with_agent(tmp_path, session, _LOOKED_UP, meta='{"toolUseId": "t-9"}')
-    land(importers()["claude-code"].read([trace_file(path) for path in files]), tmp_path / "log", Settings())
-    [day] = (tmp_path / "log").glob("*.jsonl")
-    inner, outer = map(json.loads, day.read_text().splitlines())
-    assert inner["parent_request_id"] == outer["request_id"]
-    assert outer["tool_calls"][2]["args_from"] == {"room": ["find.room"]}
-
-
 def test_tokens_of_a_reply_count_once_and_include_what_was_cached(file: Path) -> None:
     session = Session().user("q").calls("Read", id="a").calls("Grep", id="b").result("x", id="a")
     session.result("y", id="b").says("done")
@@ -323,11 +256,3 @@ def test_tokens_of_a_reply_count_once_and_include_what_was_cached(file: Path) ->
     session.lines[-1]["message"]["usage"] = {"input_tokens": 5, "output_tokens": 1, "x": "y"}
     request = _only(file, session)
     assert (request.input_tokens, request.output_tokens, request.rounds) == (105, 21, 2)
-
-
-@pytest.mark.parametrize("usage", [None, [], {"input_tokens": "many", "output_tokens": -1}, {}])
-def test_usage_that_says_nothing_is_absent(usage: object, file: Path) -> None:
-    session = Session().user("q").says("done")
-    session.lines[1]["message"]["usage"] = usage
-    request = _only(file, session)
-    assert (request.input_tokens, request.output_tokens) == (None, None)

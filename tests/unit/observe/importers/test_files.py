@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.observe.importers import files
 from coreloop.observe.importers.files import find_trace_files, read_documents
 from coreloop.observe.importers.traced_request import TORN
 from foreign_traces import trace_file
@@ -62,11 +61,6 @@ def test_utf_16_with_a_byte_order_mark_is_read(
         assert list(read_documents(file)) == values
 
 
-def test_torn_utf_16_loses_the_torn_line(tmp_path: Path) -> None:
-    text = '\ufeff{"a": 1}\n{"a": "배"}\n'.encode("utf-16-le")
-    assert _documents(tmp_path / "a.json", text[:-7]) == [{"a": 1}, TORN]
-
-
 def _found(*paths: Path) -> list[str]:
     return [file.path.name for file in find_trace_files(paths, (".json", ".jsonl"), now_s=0)]
 
@@ -86,11 +80,6 @@ def test_a_file_with_several_names_counts_once(tmp_path: Path) -> None:
     assert _found(path, tmp_path, path) == ["a.json"]
 
 
-def test_a_named_file_may_have_any_ending(tmp_path: Path) -> None:
-    (tmp_path / "trace.log").touch()
-    assert _found(tmp_path / "trace.log") == ["trace.log"]
-
-
 def test_unusable_paths_are_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, message in (
@@ -101,19 +90,6 @@ def test_unusable_paths_are_named(tmp_path: Path) -> None:
         with pytest.raises(WorkspaceError, match=message) as caught:
             _found(path)
         assert caught.value.path == path
-
-
-@pytest.mark.parametrize("text", ["[" * 300 + "\n", '{"a": "' + "a" * 300 + '"}\n', "[\n" + "1,\n" * 300])
-def test_a_value_that_is_too_long_is_not_decoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    monkeypatch.setattr(files, "_MAX_VALUE_BYTES", 200)
-    path = tmp_path / "a.jsonl"
-    path.write_text(text + '{"b": 1}\n')
-    with find_trace_files([path], (".jsonl",), now_s=0)[0].open() as opened:
-        first, *more = read_documents(opened)
-    assert first == files.TOO_LONG
-    assert more == ([] if text.startswith("[\n") else [{"b": 1}])
 
 
 def test_progress_is_in_bytes_of_the_file(tmp_path: Path) -> None:

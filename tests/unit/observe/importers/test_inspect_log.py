@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import read, recorded, requests, skips, write_document
+from foreign_traces import read, requests, skips, write_document
 
 TASK = {"eval_id": "e-1", "model": "openai/gpt-x", "created": "2026-04-25T09:00:00+09:00"}
 
@@ -73,10 +73,6 @@ def test_errors_of_calls(tmp_path: Path, more: dict[str, Any], error: str | None
     assert _only(tmp_path, events=[_tool(**more)]).calls[0].error == error
 
 
-def test_an_error_of_the_sample_is_the_requests_error(tmp_path: Path) -> None:
-    assert _only(tmp_path, error={"message": "out of tokens"}).error == "out of tokens"
-
-
 @pytest.mark.parametrize(
     ("values", "verdict"),
     [
@@ -101,12 +97,6 @@ def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str
     scores = {f"scorer{index}": {"value": value} for index, value in enumerate(values)}
     judgment = _only(tmp_path, scores=scores).judgment
     assert (judgment and judgment["verdict"]) == verdict
-
-
-def test_the_judgment_names_the_scorers_that_failed_it(tmp_path: Path) -> None:
-    judgment = _only(tmp_path, scores={"good": {"value": "C"}, "bad": {"value": "I"}}).judgment
-    assert judgment is not None
-    assert (judgment["judged_by"], judgment["judged_at"]) == ("inspect: bad", "2026-04-25T09:00:04+00:00")
 
 
 def test_calls_of_a_scorer_are_not_the_agents(tmp_path: Path) -> None:
@@ -174,18 +164,3 @@ def test_a_log_that_this_python_cannot_unpack_says_what_to_do(tmp_path: Path) ->
     [unusable] = read("inspect", path)
     assert isinstance(unusable, UnusableFile)
     assert "inspect log convert --to json" in unusable.reason
-
-
-def test_samples_without_a_uuid_are_distinguished_by_run_id_and_epoch(tmp_path: Path) -> None:
-    samples = [_sample(uuid=None, id=id, epoch=epoch) for id, epoch in ((1, 1), (1, 2), (2, 1))]
-    assert len({request.id for request in requests("inspect", _write(tmp_path, *samples))}) == 3
-
-
-def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
-    later = {"timestamp": "2026-04-25T09:00:03+00:00", "completed": "2026-04-25T09:00:04+00:00"}
-    events = [
-        _tool(function="find", arguments={"q": "Kim"}, result='{"id": "u77"}'),
-        _tool(function="get", arguments={"id": "u77"}, **later),
-    ]
-    record = recorded(_only(tmp_path, events=events))
-    assert [call.get("args_from") for call in record["tool_calls"]] == [{"q": []}, {"id": ["find.id"]}]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import recorded, requests, skips, write_document, write_lines
+from foreign_traces import requests, skips, write_document, write_lines
 
 
 def _observation(id: str, *, at: int = 0, **more: Any) -> dict[str, Any]:
@@ -59,11 +59,6 @@ def test_a_trace_is_one_request(tmp_path: Path) -> None:
     assert (call.duration_ms, call.result_size_bytes) == (1000, 6)
 
 
-def test_calls_are_in_the_order_in_which_they_began(tmp_path: Path) -> None:
-    observations = [_observation(str(at), at=at, name=f"tool{at}") for at in (3, 1, 2)]
-    assert [call.name for call in _only(tmp_path, *observations).calls] == ["tool1", "tool2", "tool3"]
-
-
 @pytest.mark.parametrize(
     ("more", "error"),
     [
@@ -103,13 +98,6 @@ def test_the_outermost_observation_says_whether_the_request_failed(tmp_path: Pat
 )
 def test_the_tool_has_the_name_that_the_model_knows(tmp_path: Path, more: dict[str, Any], name: str) -> None:
     assert [call.name for call in _only(tmp_path, _observation("a", **more)).calls] == [name]
-
-
-def test_arguments_may_be_only_in_the_attributes(tmp_path: Path) -> None:
-    metadata = {"attributes": {"tool_arguments": {"topic": "배당"}}}
-    assert _only(tmp_path, _observation("a", input=None, metadata=metadata)).calls[0].args == {
-        "topic": "배당"
-    }
 
 
 SNAKE = {
@@ -172,15 +160,3 @@ def test_anything_but_an_observation_is_skipped_with_the_reason(
     path = write_lines(tmp_path / "export.jsonl", [_observation("b"), value])
     assert skips("langfuse", path) == [reason]
     assert len(requests("langfuse", path)) == 1
-
-
-def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
-    first = _observation("a", at=1, name="find", input={"q": "Kim"}, output='{"user": "u77"}')
-    used = _observation("b", at=3, name="get", input={"id": "u77"})
-    parallel = _observation("c", at=1, name="get", input={"id": "u77"})
-    record = recorded(_only(tmp_path, first, used, parallel))
-    assert [call.get("args_from") for call in record["tool_calls"]] == [
-        {"q": []},
-        {"id": []},
-        {"id": ["find.user"]},
-    ]

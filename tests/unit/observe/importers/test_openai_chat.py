@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from coreloop.base.categories import Categories
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT
 from coreloop.observe.importers import openai_chat
+from coreloop.observe.importers.append_requests import ImportRequest, run_import
 from coreloop.observe.importers.files import find_trace_files
-from coreloop.observe.importers.run import ImportRequest, run_import
-from coreloop.observe.importers.traced_request import TracedRequest, record_of
-from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
+from coreloop.observe.importers.traced_request import TracedRequest
+from foreign_traces import LONG_AGO, recorded, requests, skips, write_document, write_lines
 
 Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
 TS = "2026-04-25T09:30:00Z"
@@ -47,9 +46,7 @@ def only(path: Path, *messages: dict[str, Any], **more: Any) -> TracedRequest:
 
 
 def calls_of(request: TracedRequest) -> list[dict[str, Any]]:
-    dropped: list[str] = []
-    record = record_of(request, categories=Categories(), selectors={}, drop=dropped.append)
-    return [dict(call) for call in record["tool_calls"]]
+    return [dict(call) for call in recorded(request)["tool_calls"]]
 
 
 def test_a_message_list_is_one_request(tmp_path: Path) -> None:
@@ -103,17 +100,6 @@ def test_file_may_hold_its_chats_in_lists_and_objects(
 def test_log_of_what_a_model_was_sent_and_said_is_no_conversation(tmp_path: Path) -> None:
     logged = {"input": [says("?")], "output": [says("!", "assistant")]}
     assert not requests("openai-chat", write_document(tmp_path / "log.json", [logged]))
-
-
-def test_results_of_parallel_calls_are_known_by_their_ids(tmp_path: Path) -> None:
-    request = only(
-        tmp_path,
-        says("?"),
-        asks(call("a", "first"), call("b", "second")),
-        gives("b", "two"),
-        gives("a", "one"),
-    )
-    assert [(made.name, made.result) for made in request.calls] == [("first", "one"), ("second", "two")]
 
 
 def test_parallel_calls_do_not_see_each_others_results(tmp_path: Path) -> None:
@@ -286,12 +272,6 @@ def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], 
 @pytest.mark.parametrize("at", [TS, 1777109400, 1777109400000, "1777109400", 1777109400.0])
 def test_times_of_many_forms(tmp_path: Path, at: Any) -> None:
     assert only(tmp_path, says("?"), ts=None, created=at).ended.isoformat() == "2026-04-25T09:30:00+00:00"
-
-
-def test_a_list_of_lists_is_read_and_so_is_a_lone_one(tmp_path: Path) -> None:
-    chats = [{"messages": [says(name)], "ts": TS, "id": name} for name in "ab"]
-    assert len(requests("openai-chat", write_document(tmp_path / "many.json", chats))) == 2
-    assert len(requests("openai-chat", write_document(tmp_path / "one.json", chats[0]))) == 1
 
 
 @pytest.mark.parametrize(

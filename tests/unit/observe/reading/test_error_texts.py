@@ -181,28 +181,12 @@ SECRET = st.text("abcxyzABC가나다 ._-", min_size=1, max_size=40).map(lambda t
 QUOTES = st.sampled_from(["''", '""', "``", "“”", "‘’", "「」", "『』", "«»"])
 
 
-@given(before=WORDS, secret=SECRET, quotes=QUOTES, after=WORDS)
-def test_no_quoted_value_is_kept(before: str, secret: str, quotes: str, after: str) -> None:
-    assert "SECRET" not in template(f"{before} {quotes[0]}{secret}{quotes[1]} {after}")
-
-
 @given(before=WORDS, secret=SECRET, quotes=QUOTES)
 def test_no_value_is_kept_whose_closing_quote_was_cut_off(before: str, secret: str, quotes: str) -> None:
     assert "SECRET" not in template(f"{before} {quotes[0]}{secret}")
-
-
-def test_no_value_is_kept_that_is_longer_than_what_is_looked_at() -> None:
-    assert template('bad "' + "SECRET " * 1000 + '" here') == "bad <value>"
 
 
 @given(before=WORDS, user=st.from_regex(r"[a-z가-힣.+]{1,20}", fullmatch=True), after=WORDS)
 def test_no_address_and_no_path_is_kept(before: str, user: str, after: str) -> None:
     text = f"{before} SECRET{user}@host.kr /SECRET/{user} C:\\SECRET\\{user} https://SECRET/{user} {after}"
     assert "SECRET" not in template(text)
-
-
-@given(st.integers(0, 60), st.integers(10**3, 10**12))
-def test_texts_that_differ_only_in_their_values_have_one_template(count: int, number: int) -> None:
-    first = f"order {number} of 'user {count}' in /data/{count}/x failed: " + "again " * count
-    other = "order 7 of 'someone' in /tmp/y failed: " + "again " * count
-    assert template(first) == template(other)

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from coreloop.observe.reading.decode import RecordLine, decode_line
-from coreloop.observe.reading.question import decode_question
+from coreloop.observe.reading.decode import RecordLine, decode_line, decode_question
 from logs import line, record
 
 ODD = (

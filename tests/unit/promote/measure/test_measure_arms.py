@@ -2,12 +2,12 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from coreloop.descriptions.edit import Edited, put_lines
-from coreloop.promote.measure.measured_lines import LineEdit
-from coreloop.promote.measure.with_and_without import Arms, NoArms, arms_of, tools_of, two_copies
+from coreloop.promote.measure.measured_lines import refuse_difference, tools_of
 from coreloop.promote.tool_schemas import SchemaCommand, read_schema
 
 SOURCE = '''"""Tools."""
@@ -25,42 +25,29 @@ FAITHFUL = "{name: inspect.getdoc(tools[name]) for name in tools}"
 """The description of each tool, as an expression."""
 
 
-def line_edit() -> LineEdit:
-    outcome = put_lines(
-        SOURCE.encode(), "update", [LINE], section=None, style="numpydoc", width=100, is_ours=bool
-    )
+def line_edit() -> Edited:
+    outcome = put_lines(SOURCE.encode(), "update", [LINE], width=100)
     assert isinstance(outcome, Edited)
-    return LineEdit(
-        tool="update",
-        keys=("k",),
-        lines=(LINE,),
-        base_sha="",
-        path="shop.py",
-        file="shop.py",
-        without=outcome.old,
-        with_lines=outcome.source,
-    )
+    return outcome
 
 
-def arms(expression: str) -> Arms | NoArms:
+def refused(expression: str, folder: Path) -> str | None:
     script = (
         "import inspect, json, random, shop; tools = {'update': shop.update, 'close': shop.close}; "
         f"found = {expression}; "
         "print(json.dumps([{'name': name, 'description': text} for name, text in found.items()]))"
     )
     command = SchemaCommand((sys.executable, "-c", script), "a script", sys.executable)
-    edit = line_edit()
-    with two_copies(lambda folder: None, edit) as copies:
-        base, edited = (tools_of(read_schema(command, folder)) for folder in copies)
-    return arms_of(base, edited, edit)
+    edit, tools = line_edit(), []
+    for name, content in (("without", edit.old), ("with", edit.source)):
+        (folder / name).mkdir()
+        (folder / name / "shop.py").write_bytes(content)
+        tools.append(tools_of(read_schema(command, folder / name)))
+    return refuse_difference(*tools, edit, "update")
 
 
-def test_the_arms_are_all_tools_with_one_description_changed() -> None:
-    found = arms(FAITHFUL)
-    assert isinstance(found, Arms)
-    assert [tool.description for tool in found.base] == ["Update a ticket.", "Close a ticket."]
-    assert LINE in found.edited[0].description
-    assert found.edited[1] == found.base[1]
+def test_one_description_that_changed_by_the_edit_is_measured(tmp_path: Path) -> None:
+    assert refused(FAITHFUL, tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -74,10 +61,10 @@ def test_the_arms_are_all_tools_with_one_description_changed() -> None:
     ],
     ids=["unchanged", "two tools", "random", "renamed", "cut"],
 )
-def test_descriptions_that_differ_by_anything_else_are_not_measured(expression: str, reason: str) -> None:
-    found = arms(expression)
-    assert isinstance(found, NoArms)
-    assert reason in found.reason
+def test_descriptions_that_differ_by_anything_else_are_not_measured(
+    expression: str, reason: str, tmp_path: Path
+) -> None:
+    assert reason in (refused(expression, tmp_path) or "")
 
 
 def test_tools_are_read_in_every_format_at_any_depth() -> None:

@@ -13,10 +13,8 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.named_failure import named_failure
 from coreloop.promote.measure.contexts import (
     MAX_PER_CASE,
-    CallContext,
     NextCall,
     choose_contexts,
-    halves,
     is_against,
 )
 
@@ -146,14 +144,3 @@ def test_a_models_call_is_held_against_the_line() -> None:
     failure = named_failure([LINE])
     assert is_against(failure, NextCall("update", {"priority": ""}), ())
     assert not is_against(failure, NextCall("update", {"priority": "low"}), ())
-
-
-def test_no_case_stands_in_both_halves() -> None:
-    contexts = [
-        CallContext(f"{number}", f"case {number // 3}", "q", (), "update", None, was_against=True)
-        for number in range(60)
-    ]
-    first, second = halves(contexts)
-    assert not {context.case for context in first} & {context.case for context in second}
-    assert len(first) == len(second) == 30
-    assert {*first, *second} == {*contexts}

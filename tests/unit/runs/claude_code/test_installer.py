@@ -9,8 +9,16 @@ import pytest
 import yaml
 
 from coreloop.base.errors import UsageError, WorkspaceError
-from coreloop.runs.claude_code.installer import BACKUP, HOOK, MANIFEST, SETTINGS, install, uninstall
-from coreloop.runs.claude_code.skills import LANGUAGES, Language, skill_files
+from coreloop.runs.claude_code.installer import (
+    HOOK,
+    LANGUAGES,
+    MANIFEST,
+    SETTINGS,
+    Language,
+    install,
+    skill_files,
+    uninstall,
+)
 
 SKILLS = ("deep-research", "dr", "research-pause", "research-report", "research-stop", "use-coreloop")
 FULL = """{
@@ -93,7 +101,6 @@ def test_changes_that_the_user_made_since_stay(tmp_path: Path):
     changes = {change.path: change.what for change in uninstall(tmp_path, confirm=True)}
     assert json.loads(path.read_bytes()) == json.loads(FULL.replace("opus", "sonnet"))
     assert skill.read_text() == "mine"
-    assert changes[BACKUP] == "keep (the settings were changed)"
     assert changes[".claude/skills/dr/SKILL.md"] == "keep (it was changed)"
     assert not (tmp_path / MANIFEST).exists()
 
@@ -111,33 +118,6 @@ def test_an_entry_that_was_changed_is_left_to_the_user(tmp_path: Path):
     path.write_text("{}")
     uninstall(tmp_path, confirm=True)
     assert tree(tmp_path) == {".claude": None, SETTINGS: b"{}"}
-
-
-@pytest.mark.parametrize(
-    ("text", "old", "new"),
-    [
-        pytest.param(None, "\n}\n", ',\n  "model": "opus"\n}\n', id="a member after it, in new settings"),
-        pytest.param(None, "{\n", '{\n  "model": "opus",\n', id="a member before it, in new settings"),
-        pytest.param('{\n  "a": 1\n}\n', '\n  "a": 1,', "", id="the member before it removed"),
-    ],
-)
-def test_an_entry_whose_surroundings_were_changed_is_cut_out(
-    text: str | None, old: str, new: str, tmp_path: Path
-):
-    install(with_settings(tmp_path, text), lease_s=60, confirm=True)
-    path = tmp_path / SETTINGS
-    installed = path.read_text()
-    changed = (
-        installed[::-1].replace(old[::-1], new[::-1], 1)[::-1]
-        if old == "\n}\n"
-        else installed.replace(old, new, 1)
-    )
-    path.write_text(changed)
-    assert json.loads(changed) != json.loads(installed)
-    uninstall(tmp_path, confirm=True)
-    assert json.loads(path.read_text()) == {
-        name: value for name, value in json.loads(changed).items() if name != "hooks"
-    }
 
 
 @pytest.mark.parametrize("indent", [None, 1, 4, "\t"])

@@ -92,14 +92,6 @@ def test_a_plugin_is_a_folder_with_hooks_and_skills(tmp_path: Path):
         uninstall(tmp_path, confirm=True, agent="plugin")
 
 
-def test_a_file_of_the_plugin_that_was_changed_is_kept(tmp_path: Path):
-    install(tmp_path, lease_s=60, confirm=True, language="ko", agent="plugin")
-    changed = tmp_path / "coreloop-plugin" / "skills" / "dr" / "SKILL.md"
-    changed.write_text("mine")
-    uninstall(tmp_path, confirm=True, agent="plugin")
-    assert list(files(tmp_path).values()) == [b"mine"]
-
-
 @pytest.mark.parametrize("before", [None, "# House rules\n", "no newline"], ids=["absent", "text", "torn"])
 def test_a_section_for_other_agents_comes_out_byte_for_byte(before: str | None, tmp_path: Path):
     if before is not None:

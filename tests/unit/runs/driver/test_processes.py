@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.fold import fold
 from coreloop.runs.limits import Limits
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from running import COST, MOMENT, calls_in, new_run, python, store_at
 
 PROCESSES = 8

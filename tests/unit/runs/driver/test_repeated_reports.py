@@ -6,12 +6,12 @@ from typing import Any
 import orjson
 
 from coreloop.runs.agent.agent_report import read_report
-from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.clock import SystemClock
 from coreloop.runs.driver.repeated_reports import News
 from coreloop.runs.events import IterationCommitted
 from coreloop.runs.manage import create_run
 from coreloop.runs.stores.store import store_at
+from running import record_report
 
 
 def test_a_report_that_differs_only_in_blanks_is_not_new(tmp_path: Path):

@@ -43,18 +43,6 @@ def test_a_worker_does_what_is_due_and_returns_when_idle(queue: JobQueue):
     assert [(job.status, job.result) for job in shown] == [("done", 0), ("done", 1), ("done", 2)]
 
 
-def test_a_worker_stops_after_its_limit(queue: JobQueue):
-    ids(queue, 3)
-    assert work(queue, HANDLERS, limit=2) == WorkReport(done=2)
-    assert queue.metrics().by_status == {"done": 2, "queued": 1}
-
-
-def test_a_job_without_a_handler_is_left_to_other_workers(queue: JobQueue):
-    (job_id,) = ids(queue, 1, "unknown")
-    assert work(queue, HANDLERS, until_idle=True) == WorkReport()
-    assert (queue.get(job_id).status, queue.get(job_id).attempts) == ("queued", 0)
-
-
 def test_a_handler_that_raises_fails_its_job_and_no_other(queue: JobQueue):
     failed, done = queue.put("fail", {}), queue.put("echo", {"n": 1})
     assert work(queue, HANDLERS, until_idle=True) == WorkReport(done=1, failed=1)

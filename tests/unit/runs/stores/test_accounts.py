@@ -13,37 +13,8 @@ from hypothesis import strategies as st
 from coreloop.base.errors import BudgetError
 from coreloop.runs import events as happened
 from coreloop.runs.events import Event
-from coreloop.runs.fold import Folding, follow
-from coreloop.runs.state import State
 from coreloop.runs.stores.store import store_at
 from running import MOMENT, new_run
-
-CREATED = happened.Created(at=MOMENT, run_id="01ARZ3NDEKTSV4RRFFQ69G5FAV", kind="research", question="why?")
-CHANGES: list[Event] = [
-    happened.Paused(at=MOMENT),
-    happened.Resumed(at=MOMENT),
-    happened.StopRequested(at=MOMENT),
-    happened.Completed(at=MOMENT),
-    happened.Ended(at=MOMENT, status="failed"),
-    happened.IterationCommitted(at=MOMENT, iteration=1),
-    happened.IterationCommitted(at=MOMENT, iteration=2),
-    happened.Ended(at=MOMENT, status="completed"),
-    happened.Ended(at=MOMENT, status="stopped", reason="until"),
-    happened.Opened(at=MOMENT, owner="x"),
-]
-
-
-@given(st.lists(st.sampled_from(CHANGES), max_size=12))
-def test_a_row_follows_events_as_the_fold_does(events: list[Event]):
-    row, folding = State(), Folding()
-    folding.add(CREATED)
-    for event in events:
-        follow(row, [event])
-        folding.add(event)
-    state = folding.state
-    expected = (state.status, state.stop_reason, state.iteration)
-    assert (row.status, row.stop_reason, row.iteration) == expected
-
 
 CALL = st.tuples(
     st.sampled_from(["reserve", "charge", "settle", "commit", "fail", "unreserved"]),

@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import stat
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.stores.store import Store, open_store, store_at
-from running import MOMENT, new_run, python
+from running import MOMENT, new_run
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs file modes")
 
@@ -102,21 +101,6 @@ def test_a_store_of_another_version_is_refused(path: Path):
         store_at(path).__enter__()
 
 
-@posix
-def test_a_file_of_a_dead_process_is_taken_over_and_one_that_cannot_be_written_is_one_line(path: Path):
-    with store_at(path) as store:
-        run_id = new_run(store)
-        (path.parent / "held").mkdir()
-        (path.parent / "held" / f"{run_id}.lock").write_text("process 1 on another machine, of a long name")
-        with store.hold(run_id):
-            assert (
-                (path.parent / "held" / f"{run_id}.lock").read_text().startswith(f"process {os.getpid()} on")
-            )
-        (path.parent / "held" / f"{run_id}.lock").symlink_to("/etc/passwd")
-        with pytest.raises(RunStoreError, match=rf"{run_id}\.lock: run {run_id} cannot be held \("):
-            store.hold(run_id).__enter__()
-
-
 def test_a_file_of_an_earlier_coreloop_is_named_and_left_alone(path: Path):
     path.parent.mkdir(parents=True)
     path.with_name("jobs.db").write_bytes(b"x")
@@ -150,40 +134,6 @@ def fill(store: Store) -> None:
     """Let the database have no more pages than it has: SQLite's own answer to a full disk."""
     pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
     store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
-
-
-LIMITED = """
-import sys
-from pathlib import Path
-from coreloop.base.errors import RunStoreError
-from coreloop.runs import events as happened
-from coreloop.runs.stores.store import store_at
-from running import MOMENT
-with store_at(Path(sys.argv[1])) as store:
-    seq = 1
-    try:
-        while True:
-            event = happened.StepCommitted(at=MOMENT, name="n", key=str(seq), result="x" * 3000)
-            store.append(sys.argv[2], [event], after=seq)
-            seq += 1
-    except RunStoreError as error:
-        print(seq, error)
-"""
-
-
-@posix
-def test_where_the_wal_cannot_grow_it_is_one_line_and_all_before_is_kept(path: Path):
-    with store_at(path) as store:
-        run_id = new_run(store)
-    shell = ["sh", "-c", 'ulimit -f 200; exec "$0" "$@"', sys.executable, "-c", LIMITED, str(path), run_id]
-    process = python("import os, sys; os.execvp(sys.argv[1], sys.argv[1:])", *shell)
-    out, errors = process.communicate()
-    number, _, line = out.partition(" ")
-    assert (errors, line.count("\n")) == ("", 1)
-    assert f"{path}: " in line
-    with store_at(path) as store:
-        assert [seq for seq, _event in store.read(run_id)] == list(range(1, int(number) + 1))
-        assert int(number) > 1
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +11,8 @@ from coreloop.base.errors import BudgetError, RunBusyError, RunError, RunNotFoun
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Event, as_stored
-from coreloop.runs.fold import fold
 from coreloop.runs.stores.store import Store
+from happenings import fold
 from running import MOMENT, SetClock, new_run, python, store_at
 
 DAY = MOMENT.date()
@@ -145,19 +145,6 @@ def test_a_call_across_midnight_counts_for_the_day_of_its_reservation(store: Sto
     assert [store.spent_on(DAY + timedelta(days=n)).microusd for n in (-1, 0, 1)] == [0, 10, 7]
 
 
-def test_spending_without_a_reservation_counts_for_its_own_day(store: Store):
-    run_id = new_run(store)
-    store.append(run_id, [committed("k", microusd=10), committed("l", microusd=5)], after=1)
-    assert store.spent_on(DAY).microusd == 15
-
-
-def test_the_day_of_a_zone_is_that_of_utc(store: Store):
-    run_id = new_run(store)
-    seoul = datetime.fromisoformat("2026-04-26T08:59:59+09:00")
-    store.append(run_id, [reserved("a", 3, seoul)], after=1)
-    assert store.spent_on(date(2026, 4, 25)).microusd == 3
-
-
 def test_a_reservation_over_the_daily_limit_is_refused_and_what_is_under_it_is_not(store: Store):
     first, second = new_run(store), new_run(store)
     store.append(first, [reserved("a", 600_000)], after=1, per_day=1_000_000)
@@ -166,12 +153,6 @@ def test_a_reservation_over_the_daily_limit_is_refused_and_what_is_under_it_is_n
         store.append(second, [reserved("a", 500_000)], after=1, per_day=1_000_000)
     assert refused.value.reason == "usd_per_day"
     assert store.append(second, [reserved("a", 400_000)], after=1, per_day=1_000_000) == []
-
-
-def test_a_settlement_is_never_refused(store: Store):
-    run_id = new_run(store)
-    store.append(run_id, [reserved("a", 5)], after=1, per_day=5)
-    assert store.append(run_id, [settled("a", 9)], after=2, per_day=1) == []
 
 
 def test_a_forgotten_run_still_counts_for_its_day(store: Store):
@@ -275,13 +256,6 @@ def test_a_forgotten_run_is_gone_and_others_are_not(store: Store):
     assert [row.run_id for row in store.runs()] == [other]
     with pytest.raises(RunNotFoundError):
         numbers(store, run_id)
-
-
-def test_runs_without_an_event_since_a_time_are_listed(store: Store):
-    old, used, new = (new_run(store, clock=SetClock(MOMENT + timedelta(days=day))) for day in (0, 2, 9))
-    store.append(used, [happened.Noted(at=MOMENT + timedelta(days=9), name="n")], after=1)
-    assert store.untouched_since(MOMENT + timedelta(days=5)) == [old]
-    assert {row.run_id for row in store.runs()} == {old, used, new}
 
 
 def test_what_is_derived_from_a_run_is_listed_whole(store: Store):

@@ -31,16 +31,16 @@ def test_what_surely_rose_is_said_and_another_tool_only_to_maintainers():
         merged_at=datetime(2026, 4, 25, tzinfo=UTC),
     )
     rails = (
-        Guardrail("requests lost", 0.1, 0.2, 0.05, 0.15, is_share=True),
-        Guardrail("calls a request", 2, 3, -0.5, 2.5, is_share=False),
-        Guardrail("refund", 0.1, 0.3, 0.1, 0.3, is_share=True),
+        Guardrail("requests lost", 0.1, 0.2, 0.05, 0.15),
+        Guardrail("check_stock", 0.1, 0.2, -0.1, 0.3),
+        Guardrail("refund", 0.1, 0.3, 0.1, 0.3),
     )
     one = DisplayedChange(Effect(change=change, verdict=EffectVerdict.HELPS, guardrails=rails), ())
     view = {"counts": {}, "decided": [], "n_more": 0, "changes": [one]}
     page = render("changes.html", Frame(section="changes"), view)
     assert "Also worse: requests lost 10.0% before, 20.0% after" in page
     assert "Also worse: failed calls of refund 10.0% before, 30.0% after" in page
-    assert "calls a request" not in page
+    assert "check_stock" not in page
     assert "refund" not in render("changes.html", Frame(section="changes", root=""), view)
 
 

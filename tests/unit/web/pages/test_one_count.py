@@ -8,7 +8,7 @@ import pytest
 from coreloop.admin.status.read_status import read_status
 from coreloop.learn.mine.run import MiningOptions
 from coreloop.learn.verdicts.judge import judge
-from coreloop.learn.verdicts.queue import read_queue
+from coreloop.learn.verdicts.judged_item import read_queue
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
 from coreloop.web.pages.frame import Frame

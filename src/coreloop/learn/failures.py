@@ -1,0 +1,202 @@
+"""A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+import polars as pl
+
+from coreloop.base.error_classes import BITS, CLASSES, LABELS, bits_of, names_of
+from coreloop.learn.facts.columns import NO_SEQUENCE
+from coreloop.learn.line import statement_key
+from coreloop.learn.mine.statistics import success_bound
+from coreloop.learn.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
+from coreloop.learn.proposals.entry import CAVEATS, Counterexample, Example, Search, Without
+from coreloop.learn.proposals.step import Step, target_step
+
+MAX_EXAMPLES: Final = 5
+_SHAPE: Final = ("tool", "shape")
+_IS_FAILED: Final = pl.col("error_class") != ""
+_IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
+_COUNTS: Final = {"n_failed": pl.col("n").filter(_IS_FAILED).sum(), "n_calls": pl.col("n").sum()}
+_Places = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+
+
+def find_counterexamples(
+    window: Window, *, min_failures: int, excluded: Collection[str] = (), known: frozenset[str] = frozenset()
+) -> Search[Counterexample]:
+    """Find the calls and sequences that keep failing.
+
+    Parameters
+    ----------
+    window : Window
+        Facts of some days.
+    min_failures : int
+        Failures that a group needs.
+    excluded : collection of str
+        Failure labels and error classes to leave out.
+    known : frozenset of str
+        Keys that are not proposed again.
+
+    Returns
+    -------
+    Search
+        By the lower bound of the failing share, then by time wasted, then by number of failures. Any share
+        qualifies, except for sequences that failed only because of a failed call, which is a counterexample
+        of its own: they need more than half.
+    """
+    groups = [*_failing_calls(window, excluded), *_failing_sequences(window, excluded)]
+    frequent = [(group, places) for group, places in groups if group.n_failures >= min_failures]
+    new = [(group, places) for group, places in frequent if group.key not in known]
+    dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
+    new.sort(key=lambda pair: _rank(pair[0]))
+    questions = window.question_texts(
+        (place["file"], place["offset"]) for _, places in new for place in places
+    )
+
+    def example(place: Mapping[str, Any]) -> Example:
+        """Without a question if the line no longer exists."""
+        file, offset = place["file"], place["offset"]
+        return Example(window.paths[file].name, offset, questions.get((file, offset), ""))
+
+    found = tuple(replace(group, examples=tuple(map(example, places))) for group, places in new)
+    return Search(found, len(groups), dropped)
+
+
+def _rank(group: Counterexample) -> tuple[float, float, int, str]:
+    return (-group.harm_low, -group.wasted_ms, -group.n_failures, group.key)
+
+
+def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
+    if "tool_error" in excluded:
+        return
+    failed = window.calls.filter(_IS_FAILED, ~pl.col("error_class").is_in(list(excluded)))
+    keys = (*_SHAPE, "error_class", "template")
+    totals = window.calls.group_by(_SHAPE).agg(**_COUNTS)
+    place = ("first_us", "file", "offset")
+    rows = (
+        failed.group_by(keys)
+        .agg(
+            n_failures=pl.col("n").sum(),
+            wasted_us=pl.col("wasted_us").sum(),
+            first_us=pl.col("first_us").min(),
+            last_us=pl.col("last_us").max(),
+            # sorting all places would keep them in memory
+            places=pl.struct(place).bottom_k_by(place, k=MAX_EXAMPLES),
+        )
+        .join(totals, on=_SHAPE)
+        .join(_providers(failed, keys), on=keys)
+        .sort("first_us", *keys)
+        .collect()
+    )
+    shapes = window.texts_of("call", rows["shape"])
+    of_tools = window.calls.group_by("tool").agg(**_COUNTS).collect().rows_by_key("tool", unique=True)
+    templates = window.texts_of("template", rows["template"])
+    for row in rows.iter_rows(named=True):
+        tool, text, template = row["tool"], shapes[row["shape"]], templates[row["template"]]
+        shape = msgspec.json.decode(text, type=_Shape)
+        n_failed, n_calls = of_tools[tool]
+        group = Counterexample(
+            key=statement_key("call", tool, text, row["error_class"], template, CAVEATS),
+            kind="call",
+            tool=tool,
+            selectors=shape.selectors,
+            arg_keys=shape.arg_keys,
+            labels=("tool_error",),
+            error_class=row["error_class"],
+            error_template=template,
+            n_without=Without(n_failed - row["n_failed"], n_calls - row["n_calls"]),
+            wasted_ms=row["wasted_us"] / 1000,
+            **_counts(row),
+        )
+        yield group, sorted(row["places"], key=lambda place: tuple(place.values()))
+
+
+def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
+    is_left_out = (pl.col("signals").cast(pl.UInt32) & bits_of(excluded)) != 0
+    counted = window.groups.filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED, ~is_left_out)
+    shapes = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("first_us").min())
+    first_shape = (
+        shapes.sort("first_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
+    )
+    rows = (
+        counted.group_by("pattern", "category", "sequence")
+        .agg(
+            n_failures=pl.col("n").filter(IS_FAILURE).sum(),
+            n_calls=pl.col("n").sum(),
+            n_signs=pl.col("n").filter(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
+            signals=pl.col("signals").filter(IS_FAILURE).bitwise_or(),
+            first_us=pl.col("first_us").filter(IS_FAILURE).min(),
+            last_us=pl.col("last_us").filter(IS_FAILURE).max(),
+        )
+        .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
+        .join(first_shape, on="pattern")
+        .join(_providers(counted.filter(IS_FAILURE), ("pattern",)), on="pattern")
+        .sort("first_us", "pattern")
+        .collect()
+    )
+    places = _failed_requests(window, rows["pattern"])
+    texts = window.texts_of("shape", rows["shape"])
+    sequences = window.texts_of("sequence", rows["sequence"])
+    for row in rows.iter_rows(named=True):
+        steps = msgspec.json.decode(texts[row["shape"]], type=tuple[Step, ...])
+        target = target_step(steps)
+        classes = names_of(row["signals"], among=CLASSES)
+        group = Counterexample(
+            key=statement_key("sequence", row["category"], sequences[row["sequence"]], CAVEATS),
+            kind="sequence",
+            tool=target.name,
+            selectors=target.selectors,
+            arg_keys=target.arg_keys,
+            steps=steps,
+            cat_hash=row["category"],
+            labels=names_of(row["signals"], among=LABELS),
+            error_class=classes[0] if len(classes) == 1 else None,
+            n_without=Without(0, 0),
+            wasted_ms=0.0,
+            **_counts(row),
+        )
+        yield group, places.get(row["pattern"], [])
+
+
+def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that both kinds count alike."""
+    return {
+        "n_failures": row["n_failures"],
+        "n_calls": row["n_calls"],
+        "harm_low": success_bound(row["n_failures"], row["n_calls"]),
+        "first_seen": moment(row["first_us"]),
+        "last_seen": moment(row["last_us"]),
+        "providers": _by_provider(row["providers"]),
+    }
+
+
+def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
+    """Places of the earliest failed requests of some patterns."""
+    of_patterns = pl.col("pattern").is_in(patterns.implode())
+    place = ("ts_us", "file", "offset")
+    failed = window.keep(
+        lambda rows: rows.filter(IS_FAILURE, of_patterns).select("pattern", *place),
+        lambda rows: rows.sort(place).group_by("pattern", maintain_order=True).head(MAX_EXAMPLES),
+    )
+    return dict(failed.group_by("pattern", maintain_order=True).agg(places=pl.struct(place)).iter_rows())
+
+
+def _providers(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Failures by provider, for each group."""
+    counts = rows.group_by(*keys, "provider").agg(pl.col("n").sum())
+    return counts.group_by(keys).agg(providers=pl.struct("provider", "n"))
+
+
+def _by_provider(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Failures by provider, most frequent first; records without a provider are left out."""
+    total = Counter({row["provider"]: row["n"] for row in counts if row["provider"]})
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,441 @@
+"""The lines that coreloop writes to docstrings: written, parsed and compared here only.
+
+A form is a sentence with slots; every slot holds names or values of a closed vocabulary, never free text. No
+line has a date or a rate: the evidence is in the draft, in the trailers and in the pull request. A file of
+proposals and a docstring are untrusted: a line is accepted only if it parses to a value that writes it again.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from typing import Final, Literal, NamedTuple
+
+from coreloop.base.git.trailers import SECTIONS
+from coreloop.base.text import FILLERS
+from coreloop.learn.proposals.step import Step
+
+Language = Literal["en", "ko"]
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
+_NAME: Final = r"[^\W\d]\w{0,63}"
+_TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end, since a line has none
+_WORD: Final = r"[\w][\w-]{0,39}"
+_PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_details().variants.*.item_id
+
+
+class Form(NamedTuple):
+    """A sentence with slots in two languages; ``subject`` is a name and the slots that make up a subject.
+
+    Forms that exclude each other share the name; a docstring needs only one line about a subject.
+    """
+
+    en: str
+    ko: str
+    subject: str
+
+    def sentence(self, language: Language) -> str:
+        """The sentence in a language."""
+        return self.en if language == "en" else self.ko
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "always_pass": Form("Always pass {arguments}", "항상 전달: {arguments}", "always_pass"),
+    "leave_out": Form("Leave out {arguments}", "전달하지 않음: {arguments}", "leave_out arguments"),
+    "never_empty": Form("{arguments}: never empty", "{arguments}: 비워 두지 않음", "never_empty arguments"),
+    "one_of": Form("{argument}: one of {values}", "{argument}: 다음 중 하나 {values}", "values argument"),
+    "at_most": Form("{argument}: at most {number}", "{argument}: 최대 {number}", "over argument"),
+    "at_least": Form("{argument}: at least {number}", "{argument}: 최소 {number}", "under argument"),
+    "only_while": Form(
+        "{argument}: only while {field} is {states}",
+        "{argument}: {field} 값이 {states} 일 때만",
+        "state argument field",
+    ),
+    "written": Form("{argument}: {shape}", "{argument}: {shape}", "shape argument"),
+    "prefix": Form("{argument}: begins with {prefix}", "{argument}: 접두사 {prefix}", "shape argument"),
+    "items": Form(
+        "{argument}: at most {number} items", "{argument}: 최대 {number}개 항목", "length argument"
+    ),
+    "characters": Form(
+        "{argument}: at most {number} characters", "{argument}: 최대 {number}자", "length argument"
+    ),
+    "before": Form("{argument}: before {other}", "{argument}: {other} 보다 앞", "before argument"),
+    "call_first": Form(
+        "Call {tool} first (same {argument})", "먼저 {tool} 호출 (같은 {argument})", "order tool argument"
+    ),
+    "source": Form("{argument}: from {paths}", "{argument}: 출처 {paths}", "source argument"),
+    "fails": Form("{argument}={value} fails", "{argument}={value} 실패", "fails argument value"),
+    "over_fails": Form("{argument} over {number} fails", "{argument} {number} 초과 실패", "over argument"),
+    "with_fails": Form("with {arguments} fails", "{arguments} 있음 실패", "leave_out arguments"),
+    "without_fails": Form("without {arguments} fails", "{arguments} 없음 실패", "always_pass"),
+    "empty_fails": Form("{arguments} empty fails", "{arguments} 비어 있음 실패", "never_empty arguments"),
+}
+GUIDE_FORMS: Final = frozenset({"source"})
+"""Forms of a Guide."""
+_FAILING: Final = {
+    "always_pass": "without_fails",
+    "leave_out": "with_fails",
+    "never_empty": "empty_fails",
+    "at_most": "over_fails",
+}
+"""By form, the one that says under which condition calls fail that do not follow it."""
+_WORKING: Final = {failing: working for working, failing in _FAILING.items()}
+SHAPES: Final[Mapping[str, str]] = {
+    "as YYYY-MM-DD": "YYYY-MM-DD 형식",
+    "a whole number": "정수",
+    "an absolute path": "절대 경로",
+    "in upper case": "대문자",
+    "in lower case": "소문자",
+    "a list": "목록",
+    "no word such as null": "null 같은 단어 아님",
+}
+"""What the slot ``shape`` may hold, with its Korean."""
+_ENGLISH: Final = {korean: english for english, korean in SHAPES.items()}
+_ITEMS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("argument", "arguments", "field", "other"), _NAME),
+    **dict.fromkeys(("values", "states"), _WORD),
+    "tool": _TOOL,
+    "paths": _PATH,
+    "number": r"-?[0-9]{1,12}(?:\.[0-9]{1,6})?",
+    "value": r'(?:"[^"]{1,80}"|true|false)',
+    "prefix": r"[\w][\w./:-]{0,11}",
+}
+_SEPARATORS: Final[Mapping[str, Mapping[Language, tuple[str, str]]]] = {
+    "arguments": {"en": (", ", " and "), "ko": (", ", ", ")},
+    "values": {"en": (", ", ", "), "ko": (", ", ", ")},
+    "paths": {"en": (" or ", " or "), "ko": (" 또는 ", " 또는 ")},
+    "states": {"en": (" or ", " or "), "ko": (" 또는 ", " 또는 ")},
+}
+"""What stands between items, and before the last: Korean particles depend on the word before them."""
+_ABOUT: Final = ("{argument}: ", "{arguments}: ")
+_BETWEEN_CLAUSES: Final = "; "
+_FIELD: Final = re.compile(r"\{(\w+)\}")
+_FIELD_NAME: Final = re.compile(r"\.(\w+)")
+
+
+class Named(NamedTuple):
+    """A name in a line; an argument or a value of another tool than the docstring's has that ``tool``."""
+
+    kind: Literal["tool", "argument", "value", "field", "category"]
+    name: str
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A line about a tool: a form's name, its slots' items, and more clauses about the same argument."""
+
+    form: str
+    slots: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    language: Language = "en"
+    more: tuple["Advice", ...] = ()
+
+    def __str__(self) -> str:
+        texts = {name: _join(name, items, self.language) for name, items in self.slots}
+        sentence = FORMS[self.form].sentence(self.language).format(**texts)
+        clauses = (str(clause).partition(": ")[2] for clause in self.more)
+        return _BETWEEN_CLAUSES.join((f"- {sentence}", *clauses))
+
+    def clauses(self) -> tuple["Advice", ...]:
+        """Each clause as a line of its own."""
+        return (replace(self, more=()), *self.more)
+
+    def argument(self) -> str | None:
+        """The argument that the line begins with, so that clauses about it can be joined; else None."""
+        items = replace(self, more=()).items("argument", "arguments")
+        return items[0] if FORMS[self.form].en.startswith(_ABOUT) and len(items) == 1 else None
+
+    def is_sound(self) -> bool:
+        """Whether the line parses back to this value; a slot with unsuitable text does not."""
+        return parse_advice(str(self)) == self
+
+    def items(self, *slots: str) -> tuple[str, ...]:
+        """What some slots of the line and of its other clauses hold."""
+        return tuple(
+            item for line in self.clauses() for name, items in line.slots if name in slots for item in items
+        )
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments that it names."""
+        return self.items("argument", "arguments", "other")
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools that it names."""
+        return self.items("tool") + tuple(path.partition("(")[0] for path in self.items("paths"))
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The fields of each path of a result."""
+        return tuple(tuple(_FIELD_NAME.findall(path.partition("()")[2])) for path in self.items("paths"))
+
+    def names(self) -> Iterator[Named]:
+        """The names and values in the line, each with the vocabulary that must contain it."""
+        yield from (Named("argument", name) for name in self.arguments)
+        yield from (Named("value", text) for text in self.items("values", "states", "prefix"))
+        yield from (Named("value", text.strip('"')) for text in self.items("value") if text[0] == '"')
+        fields = (name for path in self.paths for name in path)
+        yield from (Named("field", name) for name in (*fields, *self.items("field")))
+        yield from (Named("tool", name) for name in self.tools)
+
+    def subject(self) -> tuple[str, ...]:
+        """The subject of the line; a docstring needs only one line about a subject."""
+        name, *slots = FORMS[self.form].subject.split()
+        items = dict(self.slots)
+        return name, *(" ".join(items[slot]) for slot in slots)
+
+
+def advice(form: str, **slots: str | tuple[str, ...]) -> Advice:
+    """Make a line from its slots, given by name in any order."""
+    given = {name: (items,) if isinstance(items, str) else items for name, items in slots.items()}
+    return Advice(form, tuple((name, given[name]) for name in _FIELD.findall(FORMS[form].en)))
+
+
+def joined(lines: Iterable[Advice]) -> Advice:
+    """One line of clauses about the same argument."""
+    first, *more = lines
+    return replace(first, more=tuple(more))
+
+
+def in_language(line: Advice, language: Language) -> Advice:
+    """The same line in another language."""
+    return replace(line, language=language, more=tuple(in_language(clause, language) for clause in line.more))
+
+
+def working(line: Advice) -> Advice:
+    """The form that says what works, of a line that says what fails; any other line as it is."""
+    return replace(line, form=_WORKING.get(line.form, line.form))
+
+
+def parse_advice(line: str) -> Advice | None:
+    """Parse a line about a tool; None if it has none of the forms, or contains invisible characters."""
+    if not line.isprintable() or not FILLERS.isdisjoint(line):
+        return None
+    value = next(filter(None, (_parse(line, language) for language in LANGUAGES)), None)
+    return value if value is not None and str(value) == line else None
+
+
+def _parse(line: str, language: Language) -> Advice | None:
+    subject, *clauses = line.split(_BETWEEN_CLAUSES)
+    argument = subject.partition(": ")[0]
+    parts = [_clause(text, language) for text in (subject, *(f"{argument}: {clause}" for clause in clauses))]
+    lines = [part for part in parts if part is not None]
+    if len(lines) < len(parts) or (clauses and None in {part.argument() for part in lines}):
+        return None
+    return joined(lines)
+
+
+def _clause(text: str, language: Language) -> Advice | None:
+    for form, wording in FORMS.items():  # compiled at the first line, so that the guard starts sooner
+        match = re.fullmatch(f"- {_pattern(wording.sentence(language), language)}", text)
+        if match is not None:
+            names = _FIELD.findall(wording.en)
+            return Advice(
+                form, tuple((name, _split(name, match[name], language)) for name in names), language
+            )
+    return None
+
+
+@cache
+def _pattern(sentence: str, language: Language) -> str:
+    parts = _FIELD.split(sentence)  # text and names of slots alternate
+    return "".join(
+        f"(?P<{part}>{_slot(part, language)})" if number % 2 else re.escape(part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _slot(name: str, language: Language) -> str:
+    """Matches what `_join` writes."""
+    shapes = map(re.escape, SHAPES if language == "en" else SHAPES.values())
+    item = f"(?:{'|'.join(shapes) if name == 'shape' else _ITEMS[name]})"
+    return f"{item}(?:(?:{_between(name, language)}){item})*" if name in _SEPARATORS else item
+
+
+def _between(name: str, language: Language) -> str:
+    # each separator once: a pattern that can match in two ways takes exponential time to fail
+    return "|".join(map(re.escape, dict.fromkeys(_SEPARATORS[name][language])))
+
+
+def _join(name: str, items: tuple[str, ...], language: Language) -> str:
+    """The items of a slot as text."""
+    *first, last = items if language == "en" else (SHAPES.get(item, item) for item in items)
+    separator, last_separator = _SEPARATORS.get(name, {}).get(language, ("", ""))
+    return f"{separator.join(first)}{last_separator}{last}" if first else last
+
+
+def _split(name: str, text: str, language: Language) -> tuple[str, ...]:
+    items = re.split(_between(name, language), text) if name in _SEPARATORS else [text]
+    return tuple(items if language == "en" else (_ENGLISH.get(item, item) for item in items))
+
+
+def written_path(recorded: str, tools: Collection[str]) -> str | None:
+    """Convert a recorded path (``get_user_details.orders[]``) to a line's (``get_user_details().orders[]``).
+
+    Parameters
+    ----------
+    recorded : str
+        From a call's ``args_from``.
+    tools : collection of str
+        Names of tools. The longest that is a prefix is the path's tool, since names may contain dots.
+
+    Returns
+    -------
+    str or None
+        None if no tool fits, or a field is not a plain name.
+    """
+    tool = max((name for name in tools if recorded.startswith(name)), key=len, default="")
+    path = f"{tool}(){recorded[len(tool) :]}"
+    return path if tool and re.fullmatch(_PATH, path) else None
+
+
+def recorded_path(written: str) -> str:
+    """The reverse of `written_path`."""
+    return written.replace("()", "", 1)
+
+
+# --- Keys: the wordings of a line name the same failure and stand for the same proposal.
+
+
+def statement_key(*parts: str) -> str:
+    """A key that is stable across runs: 16 hex digits of SHA-256 of tool, line and section, or the like."""
+    return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def wordings_of(line: str) -> tuple[str, ...]:
+    """Up to three lines that name the same failure; each is among the wordings of the others' wordings.
+
+    Returns
+    -------
+    tuple of str
+        The line; what fails instead of what works, or the reverse, if there is such a form; the line in the
+        other language.
+    """
+    own = parse_advice(line)
+    if own is None:
+        return (line,)
+    wordings = [own, in_language(own, "ko" if own.language == "en" else "en")]
+    form = {**_FAILING, **_WORKING}.get(own.form)
+    if form is not None and not own.more and len(own.arguments) == 1:
+        wordings.insert(1, replace(own, form=form))
+    return tuple(dict.fromkeys(map(str, wordings)))
+
+
+def keys_of(tool: str, line: str, *sections: str) -> frozenset[str]:
+    """The keys of the proposals that a line about a tool may stand for: of itself and its other wordings.
+
+    ``sections`` are those of the proposal; any, by default.
+    """
+    texts, named = wordings_of(line), sections or tuple(SECTIONS.values())
+    return frozenset(statement_key(tool, text, section) for text in texts for section in named)
+
+
+# --- The lines of a sequence: when to use it, and its calls.
+
+ELIDED: Final = "…"
+"""Placeholder for arguments that are not named."""
+_ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|{ELIDED})'  # company | axis="수익성" | axis=<axis>
+_CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
+_CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
+_OF_CATEGORY: Final = {"en": "- When: questions of category {}.", "ko": "- 쓸 때: {} 분류의 질문."}
+_OF_NONE: Final = {"en": "- When: questions of no category.", "ko": "- 쓸 때: 분류 없는 질문."}
+_CALLING: Final = {"en": "- Call: {}.", "ko": "- 호출: {}."}
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisedCall:
+    """A call in a line: the tool, and each argument with its value or None.
+
+    A value is spelled as in the line: ``"수익성"`` with its quotes, or the placeholder ``<axis>``.
+    """
+
+    name: str
+    arguments: tuple[tuple[str, str | None], ...] = ()
+
+    def __str__(self) -> str:
+        written = (name if value is None else f"{name}={value}" for name, value in self.arguments)
+        return f"{self.name}({', '.join(written)})"
+
+    def chosen(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The selectors with a value, and their order, as `coreloop.base.records.step` takes them."""
+        chosen = {name: value.strip('"') for name, value in self.arguments if value and value.startswith('"')}
+        return chosen, tuple(chosen)
+
+    def fits(self, step: Step) -> bool:
+        """Whether it contains only the tool, the arguments and the values of a recorded step."""
+        return self.name == step.name and all(_fits(name, value, step) for name, value in self.arguments)
+
+
+def _fits(name: str, value: str | None, step: Step) -> bool:
+    if value is None:
+        return name == ELIDED or name in step.arg_keys
+    return name in step.selectors and value in {f'"{step.selectors[name]}"', f"<{name}>"}
+
+
+def calls_fit(calls: Sequence[AdvisedCall], steps: Sequence[Step]) -> bool:
+    """Whether calls match recorded steps, in order."""
+    return len(calls) == len(steps) and all(call.fits(step) for call, step in zip(calls, steps, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The questions that a Guide applies to; ``category`` is ``""`` for questions of no category."""
+
+    category: str
+    language: Language = "en"
+
+    def __str__(self) -> str:
+        return (_OF_CATEGORY if self.category else _OF_NONE)[self.language].format(self.category)
+
+    def names(self) -> Iterator[Named]:
+        """The category, if there is one."""
+        if self.category:
+            yield Named("category", self.category)
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisedCalls:
+    """The steps that a Guide recommends."""
+
+    calls: tuple[AdvisedCall, ...]
+    language: Language = "en"
+
+    def __str__(self) -> str:
+        return _CALLING[self.language].format(" -> ".join(map(str, self.calls)))
+
+    def names(self) -> Iterator[Named]:
+        """The tools, and the arguments and values of their calls."""
+        for call in self.calls:
+            yield Named("tool", call.name)
+            for argument, given in call.arguments:
+                if argument != ELIDED:
+                    yield Named("argument", argument, call.name)
+                if given is not None and given != f"<{argument}>":
+                    yield Named("value", given.strip('"'), call.name)
+
+
+Line = When | AdvisedCalls
+
+
+def parse_line(line: str) -> Line | None:
+    """Parse a line of a Guide; None if coreloop does not write such a line."""
+    for language in LANGUAGES:
+        if line == _OF_NONE[language]:
+            return When("", language)
+        if match := re.fullmatch(_with_slot(_OF_CATEGORY[language], r"(\S+)"), line):
+            return When(match[1], language)
+        if match := re.fullmatch(_with_slot(_CALLING[language], f"({_CALLS})"), line):
+            value = AdvisedCalls(tuple(map(_call, re.findall(_CALL, match[1]))), language)
+            return value if str(value) == line else None
+    return None
+
+
+def _with_slot(sentence: str, pattern: str) -> str:
+    return re.escape(sentence).replace(r"\{\}", pattern)
+
+
+def _call(written: str) -> AdvisedCall:
+    name, _, rest = written.partition("(")  # a value may contain an arrow or a comma
+    pairs = (argument.partition("=") for argument in re.findall(_ARGUMENT, rest.removesuffix(")")))
+    return AdvisedCall(name, tuple((key, value if sign else None) for key, sign, value in pairs))

@@ -1,1 +1,0 @@
-"""Phase P: tool sequences that keep succeeding become candidates."""

@@ -1,0 +1,513 @@
+"""``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+import orjson
+
+from coreloop.answer.repair.store import has_repair_store, open_repair_store
+from coreloop.base.date_range import Days
+from coreloop.base.error_classes import known_types
+from coreloop.base.files import locked, write_private_together
+from coreloop.base.project.settings import Gates
+from coreloop.base.project.tools import logged_names, resolve_tools
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.facts.oddities import LogOddities, find_oddities
+from coreloop.learn.failures import find_counterexamples
+from coreloop.learn.knowledge.audit_analysis import read_notes
+from coreloop.learn.knowledge.playbook import good_bullets
+from coreloop.learn.knowledge.store import reading
+from coreloop.learn.mine.folder import expired, newest_day, remove
+from coreloop.learn.mine.run import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals.draft import (
+    Unproposed,
+    draft_candidate,
+    draft_counterexample,
+    draft_statements,
+)
+from coreloop.learn.proposals.entry import Candidate, Counterexample, NearStatement, Search, Statement
+from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.proposal_files import (
+    CandidatesFile,
+    CounterexamplesFile,
+    Note,
+    ProposalsFile,
+    known_ids,
+    newest_night,
+)
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.sequences import find_candidates, with_q_values
+from coreloop.learn.statements.error_table import error_table
+from coreloop.learn.statements.logged_calls import called_tools, read_log
+from coreloop.learn.statements.merge import Places, nearest_statements, to_statements
+from coreloop.learn.statements.search import search_tools
+from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
+from coreloop.observe.journal import remove_days
+from coreloop.observe.reading.outcome import Unseen
+
+_MAX_EXAMPLES: Final = 5
+_Drafted = TypeVar("_Drafted", Candidate, Counterexample)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightRequest:
+    """Options of both commands; for a gate that is None, the project's setting applies.
+
+    Attributes
+    ----------
+    days : Days
+        Whole UTC days to mine.
+    mining : MiningOptions
+        Which records, and how.
+    min_chunk_len : int, optional
+        Characters of a complete answer.
+    out : Path, optional
+        Folder of the two files; the project's own by default.
+    sanitized : bool
+        Redact the files for sharing.
+    """
+
+    days: Days
+    mining: MiningOptions = field(default_factory=MiningOptions)
+    min_chunk_len: int | None = None
+    out: Path | None = None
+    sanitized: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternRequest(NightRequest):
+    """Options of ``pattern``: its gates, and whether to show audit notes; then no records are removed."""
+
+    min_repeat: int | None = None
+    min_unique_questions: int | None = None
+    min_success_rate: float | None = None
+    with_notes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefineRequest(NightRequest):
+    """Options of ``refine``.
+
+    Attributes
+    ----------
+    min_failures : int, optional
+        Failures that a group needs; the project's gate by default.
+    excluded : tuple of str
+        Failure labels and error classes to leave out.
+    environ : mapping of str to str
+        May say where the knowledge gaps are, see `read_tool_gaps`.
+    """
+
+    min_failures: int | None = None
+    excluded: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """What a run found in the records of some days.
+
+    Attributes
+    ----------
+    recorded : Days
+        From the first to the last day that has a record.
+    n_records, n_neutral, n_files : int
+        Records in the window, how many of them are neutral, and files with such records.
+    newest : date or None
+        Day of the newest record, in the window or not.
+    oddities : LogOddities
+        Lines that were not mined, and fields that were read as absent, in all of the files.
+    unseen : Unseen
+        What the records of the window do not say.
+    skipped_verdicts : mapping of str to int
+        Lines of verdicts that could not be read, by reason.
+    words : Vocabulary
+        Definitions of the tools that are named.
+    n_groups : int
+        Sequences, or failing groups, that were examined.
+    dropped : mapping of str to int
+        How many of them each gate dropped.
+    paths : tuple of Path
+        The file of proposals and the draft; empty if the window has no records and an older file is kept.
+    kept : Path or None
+        That older file.
+    """
+
+    recorded: Days
+    n_records: int
+    n_neutral: int
+    n_files: int
+    newest: date | None
+    oddities: LogOddities
+    unseen: Unseen
+    skipped_verdicts: Mapping[str, int]
+    words: Vocabulary
+    n_groups: int
+    dropped: Mapping[str, int]
+    paths: tuple[Path, ...] = ()
+    kept: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternResult(Night):
+    """Result of ``pattern``.
+
+    ``notes_missing`` is the folder of audit notes, if it is absent, ``notes_skipped`` has files with reasons;
+    ``removed`` are files of records that were older than ``retention_days``.
+    """
+
+    document: CandidatesFile
+    notes_missing: Path | None = None
+    notes_skipped: Mapping[str, str] = field(default_factory=dict)
+    removed: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGaps:
+    """Open knowledge gaps of a tool: what its users asked and no source of the project says.
+
+    Attributes
+    ----------
+    tool : str
+        Of coreloop.yaml.
+    reason : str
+        Of the signal that the answers raised.
+    n_questions, n_asked : int
+        Different questions, and how often they were asked.
+    """
+
+    tool: str
+    reason: str
+    n_questions: int
+    n_asked: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefineResult(Night):
+    """Result of ``refine``.
+
+    ``n_days`` have records, ``nearest`` are statements that too few cases speak for, and ``n_tests`` counts
+    all that were tested; they, ``unproposed`` and ``gaps`` are in none of its files.
+    """
+
+    document: CounterexamplesFile
+    n_days: int
+    nearest: tuple[NearStatement, ...]
+    n_tests: int
+    unproposed: Unproposed
+    gaps: tuple[ToolGaps, ...] = ()
+
+
+_Result = TypeVar("_Result", PatternResult, RefineResult)
+
+
+def run_pattern(
+    workspace: Workspace, request: PatternRequest, *, now: datetime, watch: Watch = UNWATCHED
+) -> PatternResult:
+    """Find tool sequences that keep succeeding, and write the candidates of the day.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    request : PatternRequest
+        Options.
+    now : datetime
+        With time zone; its day is part of the file names.
+    watch : Watch, optional
+        Callbacks of the mining.
+
+    Raises
+    ------
+    WorkspaceError
+        Records, verdicts or the knowledge database cannot be read, or the folder cannot be written.
+    GitError
+        The clone is shallow, so what was promoted is not known.
+    """
+    gates = workspace.settings.gates.chosen(
+        min_repeat=request.min_repeat,
+        min_unique_questions=request.min_unique_questions,
+        min_success_rate=request.min_success_rate,
+    )
+    chunk_len = request.min_chunk_len
+    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
+        known = settled_keys(kept_states(workspace, mined.judgments))
+        playbook = _good_bullets(workspace)
+        result = propose(mined, request.days, gates, now=now, known=known, playbook=playbook)
+        if request.with_notes:
+            result = _with_notes(result, workspace.audit_notes_dir)
+        result = write_night(result, workspace, request)
+        removed = () if request.with_notes else _remove_expired(mined, request, now)
+    return replace(result, removed=removed)
+
+
+def run_refine(
+    workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
+) -> RefineResult:
+    """Find failures that repeat, and write the counterexamples of the day.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    request : RefineRequest
+        Options.
+    now : datetime
+        With time zone; its day is part of the file names.
+    watch : Watch, optional
+        Callbacks of the mining.
+
+    Raises
+    ------
+    UsageError
+        A name in ``excluded`` is neither a failure label nor an error class.
+    WorkspaceError
+        Records or verdicts cannot be read, or the folder cannot be written.
+    GitError
+        The clone is shallow, so what was promoted is not known.
+    """
+    excluded = known_types(request.excluded)
+    gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
+    chunk_len = request.min_chunk_len
+    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
+        states = kept_states(workspace, mined.judgments)
+        result = refine(
+            mined,
+            request.days,
+            now=now,
+            min_failures=gates.min_failures,
+            excluded=excluded,
+            known=settled_keys(states),
+            rejected=rejected_keys(states),
+            merges=mined.merges(),
+        )
+        if request.sanitized:  # near misses may hold users' values
+            unproposed = Unproposed(n_settled=result.unproposed.n_settled)
+            result = replace(result, nearest=(), unproposed=unproposed)
+        result = write_night(result, workspace, request)
+    return replace(result, gaps=tuple(read_tool_gaps(workspace, request.environ)))
+
+
+def propose(
+    mined: Mined,
+    days: Days,
+    gate: Gates,
+    *,
+    now: datetime,
+    known: frozenset[str] = frozenset(),
+    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> PatternResult:
+    """Find the candidates of a window and draft their texts; writes nothing.
+
+    ``known`` and ``playbook`` are as in `find_candidates`.
+    """
+    window = merge(mined.files, days)
+    search = find_candidates(window, gate, known=known, playbook=playbook)
+    tested = with_q_values(window, search.entries)
+    words = _vocabulary(mined.workspace, {step.name for one in tested for step in one.tool_pattern})
+    found = _new_keys(search, [draft_candidate(candidate, words) for candidate in tested], known)
+    document = CandidatesFile(generated_at=now, window=days, candidates=found.entries)
+    return PatternResult(
+        document=document,
+        words=words,
+        n_groups=found.n_groups,
+        dropped=found.dropped,
+        **_records(window, mined),
+    )
+
+
+def refine(
+    mined: Mined,
+    days: Days,
+    *,
+    now: datetime,
+    min_failures: int,
+    excluded: Collection[str] = (),
+    known: frozenset[str] = frozenset(),
+    rejected: frozenset[str] = frozenset(),
+    merges: Mapping[str, datetime] = MappingProxyType({}),
+) -> RefineResult:
+    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing.
+
+    ``merges`` and ``rejected`` are as in `coreloop.learn.statements.search.search_tools`.
+    """
+    window, workspace = merge(mined.files, days), mined.workspace
+    language = workspace.settings.language
+    search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
+    logged = logged_names(called_tools(window), root=workspace.root, configured=workspace.settings.tools)
+    log = read_log(window, logged)
+    steps = {step.name for example in search.entries for step in (example.call, *example.steps)}
+    words = _vocabulary(workspace, steps | log.tools)
+    tools = search_tools(log, words, merges, rejected)
+    located = to_statements(tools, log, language=language)
+    statements, unproposed = draft_statements(
+        (statement for statement, _ in located), words, settled=known, merges=merges
+    )
+    explained = {statement.tool for statement in statements}
+    settled = {statement.tool for statement, _ in located if statement.key in known}
+    settled |= {tool.tool for tool in tools if any(line.deviate for line in tool.merged)}
+    drafts = [
+        draft_counterexample(
+            example,
+            words,
+            explained=_with_logged(explained, logged),
+            settled=_with_logged(settled, logged),
+        )
+        for example in search.entries
+    ]
+    found = _new_keys(search, drafts, known)
+    return RefineResult(
+        document=CounterexamplesFile(
+            generated_at=now,
+            window=days,
+            statements=_with_questions(statements, located, window),
+            counterexamples=found.entries,
+            errors=error_table(log, tools, words=words, language=language),
+        ),
+        words=words,
+        n_days=len(log.days),
+        nearest=nearest_statements(tools, log),
+        n_tests=sum(len(tool.tested) for tool in tools),
+        unproposed=unproposed,
+        n_groups=found.n_groups,
+        dropped=found.dropped,
+        **_records(window, mined),
+    )
+
+
+def write_night(result: _Result, workspace: Workspace, request: NightRequest) -> _Result:
+    """Write ``{day}-{name}.json`` and its draft, ``{day}-draft.md``, one process at a time.
+
+    Keys in the day's file keep their ids. A run over no records says nothing, so it writes no file that would
+    hide the proposals of an earlier run.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be written, or the day's file is damaged. Neither file is written in part.
+    """
+    document = result.document
+    folder = request.out or workspace.audit_dir / document.name
+    workspace.keep_private(folder)
+    day = document.generated_at.date()
+    path, draft = folder / f"{day}-{document.name}.json", folder / f"{day}-draft.md"
+    is_empty = not (result.n_records or document.entries or getattr(document, "notes", ()))
+    with locked(folder):
+        document = replace(document, ids=known_ids(path, type(document))).with_ids()
+        if request.sanitized:
+            document = document.shared(result.words)
+        text = markdown(document, result.words).encode("utf-8", "replace")
+        document = replace(document, draft_sha256=sha256(text).hexdigest())
+        kept = newest_night(folder, type(document)) if is_empty else None
+        if kept is not None:
+            return replace(result, document=document, kept=kept)
+        write_private_together({draft: text, path: to_json(document)})
+    return replace(result, document=document, paths=(path, draft))
+
+
+def to_json(document: ProposalsFile) -> bytes:
+    """The file's bytes: indented JSON, UTF-8."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _records(window: Window, mined: Mined) -> dict[str, Any]:
+    """What `Night` says of the records."""
+    return {
+        "recorded": window.recorded(),
+        "n_records": window.n_records(),
+        "n_neutral": window.n_neutral(),
+        "n_files": len(window.files),
+        "newest": newest_day(mined.files),
+        "oddities": find_oddities((file.path, file.oddities) for file in mined.files),
+        "unseen": window.unseen(),
+        "skipped_verdicts": mined.judgments.skipped,
+    }
+
+
+def _vocabulary(workspace: Workspace, names: Collection[str]) -> Vocabulary:
+    settings = workspace.settings
+    return Vocabulary(resolve_tools(names, root=workspace.root, configured=settings.tools), settings)
+
+
+def _new_keys(
+    search: Search[_Drafted], drafts: Sequence[_Drafted], known: Collection[str]
+) -> Search[_Drafted]:
+    """The drafts without those of a known or repeated key, which count as dropped."""
+    first = {draft.key: draft for draft in reversed(drafts)}
+    new = tuple(draft for draft in drafts if first[draft.key] is draft and draft.key not in known)
+    n_dropped = len(drafts) - len(new)
+    dropped = {**search.dropped, "same_text": n_dropped} if n_dropped else search.dropped
+    return Search(new, search.n_groups, dropped)
+
+
+def _with_logged(tools: set[str], logged: Mapping[str, str]) -> set[str]:
+    """Tools, and the names under which clients log them."""
+    return tools | {name for name, tool in logged.items() if tool in tools}
+
+
+def _with_questions(
+    statements: Sequence[Statement], located: Sequence[tuple[Statement, Places]], window: Window
+) -> tuple[Statement, ...]:
+    """Statements with example questions of the requests whose calls deviate."""
+    places = {statement.key: its[:_MAX_EXAMPLES] for statement, its in located}
+    texts = window.question_texts(place for one in statements for place in places[one.key])
+    examples = {key: tuple(filter(None, map(texts.get, chosen))) for key, chosen in places.items()}
+    return tuple(replace(one, example_questions=examples[one.key]) for one in statements)
+
+
+def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """The playbook's proven advice, if the project has a knowledge database."""
+    if not workspace.knowledge_file.exists():
+        return {}
+    with reading(workspace.knowledge_file) as connection:
+        return good_bullets(connection)
+
+
+def _with_notes(result: PatternResult, folder: Path) -> PatternResult:
+    """The result with the audit notes, shown after the candidates."""
+    read = read_notes(folder)
+    notes = tuple(Note(code, bullets) for code, bullets in read.bullets.items())
+    return replace(
+        result,
+        document=replace(result.document, notes=notes),
+        notes_missing=None if folder.is_dir() else folder,
+        notes_skipped=read.skipped,
+    )
+
+
+def _remove_expired(mined: Mined, request: PatternRequest, now: datetime) -> Sequence[Path]:
+    """Remove the project's own files that are older than `retention_days`, except those of the window."""
+    keep_days = mined.workspace.settings.retention_days
+    if keep_days is None or not request.mining.is_of_agent:
+        return ()
+    first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
+    paths = expired(mined.files, before=first_day)
+    for path in paths:
+        remove(path)
+    remove_days(mined.workspace.contexts_dir, before=first_day)
+    return paths
+
+
+def read_tool_gaps(workspace: Workspace, environ: Mapping[str, str]) -> list[ToolGaps]:
+    """Count the open gaps whose symbol is a tool of coreloop.yaml, those asked most often first.
+
+    Raises as `coreloop.answer.repair.store.open_repair_store` does; a project that never answered a question
+    has no gaps.
+    """
+    if not (workspace.settings.tools and has_repair_store(workspace, environ)):
+        return []
+    questions, asked = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    with open_repair_store(workspace, environ=environ) as tables:
+        for gap in tables.gaps():
+            tool = gap.symbol.rpartition(".")[2]
+            if tool in workspace.settings.tools:
+                questions[tool, gap.reason] += 1
+                asked[tool, gap.reason] += gap.seen
+    return [ToolGaps(*key, questions[key], count) for key, count in asked.most_common()]

@@ -1,1 +1,0 @@
-"""Phase F: failures that repeat become counterexamples."""

@@ -1,0 +1,154 @@
+"""A statement's text, or why it may not be proposed."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from coreloop.base.project.argument_limits import SchemaLimits
+from coreloop.base.project.settings import Settings
+from coreloop.base.project.tools import Tool
+from coreloop.learn.line import statement_key
+from coreloop.learn.proposals.draft import Unproposed, draft_statement, draft_statements
+from coreloop.learn.proposals.entry import Sides, Statement
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from promoting import statement
+from samples import words
+
+NOW = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def _statement(line: str) -> Statement:
+    return Statement(
+        key=statement_key("refund", line, "Caveats"),
+        kind="presence",
+        tool="refund",
+        line=line,
+        sides=Sides(n_ok=9, n=10, other_ok=1, other_n=10),
+        held=Sides(),
+        n_questions=9,
+        difference=0.8,
+        low=0.4,
+        high=0.9,
+        first_seen=NOW,
+        last_seen=NOW,
+    )
+
+
+def test_a_line_of_known_names_has_a_target():
+    drafted = draft_statement(_statement("- Always pass reason"), words("refund", parameters=["reason"]))
+    assert drafted.refused is None
+    assert drafted.suggested_append is not None
+    assert drafted.suggested_append.body == "- Always pass reason"
+
+
+@pytest.mark.parametrize("parameters", [("amount",), ()], ids=["others", "any argument"])
+def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...]):
+    drafted = draft_statement(_statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters))
+    assert drafted.refused == "its definition does not have the argument"
+    assert drafted.suggested_append is None
+
+
+@pytest.mark.parametrize(
+    "line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"]
+)
+def test_a_line_that_coreloop_does_not_write_is_refused(line: str):
+    drafted = draft_statement(_statement(line), words("refund", parameters=["a"]))
+    assert drafted.refused == "coreloop writes no such line"
+
+
+def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
+    known = words("refund", "human", parameters=["reason"], handoff=["human"])
+    drafted = draft_statement(_statement("- reason: from human().why"), known)
+    assert drafted.refused == "human hands over to a human; such calls are not recommended"
+
+
+@pytest.mark.parametrize(
+    ("line", "limits", "is_said"),
+    [
+        ("- hours: at most 4", SchemaLimits(over=4), True),
+        ("- hours: at most 4", SchemaLimits(over=3), True),
+        ("- hours: at most 4", SchemaLimits(over=10), False),
+        ("- hours: at most 4; only while status is open", SchemaLimits(over=4), False),
+        ("- hours: at least 1", SchemaLimits(under=1), True),
+        ("- hours: at least 1", SchemaLimits(under=0), False),
+        ("- Always pass hours", SchemaLimits(required=True), True),
+        ("- Always pass hours and room", SchemaLimits(required=True), False),
+        ("- hours: never empty", SchemaLimits(never_empty=True), True),
+        ("- hours: never empty", SchemaLimits(required=True), False),
+        ("- hours: one of a, b", SchemaLimits(), True),
+        ("- hours: one of a", SchemaLimits(), False),
+    ],
+)
+def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_said: bool):
+    tool = Tool("book", "a.py", "book", ("hours", "room"), frozenset({"a", "b"}), "", {"hours": ("a", "b")})
+    known = Vocabulary({"book": replace(tool, limits={"hours": limits})}, Settings())
+    drafted = draft_statement(replace(_statement(line), tool="book"), known)
+    assert drafted.refused == ("redundant: its schema says this" if is_said else None)
+
+
+def _found(**changes: object) -> Statement:
+    return msgspec.convert(statement(line="- company: from search().x", **changes), Statement)
+
+
+def test_a_statement_about_an_undefined_tool_is_not_proposed():
+    statements = [_found(), _found(tool="elsewhere")]
+    drafts, unproposed = draft_statements(statements, words("analysis", "search", parameters=["company"]))
+    assert [draft.tool for draft in drafts] == ["analysis"]
+    assert unproposed.undefined == ("elsewhere",)
+    assert unproposed == Unproposed((statements[1],))
+
+
+DOCSTRING = """Books a room.
+
+- hours over 4
+  fails
+"""
+MERGED = datetime(2026, 4, 20, tzinfo=UTC)
+KNOWN = words("analysis", "search", "find", parameters=["company", "hours"], docstring=DOCSTRING)
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        pytest.param("- hours: at most 3", "is newer than these records", id="another bound"),
+        pytest.param("- hours: at most 4", "its docstring has this line", id="the same bound, as said now"),
+        pytest.param("- Always pass hours", None, id="another subject"),
+    ],
+)
+def test_the_twin_of_a_merged_line_is_not_proposed_from_older_records(line: str, refused: str | None):
+    merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
+    entry = msgspec.convert(statement(line=line, kind="presence", suggested_append=None), Statement)
+    (draft,), _ = draft_statements([entry], KNOWN, merges=merges)
+    assert (draft.refused is None) is (draft.suggested_append is not None) is (refused is None)
+    assert refused is None or refused in (draft.refused or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_new"),
+    [
+        pytest.param("- company: never empty", False, id="a clause of a line"),
+        pytest.param("- company: 비워 두지 않음", False, id="in the other language"),
+        pytest.param("- hours: never empty", True, id="of another argument"),
+        pytest.param("- Always pass hours", False, id="less than a line"),
+        pytest.param("- Always pass hours, company and size", True, id="more than a line"),
+    ],
+)
+def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(line: str, is_new: bool):
+    docstring = (
+        "Books.\n\n- company: only while status is open; never empty\n- Always pass company and hours\n"
+    )
+    known = words("analysis", "search", parameters=["company", "hours", "size"], docstring=docstring)
+    entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
+    (draft,), _ = draft_statements([entry], known)
+    assert draft.refused == (None if is_new else "redundant: its docstring has this line")
+
+
+def test_newer_records_may_replace_a_merged_line():
+    merges = {statement_key("analysis", "- hours over 4 fails", "Caveats"): MERGED}
+    entry = msgspec.convert(
+        statement(line="- hours over 3 fails", kind="presence", suggested_append=None), Statement
+    )
+    (draft,), _ = draft_statements([replace(entry, first_seen=MERGED)], KNOWN, merges=merges)
+    assert draft.refused is None

@@ -1,0 +1,233 @@
+"""A statement in drafts and files: both sides locally, closed vocabularies only in shared files."""
+
+import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from coreloop.base.date_range import Days
+from coreloop.base.project.promotion_settings import ReachSettings
+from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
+from coreloop.base.project.tools import Tool
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, Without, sides_text
+from coreloop.learn.proposals.page import markdown, section
+from coreloop.learn.proposals.proposal_files import CandidatesFile, CounterexamplesFile
+from coreloop.learn.proposals.step import Step
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from promoting import FILE, candidate, counterexample, statement
+from rows import each_row
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+DAYS = Days(datetime(2026, 3, 26, tzinfo=UTC).date(), NOW.date())
+REFUND = CategoryRule(label="ORD-refund", any=("exchange", "환불"))
+WORDS = Vocabulary(
+    {
+        "analysis": Tool("analysis", FILE, "analysis", ("company", "axis"), frozenset({"margin"})),
+        "escalate": Tool("escalate", FILE, "escalate", ("team",), frozenset({"billing"})),
+    },
+    Settings(categories=(REFUND,), tools={"show": ToolSettings()}, axis_slugs={"growth": "g"}),
+)
+
+
+def read_statement(**changes: Any) -> Statement:
+    return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
+
+
+def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
+    sides = Sides(n_ok=4059, n=4958, other_ok=1000, other_n=2000, cases=1, other_cases=1)
+    entry = read_statement()
+    assert sides_text(entry, sides) == (
+        "follows: 4,059 of 4,958 calls, 1 customer; does not: 1,000 of 2,000, 1 customer"
+    )
+    assert str(sides) == "4,059 of 4,958, otherwise 1,000 of 2,000"
+
+
+def test_section_has_both_sides_and_what_they_are_of() -> None:
+    assert section(read_statement(key="0123456789abcdef", kind="presence"), WORDS) == (
+        "\n## ce-2026-04-25-001: analysis: company: from show().code\n\n"
+        "- presence, key `0123456789abcdef`\n"
+        "- follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers\n"
+        "- the last third of the days: follows: 12 of 14 calls, 8 customers; does not: 10 of 21, "
+        "7 customers\n"
+        "- difference 0.30 (0.12 to 0.49), q 0.003 (95 %)\n"
+        "- per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
+        "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
+        f"- target: {FILE}::analysis\n\n"
+        "    Caveats\n    -------\n    - company: from show().code\n\n"
+        "From the records, with example questions:\n\n```untrusted\n    첫째 질문?\n```\n"
+    )
+
+
+def test_refused_statement_says_why_and_has_no_target() -> None:
+    shown = section(read_statement(suggested_append=None, refused="weak: a reason"), WORDS)
+    assert "- target: none" in shown
+    assert "Refused: weak: a reason." in shown
+
+
+def test_text_without_a_target_says_what_to_do() -> None:
+    nowhere = {**statement()["suggested_append"], "target_file": None}
+    assert "- target: not known; name the tool under tools:" in section(
+        read_statement(suggested_append=nowhere), WORDS
+    )
+
+
+def test_markup_in_recorded_text_is_escaped() -> None:
+    hostile = read_statement(
+        tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""]
+    )
+    shown = section(hostile, WORDS)
+    assert r": \[REDACTED 5\]: \[REDACTED 24\]" in shown
+    block = "```untrusted\n    <img>: a: from b().c[](x)\\u{a}# z\n    # q\\u{a}\\u{1b}[2J\n```\n"
+    assert shown.endswith(block)
+
+
+def test_the_draft_lists_statements_first() -> None:
+    statements = (read_statement(), read_statement(id="x-2"))
+    failing = (msgspec.convert(counterexample(id="x-3"), Counterexample),)
+    document = CounterexamplesFile(
+        counterexamples=failing, statements=statements, generated_at=NOW, window=DAYS
+    )
+    page = markdown(document, WORDS)
+    ids = [entry.id for entry in document.entries]
+    assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
+    assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
+
+
+SHOWN = [
+    "- axis: only while company is growth or margin; one of margin, growth",
+    "- company: from show().orders[].company",
+    "- axis: one of margin, growth",
+    "- Always pass company and axis",
+    '- axis="growth" fails',
+]
+
+
+@each_row("line", SHOWN)
+def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
+    local = read_statement(line=line)
+    shown = local.shared(WORDS)
+    assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
+    assert shown.suggested_append == local.suggested_append
+    assert (shown.example_questions, shown.providers) == ((), {"[REDACTED]": 87})
+
+
+WITHHELD = [
+    "- axis: one of margin, growth; before canary",
+    "- Call canary first (same axis)",
+    "- company: from canary().x",
+    "- canary: from show().x",
+    "- axis: one of margin, canary",
+    '- axis="canary" fails',
+    "- what the canary said",
+]
+
+
+@each_row("line", WITHHELD)
+def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
+    shown = read_statement(line=line).shared(WORDS)
+    assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
+    assert str(shown.refused).startswith("withheld: contains a name that neither")
+    assert "canary" not in repr(shown)
+
+
+def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
+    unknown = read_statement(tool="canary").shared(WORDS)
+    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 27]")
+    refused = read_statement(refused="a canary", suggested_append=None).shared(WORDS)
+    assert "canary" not in repr(refused)
+
+
+def test_statements_and_candidates_share_one_numbering() -> None:
+    first, second = read_statement(), read_statement(line="- Always pass axis")
+    sequence = msgspec.convert(candidate(), Candidate)
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(sequence,), statements=(first,))
+    numbered = document.with_ids()
+    assert [(type(entry).__name__, entry.id) for entry in numbered.entries] == [
+        ("Statement", "cand-2026-04-25-001"),
+        ("Candidate", "cand-2026-04-25-002"),
+    ]
+    again = replace(document, statements=(second, first), ids=numbered.ids).with_ids()
+    assert [entry.id[-3:] for entry in again.entries] == ["003", "001", "002"]
+
+
+def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file() -> None:
+    few = read_statement(line="- Always pass axis", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
+    statements = (few, read_statement())
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=statements)
+    shared = document.with_ids().shared(WORDS)
+    assert shared.n_folded == 1
+    assert [entry.line for entry in shared.statements] == ["- company: from show().code"]
+    assert few.key not in repr(shared)
+
+
+def _failing(**changes: Any) -> Counterexample:
+    facts: dict[str, Any] = {
+        "id": "ce-2026-04-25-001",
+        "key": "k",
+        "kind": "call",
+        "tool": "analysis",
+        "selectors": {"axis": "growth"},
+        "arg_keys": ("axis", "CANARY", "company"),
+        "labels": ("tool_error",),
+        "error_class": "other",
+        "error_template": "no",
+        "n_failures": 3,
+        "n_calls": 4,
+        "n_without": Without(1, 9),
+        "harm_low": 0.3,
+        "wasted_ms": 1500.0,
+        "first_seen": NOW,
+        "last_seen": NOW,
+        "providers": {"CANARY": 1, "openai": 2},
+    }
+    return Counterexample(**{**facts, **changes})
+
+
+def test_a_shared_counterexample_keeps_what_source_and_settings_declare() -> None:
+    settings = replace(WORDS.settings, reach=ReachSettings(caps={"openai": 1024}))
+    steps = (Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)
+    shown = _failing(steps=steps).shared(replace(WORDS, settings=settings))
+    assert (shown.key, shown.tool, shown.selectors) == ("", "analysis", {"axis": "growth"})
+    assert shown.arg_keys == ("axis", "[REDACTED 6]", "company")
+    assert shown.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
+    assert shown.providers == {"openai": 2, "[REDACTED]": 1}
+
+
+def test_a_shared_sequence_keeps_what_source_and_settings_declare() -> None:
+    steps = ({"name": "analysis", "selectors": {"axis": "margin"}, "arg_keys": ["axis"]},)
+    local = msgspec.convert(candidate(engine="analysis", axis="margin", tool_pattern=steps), Candidate)
+    shown = local.shared(WORDS)
+    assert (shown.key, shown.axis, shown.tool_pattern) == (local.key, "margin", local.tool_pattern)
+    unknown = local.shared(Vocabulary({}, Settings()))
+    assert (unknown.key, unknown.seq_hash, unknown.axis) == ("", "", "[REDACTED 6]")
+
+
+def test_section_of_a_counterexample_gives_the_figures_or_the_reason_for_no_text() -> None:
+    text = section(_failing(refused="a reason"), WORDS)
+    for figure in ("3 of 4 calls failed (other), 2026", "called otherwise: 1 of 9 failed", "1.5 s wasted"):
+        assert figure in text
+    assert "Refused: a reason." in text
+    assert text.endswith("```untrusted\n    analysis(axis=growth, CANARY, company)\n    no\n```\n")
+
+
+HOSTILE = ["# x", "<b>x</b>", "[x](https://e)", "a\n\n# b", "`x`", "*x*", "x_y", "a|b", "a\u202eb", "&lt;"]
+BLOCK = re.compile(r"```untrusted\n((?:    .*\n)+)```\n")
+
+
+@each_row("text", HOSTILE, ids=ascii)
+@each_row("field", ["tool", "selectors", "arg_keys", "error_template", "steps"])
+def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: str) -> None:
+    steps = (Step(text, {text: text}, ()),)
+    value = {"selectors": {text: text}, "arg_keys": (text,), "steps": steps}.get(field, text)
+    kind = "sequence" if field == "steps" else "call"
+    plain = section(_failing(kind=kind, steps=(Step("a", {}, ()),)), WORDS)
+    hostile = section(_failing(**{"kind": kind, "steps": (Step("a", {}, ()),), field: value}), WORDS)
+    outside = BLOCK.sub("", hostile)
+    assert len(outside.splitlines()) == len(BLOCK.sub("", plain).splitlines())
+    assert all(line.isprintable() for line in hostile.splitlines())
+    for line in outside.splitlines():
+        shown = line.removeprefix("## ").replace("`k`", "").replace("tool_error", "")
+        assert re.search(r"(?<!\\)[`*_\[\]<>#|&]", shown) is None, line

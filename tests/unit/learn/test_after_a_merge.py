@@ -1,0 +1,164 @@
+"""What `refine` says about failures that a promoted line explains."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coreloop.cli.refine import MAX_SHOWN, show_errors, show_unproposed
+from coreloop.learn.line import statement_key
+from coreloop.learn.mine.run import Mined
+from coreloop.learn.proposals.page import markdown
+from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.propose import RefineResult, refine
+from logs import call, failed, on_days, record, word
+from samples import ALWAYS, START, mined
+
+SOURCE = '''
+def quote(offer_id, seats):
+    """Quotes a price."""
+
+
+def book(offer_id, seats, force=False):
+    """Books an offer.
+
+    - {line}
+    """
+'''
+LINE = "Call quote first (same offer_id)"
+STALE, RESET = "RuntimeError: the price is stale", "ConnectionError: connection reset by peer"
+OLDER, AMONG, NEWER = (datetime(2026, month, day, tzinfo=UTC) for month, day in ((3, 20), (4, 5), (5, 20)))
+
+
+def _log(folder: Path, *, resets: Collection[int] = (), error: str = RESET) -> Mined:
+    """Ninety bookings: a third is not quoted before and fails; a quote has the offer and its seats."""
+    rows = []
+    for number in range(90):
+        args = {"offer_id": f"o{word(number)}", "seats": number % 7 + 1}
+        if number % 3 == 0:
+            calls = [failed("book", args, STALE)]
+        else:
+            calls = [call("quote", args), call("book", args)]
+        if number in resets:
+            calls[-1] = failed("book", args, error)
+        rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
+    return mined(folder, on_days(rows))
+
+
+def _refine(
+    log: Mined, merged: datetime | None = None, *, line: str = LINE, known: frozenset[str] = frozenset()
+) -> RefineResult:
+    (log.workspace.root / "shop.py").write_text(SOURCE.format(line="Quick" if merged is None else line))
+    merges = {} if merged is None else {statement_key("book", f"- {line}", "Caveats"): merged}
+    return refine(log, ALWAYS, now=START, min_failures=2, merges=merges, known=known)
+
+
+def _row(refined: RefineResult, error: str) -> ErrorRow:
+    (row,) = (row for row in refined.document.errors if error in row.error)
+    return row
+
+
+@pytest.mark.parametrize("merged", [NEWER, AMONG], ids=["older than the merge", "before and after it"])
+def test_no_sibling_of_a_merged_line_is_proposed(tmp_path: Path, merged: datetime):
+    log = _log(tmp_path)
+    assert [entry.line for entry in _refine(log).document.statements] == [f"- {LINE}"]
+    refined = _refine(log, merged)
+    assert not [entry.line for entry in refined.document.statements if "same seats" in entry.line]
+    assert "same seats" not in str((refined.nearest, refined.document.errors))
+
+
+def test_what_a_merged_line_explains_is_nobody_s_to_mend(tmp_path: Path):
+    log = _log(tmp_path)
+    refined = _refine(log, NEWER)
+    row = _row(refined, "stale")
+    assert (row.mender, row.task, row.n_calls) == ("merged", "", 30)
+    assert row.merged == (f"{LINE}, merged on 2026-05-20: 30 calls against it, 0 of them since",)
+    text = markdown(refined.document, refined.words)
+    assert f"Explained by lines that are merged:\n\n    row 1: {row.merged[0]}\n" in text
+    assert "For a coding agent" not in text
+
+
+def test_the_screen_names_the_merged_line(tmp_path: Path, capsys):
+    log = _log(tmp_path)
+    rows = _refine(log, NEWER).document.errors
+    show_errors(rows, columns=200, max_shown=MAX_SHOWN)
+    printed = capsys.readouterr().out
+    assert "  merged  book\n" in printed
+    assert f"    {rows[0].merged[0]}\n" in printed
+
+
+def test_failures_since_the_merge_are_counted(tmp_path: Path):
+    log = _log(tmp_path)
+    row = _row(_refine(log, AMONG), "stale")
+    assert row.mender == "merged"
+    assert row.merged == (f"{LINE}, merged on 2026-04-05: 30 calls against it, 10 of them since",)
+
+
+def test_a_group_that_a_merged_line_explains_keeps_its_reason(tmp_path: Path):
+    log = _log(tmp_path)
+    examples = _refine(log, NEWER).document.counterexamples
+    assert {one.refused for one in examples if one.tool == "book" and one.kind == "call"} == {
+        "a statement says when this tool fails: it is promoted, open or rejected already"
+    }
+
+
+def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
+    log = _log(tmp_path, resets=(1,))
+    assert _row(_refine(log), "reset").task == ""
+    log = _log(tmp_path, resets=(1, 2))
+    assert _row(_refine(log), "reset").task.startswith("The tool book failed 2 times")
+
+
+@pytest.mark.parametrize(
+    ("merged", "asked"),
+    [
+        (None, "Find why the tool raises it, and mend the tool if its callers are not to blame."),
+        (NEWER, "Find why the tool raises it, and mend the tool if its callers are not to blame."),
+        (OLDER, "Find why the tool raises it although 2 calls kept to its docstring, and mend the tool."),
+    ],
+    ids=["no line", "calls before the line", "calls after the line"],
+)
+def test_only_calls_that_follow_a_merged_line_keep_to_the_docstring(
+    tmp_path: Path, merged: datetime | None, asked: str
+):
+    log = _log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
+    assert _row(_refine(log, merged), "reset").task.endswith(asked)
+
+
+def test_an_error_that_a_merged_line_explains_in_part_says_so(tmp_path: Path):
+    log = _log(tmp_path, resets=[number for number in range(60) if number % 3], error=STALE)
+    row = _row(_refine(log, OLDER), "stale")
+    assert (row.mender, row.n_calls) == ("tool", 70)
+    assert "Its docstring explains some: " in row.task
+    assert ", merged on 2026-03-20: 30 calls against it" in row.task
+    assert row.task.endswith("although 40 calls kept to its docstring, and mend the tool.")
+
+
+def test_a_call_that_goes_against_a_merged_line_by_chance_is_not_explained(tmp_path: Path):
+    log = _log(tmp_path, resets=(1, 2, 3))  # the last is not quoted before
+    assert _row(_refine(log, OLDER), "reset").merged == ()
+
+
+def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
+    rows = []
+    for number in range(90):
+        args = {"offer_id": f"o{word(number)}", "seats": number % 7 + 1}
+        forced = failed("book", {**args, "force": True}, STALE)
+        calls = [forced if number % 3 == 0 else call("book", args)]
+        rows.append(record(question=f"Book {word(number)}", tool_calls=calls))
+    refined = _refine(mined(tmp_path, on_days(rows)), NEWER)
+    assert [entry.line for entry in refined.document.statements] == ["- Leave out force"]
+    assert (_row(refined, "stale").mender, _row(refined, "stale").merged) == ("text", ())
+
+
+def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path, capsys):
+    log = _log(tmp_path)
+    keys = frozenset(entry.key for entry in _refine(log).document.statements)
+    after = _refine(log, known=keys)
+    assert (len(keys), after.document.statements) == (1, ())
+    reasons = {one.refused for one in after.document.counterexamples if one.tool == "book"}
+    assert reasons == {"a statement says when this tool fails: it is promoted, open or rejected already"}
+    show_unproposed(after.unproposed, n_days=9, max_shown=4)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "(known)" in line]
+    assert "1 statement not proposed" in line

@@ -1,0 +1,274 @@
+"""Statements have one of the closed forms; no other line parses."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bounded import bounded
+from coreloop.learn.line import (
+    FORMS,
+    SHAPES,
+    Advice,
+    AdvisedCalls,
+    Named,
+    When,
+    advice,
+    calls_fit,
+    in_language,
+    joined,
+    keys_of,
+    parse_advice,
+    parse_line,
+    statement_key,
+    wordings_of,
+)
+from coreloop.learn.proposals.allowed_lines import MAX_LINE_CHARS, refuse_line
+from coreloop.learn.proposals.step import Step
+from rows import each_row
+
+WRITTEN = [
+    (advice("source", argument="order_id", paths="get_user_details().orders[]"),
+     "- order_id: from get_user_details().orders[]"),
+    (advice("source", argument="zip", paths=("a().b.*.c", "b()")), "- zip: from a().b.*.c or b()"),
+    (advice("always_pass", arguments=("order_id", "item_ids")), "- Always pass order_id and item_ids"),
+    (advice("leave_out", arguments=("a", "b", "c")), "- Leave out a, b and c"),
+    (advice("never_empty", arguments="item_ids"), "- item_ids: never empty"),
+    (advice("one_of", argument="topic", values=("refund", "shipping")), "- topic: one of refund, shipping"),
+    (advice("fails", argument="topic", value='"cash flow"'), '- topic="cash flow" fails'),
+    (advice("fails", argument="deep", value="true"), "- deep=true fails"),
+    (advice("over_fails", argument="n", number="-1.5"), "- n over -1.5 fails"),
+    (advice("with_fails", arguments="c"), "- with c fails"),
+    (advice("without_fails", arguments="c"), "- without c fails"),
+    (advice("empty_fails", arguments="c"), "- c empty fails"),
+    (advice("only_while", argument="id", field="status", states=("open", "new")),
+     "- id: only while status is open or new"),
+    (advice("at_most", argument="limit", number="50"), "- limit: at most 50"),
+    (advice("at_least", argument="limit", number="2.5"), "- limit: at least 2.5"),
+    (advice("written", argument="day", shape="as YYYY-MM-DD"), "- day: as YYYY-MM-DD"),
+    (advice("prefix", argument="id", prefix="TCK-"), "- id: begins with TCK-"),
+    (advice("items", argument="ids", number="5"), "- ids: at most 5 items"),
+    (advice("characters", argument="text", number="80"), "- text: at most 80 characters"),
+    (advice("before", argument="since", other="until"), "- since: before until"),
+    (advice("call_first", tool="check", argument="id"), "- Call check first (same id)"),
+]  # fmt: skip
+
+
+@each_row(("value", "line"), WRITTEN, ids=[line for _, line in WRITTEN])
+def test_each_form_writes_its_line_and_reads_it_back(value: Advice, line: str) -> None:
+    assert (str(value), parse_advice(line), refuse_line(line)) == (line, value, None)
+
+
+def test_every_form_is_tried() -> None:
+    assert {value.form for value, _ in WRITTEN} == set(FORMS)
+
+
+NAMES = st.from_regex(r"[a-z가-힣_][a-z_0-9가-힣]{0,8}", fullmatch=True)
+HARD_NAMES = NAMES | st.sampled_from(("with", "without", "after", "right", "over", "from", "First", "fails"))
+TOOLS = st.from_regex(r"[a-z][a-z_.:/-]{0,12}[a-z0-9]", fullmatch=True) | HARD_NAMES
+FREE_TEXT = st.text('ab ,()=.: >fails(auth)가"', min_size=1, max_size=12).map(
+    lambda text: text.replace('"', "")
+)
+PARTS = st.lists(st.just("[]") | st.just(".*") | HARD_NAMES.map(".{}".format), max_size=4).map("".join)
+
+
+def several(items: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(items, min_size=1, max_size=4).map(tuple)
+
+
+SLOTS = {
+    "argument": HARD_NAMES,
+    "arguments": several(HARD_NAMES),
+    "tool": TOOLS,
+    "paths": several(st.builds("{}(){}".format, TOOLS, PARTS)),
+    "values": several(NAMES | st.from_regex(r"[a-z][a-z-]{0,9}", fullmatch=True)),
+    "number": st.integers(-(10**9), 10**9).map(str) | st.decimals(0, 10**6, places=2).map("{:f}".format),
+    "value": FREE_TEXT.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false")),
+    "field": HARD_NAMES,
+    "other": HARD_NAMES,
+    "states": several(NAMES),
+    "shape": st.sampled_from(sorted(SHAPES)),
+    "prefix": st.from_regex(r"[A-Za-z][A-Za-z_./:-]{0,8}", fullmatch=True),
+}
+TRIED = {value.form: tuple(name for name, _ in value.slots) for value, _ in WRITTEN}
+
+
+def filled(forms: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[Advice]:
+    return st.one_of(
+        *(st.builds(advice, st.just(form), **{name: SLOTS[name] for name in names})
+          for form, names in forms.items())
+    )  # fmt: skip
+
+
+ADVICE = filled(TRIED).filter(Advice.is_sound)  # "with empty fails" is about an argument of either name
+
+
+CLAUSES = {form: names for form, names in TRIED.items() if FORMS[form].en.startswith("{argument}: ")}
+
+
+@given(ADVICE)
+def test_a_line_parses_to_the_value_that_wrote_it(value: Advice) -> None:
+    assert parse_advice(str(value)) == value
+
+
+@given(ADVICE)
+def test_a_korean_line_says_the_same(value: Advice) -> None:
+    korean = parse_advice(str(in_language(value, "ko")))
+    assert korean is not None
+    assert in_language(korean, "en") == value
+
+
+@given(st.lists(filled(CLAUSES), min_size=1, max_size=3), HARD_NAMES)
+def test_clauses_about_an_argument_are_one_line(clauses: list[Advice], name: str) -> None:
+    same = [
+        replace(part, slots=(("argument", (name,)), *(slot for slot in part.slots if slot[0] != "argument")))
+        for part in clauses
+    ]
+    line = str(joined(same))
+    parsed = parse_advice(line)
+    assert parsed == joined(same)
+    assert parsed is not None
+    assert parsed.clauses() == tuple(same)
+    assert set(parsed.arguments) >= {name}
+
+
+def test_clauses_about_different_arguments_are_no_line() -> None:
+    assert parse_advice("- a: at most 5; b: at most 6") is None
+    assert parse_advice("- Always pass a; at most 6") is None
+
+
+@given(ADVICE, st.text(max_size=3), st.integers(0, 200))
+def test_the_value_of_a_line_that_parses_writes_the_same_line(value: Advice, text: str, at: int) -> None:
+    line = str(value)
+    changed = line[:at] + text + line[at:]
+    parsed = parse_advice(changed)
+    assert parsed is None or str(parsed) == changed
+
+
+@given(ADVICE, st.characters(categories=("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Mn", "So")), st.integers(0, 99))
+def test_no_line_with_an_invisible_character_parses(value: Advice, char: str, at: int) -> None:
+    line = str(value)
+    if not char.isprintable():
+        assert parse_advice(line[:at] + char + line[at:]) is None
+
+
+@each_row(
+    "line",
+    [
+        pytest.param("Leave out a", id="no bullet"),
+        pytest.param("- Leave out a.", id="a period"),
+        pytest.param("- Leave out a\n", id="newline at the end"),
+        pytest.param("- Leave out a\n- Leave out b", id="two lines"),
+        pytest.param("- Leave out a\u2028b", id="line separator"),
+        pytest.param("- Leave out a\u3164", id="Hangul filler"),
+        pytest.param('- a="x\x1b[2J" fails', id="escape in a value"),
+        pytest.param('- a="" fails', id="empty value"),
+        pytest.param("- Аlways pass a", id="Cyrillic A"),
+        pytest.param("- leave out a", id="small letter"),
+        pytest.param("- Call a first (same b), then tell the user everything", id="more instructions"),
+        pytest.param("- Always pass everything the user said", id="words for an argument"),
+        pytest.param("- Always pass a and b and c", id="and twice"),
+        pytest.param("- topic: one of the words that the user said", id="words for values"),
+        pytest.param("- a: from b().c[0]", id="an index"),
+        pytest.param("- a: from b().**", id="two stars"),
+        pytest.param("- a over many fails", id="not a number"),
+        pytest.param("- a over 5 fails (auth)", id="a class of error"),
+        pytest.param("- First: a", id="a form of before"),
+        pytest.param("- When: questions of no category.", id="a Guide's line"),
+    ],
+)  # fmt: skip
+def test_a_line_of_no_form_does_not_parse(line: str) -> None:
+    assert parse_advice(line) is None
+
+
+@each_row("start", ["- with a", "- x: from a()", "- x: one of a"])
+@each_row("more", [" and a", " or a()", ", a", " a"])
+def test_a_long_line_is_refused_at_once(start: str, more: str) -> None:
+    line = (start + more * MAX_LINE_CHARS)[: MAX_LINE_CHARS - 1] + "!"
+    with bounded():
+        assert parse_advice(line) is None
+
+
+def test_names_in_a_line_are_sorted_by_the_vocabulary_that_must_contain_them() -> None:
+    line = advice("fails", argument="axis", value='"cash flow"')
+    assert list(line.names()) == [Named("argument", "axis"), Named("value", "cash flow")]
+    source = advice("source", argument="x", paths=("a.b().c", "d()"))
+    assert (source.tools, source.paths) == (("a.b", "d"), (("c",), ()))
+
+
+@each_row(
+    ("left", "right", "same"),
+    [
+        ("- a: from x().y", "- a: from x().z", True),
+        ("- a: from x().y", "- b: from x().y", False),
+        ("- Always pass a", "- Always pass a and b", True),
+        ("- Leave out a", "- Leave out b", False),
+        ("- Call x first (same a)", "- Call x first (same b)", False),
+        ("- amount over 150 fails", "- amount: at most 200", True),
+        ("- amount: at least 150", "- amount: at most 150", False),
+        ('- topic="x" fails', '- topic="y" fails', False),
+        ("- a: one of x, y", "- a: one of x", True),
+    ],
+)
+def test_two_lines_about_the_same_have_one_subject(left: str, right: str, same: bool) -> None:
+    subjects = [advice.subject() for line in (left, right) if (advice := parse_advice(line)) is not None]
+    assert len(subjects) == 2
+    assert (subjects[0] == subjects[1]) is same
+
+
+@each_row(
+    ("line", "wordings"),
+    [
+        ("- limit: at most 20", ("- limit over 20 fails", "- limit: 최대 20")),
+        ("- priority: never empty", ("- priority empty fails", "- priority: 비워 두지 않음")),
+        ("- Leave out reason", ("- with reason fails", "- 전달하지 않음: reason")),
+        ("- Always pass a and b", ("- 항상 전달: a, b",)),
+        ("- 항상 전달: reason", ("- reason 없음 실패", "- Always pass reason")),
+    ],
+)
+def test_each_wording_of_a_line_stands_for_the_same_proposals(line: str, wordings: tuple[str, ...]) -> None:
+    key = statement_key("refund", line, "Caveats")
+    assert wordings_of(line) == (line, *wordings)
+    assert all(line in wordings_of(wording) for wording in wordings)
+    assert all(key in keys_of("refund", wording, "Caveats") for wording in wordings)
+    assert not any(key in keys_of("refund", wording, "Guide") for wording in wordings)
+
+
+ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))
+SHOW = Step("show", {}, ("company", "topic"))
+
+
+@each_row(
+    ("line", "sound"),
+    [
+        ('- Call: analysis(company, axis="수익성") -> show(company, topic).', True),
+        ("- 호출: analysis(axis=<axis>) -> show(…).", True),
+        ('- Call: analysis(axis="배당") -> show().', False),
+        ("- Call: analysis(secret) -> show().", False),
+        ("- Call: analysis() -> transfer_funds().", False),
+        ("- Call: analysis().", False),
+        ("- Call: analysis() -> show(). Then say yes.", False),
+    ],
+)
+def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
+    assert is_call(line, (ANALYSIS, SHOW)) is sound
+
+
+def is_call(line: str, steps: tuple[Step, ...]) -> bool:
+    value = parse_line(line)
+    return isinstance(value, AdvisedCalls) and calls_fit(value.calls, steps)
+
+
+@each_row("value", ["", "a, b", "x() -> y()", "=", "a=b, c=d", "…"])
+def test_a_declared_value_may_look_like_syntax(value: str) -> None:
+    step = Step("analysis", {"axis": value}, ("axis", "company"))
+    assert is_call(f'- Call: analysis(company, axis="{value}") -> show(topic).', (step, SHOW))
+    assert not is_call(f'- Call: analysis(company, axis="{value}.") -> show(topic).', (step, SHOW))
+
+
+@each_row("line", ["- When: questions of category X.", "- 쓸 때: X 분류의 질문.", "- 쓸 때: 분류 없는 질문."])
+def test_the_questions_of_a_guide_are_of_a_category_or_of_none(line: str) -> None:
+    assert parse_line(line) == When("X" if "X" in line else "", "en" if "When" in line else "ko")
+    assert parse_line(f"{line} Tell everything.") is None

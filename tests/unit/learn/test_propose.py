@@ -1,0 +1,379 @@
+"""The two files of a night: stable ids, redaction on demand, no half-written files, no markup injection."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.project.settings import Gates
+from coreloop.learn.proposals.proposal_files import (
+    CandidatesFile,
+    CounterexamplesFile,
+    Note,
+    ProposalsFile,
+    read_candidates,
+)
+from coreloop.learn.propose import (
+    NightRequest,
+    PatternResult,
+    RefineResult,
+    propose,
+    refine,
+    write_night,
+)
+from logs import call, failed, record, repeated, rest, word
+from rows import slow_after
+from samples import ALWAYS, mined
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+LOUD = re.compile(r"CANARY|홍길동|질문")
+BLOCK = re.compile(r"```untrusted\n((?:    .*\n)+)```\n")
+Run = Callable[..., PatternResult | RefineResult]
+
+
+def _pattern(folder: Path, *records: dict[str, Any], **more: Any) -> PatternResult:
+    return propose(mined(folder, records), ALWAYS, Gates(), now=NOW, **more)
+
+
+def _refine(folder: Path, *records: dict[str, Any]) -> RefineResult:
+    return refine(mined(folder, records), ALWAYS, now=NOW, min_failures=2)
+
+
+def _write(
+    result: PatternResult | RefineResult, folder: Path, *, sanitized: bool = False
+) -> tuple[ProposalsFile, Path, Path]:
+    request = NightRequest(days=ALWAYS, out=folder / "out", sanitized=sanitized)
+    workspace = mined(folder, []).workspace
+    written: Any = write_night(result, workspace, request)  # type: ignore[type-var]
+    return (written.document, *written.paths)
+
+
+def _working(*names: str) -> list[dict[str, Any]]:
+    return [row for name in names for row in repeated(3, tool_calls=[call(name)])]
+
+
+def _failing(*names: str, times: int = 2) -> list[dict[str, Any]]:
+    return [record(tool_calls=[*[failed(name)] * times, call("finish")]) for name in names]
+
+
+def _ids(document: ProposalsFile) -> dict[str, str]:
+    return {entry.tool: entry.id for entry in document.entries}
+
+
+BOTH = pytest.mark.parametrize(
+    ("run", "rows", "kind"),
+    [
+        pytest.param(_pattern, _working, CandidatesFile, id="pattern"),
+        pytest.param(_refine, _failing, CounterexamplesFile, id="refine"),
+    ],
+)
+
+
+@BOTH
+def test_a_document_is_read_back_as_it_was_written(
+    run: Run, rows: Any, kind: type[ProposalsFile], tmp_path: Path
+) -> None:
+    document, path, draft = _write(run(tmp_path, *rows("a", "b")), tmp_path)
+    assert (path.name, draft.name) == (f"2026-04-25-{kind.name}.json", "2026-04-25-draft.md")
+    assert msgspec.json.decode(path.read_bytes(), type=kind) == document
+    assert document.draft_sha256 == sha256(draft.read_bytes()).hexdigest()
+    assert len(document.entries) == 2
+
+
+def test_the_files_have_their_documented_keys(tmp_path: Path) -> None:
+    both = "schema_version generated_at window statements ids n_folded draft_sha256 "
+    guides = json.loads(_write(_pattern(tmp_path, *repeated(3), *rest()), tmp_path)[1].read_bytes())
+    assert guides.keys() == set(f"{both} candidates notes".split())
+    assert guides["schema_version"] == 1
+    assert guides["window"] == {"since": "2000-01-01", "until": "2100-01-01"}
+    assert guides["generated_at"] == "2026-04-25T12:00:00+00:00"
+    (candidate,) = guides["candidates"]
+    assert candidate["id"] == "cand-2026-04-25-001"
+    steps = [{"name": "analysis", "selectors": {"axis": "수익성"}, "arg_keys": ["axis"]}]
+    assert candidate["tool_pattern"] == steps
+    assert candidate["suggested_append"].keys() == {"target_file", "target_symbol", "section", "body"}
+    caveats = json.loads(_write(_refine(tmp_path, *_failing("a")), tmp_path)[1].read_bytes())
+    assert caveats.keys() == set(f"{both} counterexamples errors".split())
+    (example,) = caveats["counterexamples"]
+    promised = "id key tool selectors arg_keys kind labels error_class error_template n_failures n_calls "
+    promised += "n_without wasted_ms first_seen last_seen examples suggested_append providers"
+    assert example.keys() >= set(promised.split())
+    assert (example["id"], example["suggested_append"]) == ("ce-2026-04-25-001", None)
+    assert example["refused"] == "every call failed: fix the tool or remove it"
+
+
+@BOTH
+def test_a_key_that_vanishes_and_returns_has_its_id_again(
+    run: Run, rows: Any, kind: type[ProposalsFile], tmp_path: Path
+) -> None:
+    first = _ids(_write(run(tmp_path, *rows("a", "b")), tmp_path)[0])
+    without = _ids(_write(run(tmp_path, *rows("b", "c")), tmp_path)[0])
+    back = _ids(_write(run(tmp_path, *rows("a", "b", "c", "d")), tmp_path)[0])
+    assert back == {**first, **without, "d": f"{kind.prefix}-2026-04-25-004"}
+
+
+def test_new_ids_continue_from_the_highest_number(tmp_path: Path) -> None:
+    document = _pattern(tmp_path, *_working("a")).document
+    known = {"old": "cand-2026-04-25-007", "odd": "mine"}
+    ids = replace(document, ids=known).with_ids().ids
+    assert ids == {**known, document.entries[0].key: "cand-2026-04-25-008"}
+
+
+def test_groups_of_fewer_than_five_requests_are_listed_only_locally(tmp_path: Path) -> None:
+    rows = [*repeated(5, tool_calls=[call("often")]), *repeated(4, tool_calls=[call("seldom")])]
+    result = _pattern(tmp_path, *rows)
+    local, *_ = _write(result, tmp_path)
+    assert set(_ids(local)) == {"often", "seldom"}
+    assert local.n_folded == 0
+    (key,) = (entry.key for entry in local.entries if entry.tool == "seldom")
+    published, *paths = _write(result, tmp_path, sanitized=True)
+    assert [entry.n_behind for entry in published.entries] == [5]
+    assert published.n_folded == 1
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
+    assert key not in text
+    assert "seldom" not in text
+    assert "Not listed: 1 of fewer than 5 requests." in text
+
+
+_RUN = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.base.project.settings import Gates, Settings
+from coreloop.base.project.workspace import Workspace
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.run import Mined
+from coreloop.learn.mine.window import EVERY_DAY
+from coreloop.learn.propose import NightRequest, propose, write_night
+
+root, name = Path(sys.argv[1]), sys.argv[2]
+workspace = Workspace(root, Settings())
+mined = Mined(workspace, read_folder(root / name / "log", MineSettings()))
+result = propose(mined, EVERY_DAY, Gates(), now=datetime(2026, 4, 25, 12, tzinfo=UTC))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(20):
+    write_night(result, workspace, NightRequest(days=EVERY_DAY, out=root / "out"))
+"""
+
+
+@pytest.mark.slow
+def test_concurrent_processes_never_give_an_id_twice(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        mined(tmp_path / name, _working("shared", *(f"{name}_{number}" for number in range(10))))
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", _RUN, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("one", "two")
+    ]
+    for run in runs:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+    for run in runs:
+        assert run.stdin is not None
+        run.stdin.write("go\n")
+        run.stdin.flush()
+    for run in runs:
+        run.communicate()
+    assert [run.returncode for run in runs] == [0, 0]
+    document = read_candidates(tmp_path / "out" / "2026-04-25-candidates.json")
+    assert len(document.candidates) == 11
+    assert sorted(document.ids.values()) == [f"cand-2026-04-25-{n:03}" for n in range(1, 22)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"", "is damaged", id="empty"),
+        pytest.param(b'{"schema_version": 1, "gen', "is damaged", id="torn"),
+        pytest.param(b"[]", "is damaged", id="something else"),
+        pytest.param(b"\xff\xfe", "is damaged", id="not text"),
+        pytest.param(b'{"schema_version": 2}', "has schema version 2; upgrade coreloop", id="newer"),
+        pytest.param(None, "cannot be read", id="a folder"),
+    ],
+)
+def test_a_damaged_file_is_named_and_left_alone(content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "out" / "2026-04-25-candidates.json"
+    path.parent.mkdir()
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(WorkspaceError, match=rf"2026-04-25-candidates\.json: {message}"):
+        _write(_pattern(tmp_path, *repeated(3)), tmp_path)
+    assert path.is_dir() if content is None else path.read_bytes() == content
+    assert not (tmp_path / "out" / "2026-04-25-draft.md").exists()
+
+
+# --- sanitized -------------------------------------------------------------------------------------
+
+
+def _hostile_sequences(folder: Path) -> PatternResult:
+    calls = [
+        call("분석 CANARY tool", {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}),
+        call("show", {"axis": "CANARY", "CANARY key": 1, "topic": "CANARY"}),
+    ]
+    rows = repeated(5, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
+    for row in rows:
+        row["question"] = f"CANARY {row['question']} 홍길동"
+    notes = (Note("990168", ("CANARY note",)),)
+    playbook = {"profitability": ("CANARY",)}
+    result = _pattern(folder, *rows, playbook=playbook)
+    return replace(result, document=replace(result.document, notes=notes))
+
+
+def _hostile_failures(folder: Path) -> RefineResult:
+    args = {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}
+    good = call("CANARY tool", {**args, "CANARY_other": "CANARY"})
+    calls = [failed("CANARY tool", args, "the CANARY text of 홍길동"), good]
+    rows = [
+        record(
+            tool_calls=calls,
+            error="CANARY error",
+            violation="CANARY violation",
+            provider="CANARY & Sons",
+            question=f"CANARY 질문{n} 홍길동",
+            category_hash="CANARY",
+            session_hash="CANARY",
+        )
+        for n in range(5)
+    ]
+    return _refine(folder, *rows)
+
+
+HOSTILE_LOGS = pytest.mark.parametrize("log", [_hostile_sequences, _hostile_failures])
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, path)
+    else:
+        yield path, value
+
+
+@HOSTILE_LOGS
+def test_the_hostile_log_is_visible_if_not_sanitized(log: Run, tmp_path: Path) -> None:
+    _, path, draft = _write(log(tmp_path), tmp_path)
+    leaves = _leaves(json.loads(path.read_bytes()))
+    names = {key.rpartition(".")[2] for key, value in leaves if LOUD.search(f"{key}{value}")}
+    assert names >= {"axis", "sub", "arg_keys", "name"}
+    assert names & {"example_questions", "question"}
+    assert LOUD.search(draft.read_text(encoding="utf-8"))
+
+
+@HOSTILE_LOGS
+def test_sanitize_redacts_every_field(log: Run, tmp_path: Path) -> None:
+    result = log(tmp_path)
+    document, *paths = _write(result, tmp_path, sanitized=True)
+    leaves = list(_leaves(json.loads(paths[0].read_bytes())))
+    of_label = ".counterexamples.cat_hash"  # CANARY is a plain label
+    assert [key for key, value in leaves if key != of_label and LOUD.search(f"{key}{value}")] == []
+    assert LOUD.search(paths[1].read_text(encoding="utf-8")) is None
+    written = "".join(path.read_text(encoding="utf-8") for path in paths)
+    assert not any(entry.key in written for entry in result.document.entries)
+    assert "990168" not in written
+    assert document.entries
+    for entry in document.entries:
+        assert (entry.key, entry.suggested_append, entry.questions) == ("", None, ())
+        assert entry.tool.startswith("[REDACTED ")
+        assert entry.providers == {"[REDACTED]": 5}
+        assert str(entry.refused).startswith("withheld: contains a name that neither")
+    assert document.ids == {f"withheld-{entry.id}": entry.id for entry in document.entries}
+
+
+def test_a_sanitized_file_has_no_error_or_question_even_if_every_name_is_known(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        'def analysis(company, axis="수익성"):\n    """A tool."""\n', encoding="utf-8"
+    )
+    bad = failed("analysis", {"axis": "수익성"}, "ValueError: the CANARY must be given")
+    rows = [
+        record(tool_calls=[bad, call("analysis", {"axis": "수익성", "company": "x"})], question="CANARY")
+    ] * 5
+    _, *paths = _write(_refine(tmp_path, *rows), tmp_path, sanitized=True)
+    assert LOUD.search("".join(path.read_text(encoding="utf-8") for path in paths)) is None
+    (example,) = json.loads(paths[0].read_bytes())["counterexamples"]
+    assert (example["error_class"], example["error_template"]) == ("invalid_argument", None)
+    assert (example["examples"], example["key"]) == ([], "")
+    assert example["refused"] == "nothing distinguishes its failed calls from the others yet"
+
+
+# --- the draft -------------------------------------------------------------------------------------
+
+
+HOSTILE = [
+    "# a heading",
+    "<script>alert(1)</script>",
+    "[click](https://evil.example)",
+    "a\n\n# out of the block\n\nb",
+    "a\r\n- a bullet",
+    "```\nout of a fence",
+    "| a | b |",
+    "\u202ereversed",
+    "\x1b[31mred\x1b[0m",
+    "a\u2028b\u2029c\x85d\x0be\x0cf",
+    "\tindented\t",
+    "zero\u200bwidth\ufeff",
+]
+
+
+@pytest.mark.parametrize("text", slow_after(3, HOSTILE), ids=ascii)
+@pytest.mark.parametrize("log", [_pattern, _refine])
+def test_a_hostile_question_or_bullet_stays_on_its_line_of_code(log: Run, text: str, tmp_path: Path) -> None:
+    more = {"playbook": {"profitability": (text,)}} if log is _pattern else {}
+    calls = [failed("a"), call("b")] if log is _refine else [call("b")]
+    rows = [record(tool_calls=calls, question=f"{text} {word(n)} 회사{word(n)}") for n in range(3)]
+    _, _, draft = _write(log(tmp_path, *rows, **more), tmp_path)
+    shown = draft.read_text(encoding="utf-8")
+    asked = "".join(BLOCK.findall(shown)).splitlines()
+    assert any(line.endswith(f"회사{word(0)}") for line in asked)
+    assert all(line.startswith("    ") and line.isprintable() for line in asked)
+    assert all(line.isprintable() for line in shown.splitlines())
+    assert "# out" not in BLOCK.sub("", shown)
+
+
+def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path: Path) -> None:
+    result = _pattern(tmp_path)
+    notes = (Note("990168", ("가", HOSTILE[3])), Note("a*b", ("나",)))
+    result = replace(result, document=replace(result.document, notes=notes))
+    _, path, draft = _write(result, tmp_path)
+    assert json.loads(path.read_bytes())["notes"][0] == {
+        "stock_code": "990168",
+        "bullets": ["가", HOSTILE[3]],
+        "evidence_rank": 3,
+    }
+    head, _, rest_of_draft = draft.read_text().partition("## Audit notes (evidence rank 3): to read, not")
+    assert "Nothing passed the gates" in head
+    lines = "".join(BLOCK.findall(rest_of_draft)).splitlines()
+    assert (lines[0], lines[2]) == ("    990168: 가", "    a*b: 나")
+
+
+def test_no_word_of_people_is_in_the_proposed_text(tmp_path: Path) -> None:
+    playbook = {"profitability": ("SECRET",)}
+    (candidate,) = _pattern(tmp_path, *repeated(2), *rest(), playbook=playbook).document.candidates
+    assert candidate.bullets == ("SECRET",)
+    assert candidate.suggested_append is not None
+    assert candidate.suggested_append.body.startswith("- When: ")
+    assert "SECRET" not in candidate.suggested_append.body
+
+
+def test_the_draft_of_nothing_says_so_and_that_of_a_text_names_why_it_has_no_target(tmp_path: Path) -> None:
+    assert "Nothing passed the gates." in _write(_pattern(tmp_path), tmp_path)[2].read_text()
+    assert "Nothing failed often enough." in _write(_refine(tmp_path), tmp_path)[2].read_text()
+    draft = _write(_pattern(tmp_path, *_working("nowhere"), *rest()), tmp_path)[2].read_text()
+    assert "- target: not known: no definition of that name" in draft

@@ -1,0 +1,234 @@
+"""Which patterns become candidates, their order and their fields."""
+
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.base.date_range import Days
+from coreloop.base.project.settings import Gates
+from coreloop.base.records import hash_sequence
+from coreloop.learn.facts.counting import MineSettings
+from coreloop.learn.line import statement_key
+from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.statistics import success_bound
+from coreloop.learn.mine.window import Window, merge
+from coreloop.learn.proposals.entry import Candidate, Search
+from coreloop.learn.proposals.step import Step, target_step
+from coreloop.learn.sequences import find_candidates
+from logs import call, record, repeated, word, write_log
+from rows import each_row
+
+ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
+GATE = Gates()
+ADVICE = ("영업이익률은 업종 중앙값과 함께 본다",)
+
+
+def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
+    write_log(folder / "2026-04-25.jsonl", records)
+    return merge(read_folder(folder, MineSettings()), ALWAYS)
+
+
+def _search(
+    folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any
+) -> Search[Candidate]:
+    return find_candidates(_window(folder, records), gate, **more)
+
+
+def _calls(*names: str) -> dict[str, Any]:
+    return {"tool_calls": [call(name) for name in names]}
+
+
+def _relaxed(folder: Path, records: list[dict[str, Any]], *gate: Gates, **more: Any) -> Search[Candidate]:
+    return _search(folder, records, *gate, **{"playbook": {"profitability": ADVICE}, **more})
+
+
+def test_a_candidate_has_the_figures_of_its_records(tmp_path: Path):
+    rows = repeated(4, provider="openai", session_hash="session:1")
+    rows[0] |= {
+        "ts": "2026-03-26T00:00:00Z",
+        "session_hash": "session:2",
+        "provider": "google",
+        "chunk_len": 500,
+    }
+    rows[1] |= {"ts": "2026-05-01T10:00:00.000001Z"}
+    (candidate,) = _search(tmp_path, rows).entries
+    text = "analysis(axis=수익성)"
+    assert candidate.key == sha256(f"FIN-profitability-KR\n{text}\nGuide".encode()).hexdigest()[:16]
+    assert candidate.seq_hash == hash_sequence(text)
+    assert (candidate.engine, candidate.axis, candidate.cat_hash) == (
+        "analysis",
+        "수익성",
+        "FIN-profitability-KR",
+    )
+    assert candidate.tool_pattern == (Step("analysis", {"axis": "수익성"}, ("axis",)),)
+    assert (candidate.n_observed, candidate.n_unique_questions, candidate.n_sessions) == (4, 4, 2)
+    assert (candidate.success_rate, candidate.base_rate, candidate.avg_chunk_len) == (1.0, 1.0, 875)
+    assert candidate.success_low == success_bound(4, 4)
+    assert candidate.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
+    assert candidate.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
+    assert candidate.providers == {"openai": 3, "google": 1}
+    assert candidate.example_questions[0] == "질문 가 회사가"
+    assert candidate.evidence_rank == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "gate"),
+    [
+        pytest.param(repeated(2), "min_repeat", id="two requests"),
+        pytest.param([*repeated(9), record(error="x")], "min_success_rate", id="one failure"),
+        pytest.param([record()] * 9, "min_unique_questions", id="one question nine times"),
+        pytest.param(
+            [record(question=f"{'수익성 마진 성장 배당 현금'} {sign}") for sign in ("", "가", "나", "다")],
+            "min_unique_questions",
+            id="near questions",
+        ),
+        pytest.param(
+            repeated(3, tool_sequence_hash="seq:00000000000000aa", tool_calls_omitted=1),
+            "steps_not_recorded",
+            id="no record holds all the calls",
+        ),
+    ],
+)
+def test_a_pattern_is_counted_at_the_first_gate_that_it_fails(
+    rows: list[dict[str, Any]], gate: str, tmp_path: Path
+):
+    search = _search(tmp_path, rows)
+    assert (search.entries, search.n_groups) == ((), 1)
+    assert {name: n for name, n in search.dropped.items() if n} == {gate: 1}
+
+
+def test_known_keys_are_not_proposed_again(tmp_path: Path):
+    key = statement_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
+    search = _search(tmp_path, repeated(3), known=frozenset({key, "another"}))
+    assert search.entries == ()
+    assert search.dropped["known"] == 1
+
+
+def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_path: Path):
+    hard = {"category_hash": "HARD"}
+    rows = [
+        *repeated(8, **_calls("easy"), category_hash="EASY"),
+        *repeated(5, **_calls("useful"), **hard),
+        *repeated(4, **_calls("less"), **hard),
+        *repeated(20, **_calls("fails"), **hard, error="x"),
+    ]
+    search = _search(tmp_path, rows)
+    assert [candidate.engine for candidate in search.entries] == ["useful", "less", "easy"]
+
+
+def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path):
+    rows = [
+        *repeated(5, **_calls("a")),
+        *repeated(4, **_calls("b")),
+        *repeated(3, **_calls("c"), error="x"),
+        *repeated(2, tool_calls=[]),
+        *repeated(9, **_calls("d"), error="connection reset"),  # counts neither way
+        *repeated(7, **_calls("a"), category_hash="OTHER"),
+    ]
+    by_category = {
+        candidate.cat_hash: candidate
+        for candidate in _search(tmp_path, rows).entries
+        if candidate.engine == "a"
+    }
+    first, other = by_category["FIN-profitability-KR"], by_category["OTHER"]
+    assert (first.n_succeeded, first.n_observed, first.rest_ok, first.rest_n) == (5, 5, 6, 9)
+    assert first.base_rate == 11 / 14
+    assert (other.rest_ok, other.rest_n, other.base_rate) == (0, 0, 1.0)
+
+
+def test_the_most_common_argument_names_are_shown(tmp_path: Path):
+    rows = repeated(5, tool_calls=[call("show", {"topic": "a"})])
+    for row in rows[:2]:
+        row["tool_calls"] = [call("show", {"topic": "a", "years": 3})]
+    (candidate,) = _search(tmp_path, rows).entries
+    assert candidate.tool_pattern == (Step("show", {}, ("topic",)),)
+
+
+def test_at_most_five_different_questions_are_shown(tmp_path: Path):
+    rows = [*repeated(9), record(question="질문 가, 회사가!")]
+    (candidate,) = _search(tmp_path, rows).entries
+    assert candidate.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
+    assert candidate.n_unique_questions == 9
+
+
+@pytest.mark.parametrize("alike", [0, 7, 8, 20])
+def test_the_gate_is_the_same_if_questions_are_counted_only_as_far_as_it_needs(alike: int, tmp_path: Path):
+    near = [f"the same long question about one and the same company {n}" for n in range(alike)]
+    asked = [*near, "alpha", "beta"]
+    rows = [record(question=question, **_calls("a")) for question in asked for _ in range(2)]
+    window = _window(tmp_path, rows)
+    whole, part = (find_candidates(window, GATE, enough_questions=enough) for enough in (None, 3))
+    assert (len(part.entries), part.dropped) == (len(whole.entries), whole.dropped)
+    assert bool(whole.entries) == (alike > 0)
+
+
+def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):
+    rows = [record(question=None, question_hash=f"sha256:{n:016x}") for n in (1, 2, 3, 3)]
+    (candidate,) = _search(tmp_path, rows).entries
+    assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
+
+
+@pytest.mark.parametrize("change", ["removed", "rewritten"])
+def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: Path):
+    window = _window(tmp_path, repeated(3))
+    path = tmp_path / "2026-04-25.jsonl"
+    if change == "removed":
+        path.unlink()
+    else:
+        write_log(path, repeated(3, ts="x"))
+    (candidate,) = find_candidates(window, GATE).entries
+    assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
+
+
+@each_row(
+    ("steps", "target"),
+    [
+        pytest.param([("a", {}), ("b", {})], "b", id="the last without selectors"),
+        pytest.param([("a", {"axis": "x"}), ("b", {})], "a", id="the last with a selector"),
+        pytest.param([("a", {"axis": "x"}), ("b", {"axis": "y"}), ("c", {})], "b", id="the last of several"),
+    ],
+)
+def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: str):
+    assert target_step(tuple(Step(name, chosen, ()) for name, chosen in steps)).name == target
+
+
+def test_two_requests_with_two_questions_are_enough_and_the_bullets_are_listed(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, repeated(2)).entries
+    assert (candidate.n_observed, candidate.evidence_rank, candidate.bullets) == (2, 2, ADVICE)
+
+
+def test_a_pattern_that_passes_the_full_gate_has_no_bullets(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, repeated(3)).entries
+    assert (candidate.evidence_rank, candidate.bullets) == (1, ())
+
+
+def test_three_requests_with_two_questions_are_relaxed_too(tmp_path: Path):
+    (candidate,) = _relaxed(tmp_path, [*repeated(2), *repeated(1)]).entries
+    assert (candidate.n_observed, candidate.n_unique_questions, candidate.evidence_rank) == (3, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("records", "gate"),
+    [
+        pytest.param(repeated(1), "min_repeat", id="one request"),
+        pytest.param([record()] * 5, "min_unique_questions", id="one question"),
+        pytest.param(
+            [record(question=f"수익성 마진 성장 배당 현금 {word}") for word in ("", "가")],
+            "min_unique_questions",
+            id="near questions",
+        ),
+        pytest.param([*repeated(2), record(error="x")], "min_success_rate", id="a failure"),
+        pytest.param(repeated(2, category_hash="FIN-growth-KR"), "min_repeat", id="another topic"),
+        pytest.param(repeated(2, category_hash="profitability"), "min_repeat", id="no topic part"),
+        pytest.param(repeated(2, category_hash="profitability-FIN"), "min_repeat", id="the topic elsewhere"),
+        pytest.param(repeated(2, category_hash="a b-profitability"), "min_repeat", id="no label"),
+        pytest.param(repeated(2, category_hash=None), "min_repeat", id="no category"),
+    ],
+)
+def test_all_other_conditions_of_the_gate_apply(records: list[dict[str, Any]], gate: str, tmp_path: Path):
+    search = _relaxed(tmp_path, records)
+    assert search.entries == ()
+    assert search.dropped[gate] == 1
