@@ -93,8 +93,7 @@ class Metrics:
             evidence.labels(source).set(number)
         for kind in ("up", "down"):
             self._levels["feedback_last_day"].labels(kind).set(numbers.last_day.feedback.get(kind, 0))
-        notice_s = numbers.last_day.notice_s
-        self._levels["down_to_notice_seconds"].set(nan if notice_s is None else notice_s)
+        self._levels["down_to_notice_seconds"].set(numbers.last_day.notice_s or nan)
 
     def _show_jobs(self, numbers: QueueMetrics) -> None:
         for status, number in numbers.by_status.items():
