@@ -1,12 +1,10 @@
-"""An address -> the page behind it as a source, and its raw content on disk."""
+"""An address -> the page behind it as a source."""
 
 import codecs
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -21,7 +19,6 @@ from coreloop.answer.search.page.fetch import Fetched, Network, fetch
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.extras import DISTRIBUTION
-from coreloop.base.files import write_private
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -111,14 +108,11 @@ class PageReader:
 
     Parameters
     ----------
-    folder : Path
-        Keeps what was fetched as it came, in files named by its SHA-256.
     network : Network
         How the world outside is reached.
     """
 
-    def __init__(self, folder: Path, *, network: Network | None = None) -> None:
-        self._folder = folder
+    def __init__(self, *, network: Network | None = None) -> None:
         self._network = network or Network()
         self._robots = Robots(self._network)
 
@@ -141,7 +135,6 @@ class PageReader:
             return Failed(document.reason, is_retryable=False)
         if not document.text.strip():
             return Empty()
-        self._keep(answer.content)
         source = Source(
             title=" ".join(document.title.split())[:300] or page.url,
             location=page.url,
@@ -153,11 +146,6 @@ class PageReader:
             provider="page",
         )
         return Found((source,))
-
-    def _keep(self, content: bytes) -> None:
-        path = self._folder / hashlib.sha256(content).hexdigest()
-        if not path.exists():
-            write_private(path, content)
 
 
 def page_text(content: bytes, content_type: str, timeout_s: float) -> Document | Unreadable:
