@@ -6,7 +6,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from coreloop.answer.repair.metrics import RepairMetrics
+from coreloop.answer.repair.jobs import RepairMetrics
 from coreloop.answer.research.research_state import Dropped, Knowledge
 from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State

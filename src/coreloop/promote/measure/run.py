@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from coreloop.answer.models.choose_model import choose_model, model_names
-from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
+from coreloop.answer.models.choose_model import ENDPOINTS, choose_model, endpoint_url, model_names
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.models.ask_in_run import ask_in_run
+from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.offline import OfflineModel
