@@ -204,9 +204,9 @@ def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
 
 def _differs(file: File, before: File | None) -> bool:
     """Whether the index does not have a file as it is; one without text it should not have."""
-    if file.reason:
-        return before is not None and not before.reason
-    return before is None or file.version != before.version
+    if file.reason or before is None:
+        return not file.reason or before is not None
+    return file.version != before.version
 
 
 def _changed(workspace: Workspace, files: Sequence[File]) -> list[File]:
@@ -227,9 +227,12 @@ def _update(
     had_text = before is not None and not before.reason
     reason = file.reason or (before.reason if before else "")
     if _differs(file, before):
-        document = _read(workspace, file)
-        put_document(connection, file, document, now=now)
-        reason = document.reason if isinstance(document, Unreadable) else ""
+        if file.reason:
+            remove_document(connection, file.location)
+        else:
+            document = _read(workspace, file)
+            put_document(connection, file, document, now=now)
+            reason = document.reason if isinstance(document, Unreadable) else ""
         if had_text or not reason:
             report.counts["removed" if reason else "changed" if had_text else "added"] += 1
     elif not reason:
@@ -239,8 +242,6 @@ def _update(
 
 
 def _read(workspace: Workspace, file: File) -> Document | Unreadable:
-    if file.reason:
-        return Unreadable(file.reason)
     try:
         with open_regular(workspace.root / file.location) as opened:
             data = opened.read(MAX_FILE_BYTES + 1)
