@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coreloop.answer.repair.tables import Feedback
     from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
     from coreloop.answer.search.index.run import IndexReport
-    from coreloop.answer.search.index.snippet import Snippet
+    from coreloop.answer.search.index.search_index import Snippet
     from coreloop.answer.search.source import Source
     from coreloop.base.project.workspace import Workspace
     from coreloop.runs.active_run import Run
@@ -164,7 +164,7 @@ def _show_near(
     answer: "AgentResponse", *, nearby: "Sequence[Source]", question: str, is_verbose: bool
 ) -> None:
     """Print an answer, and below it what `search` lists and its passages do not show."""
-    from coreloop.answer.search.index.snippet import cut_snippet
+    from coreloop.answer.search.index.search_index import cut_snippet
 
     show_answer(answer, question, is_verbose=is_verbose, n_lines=LINES_NEAR if nearby else LINES)
     pairs = zip(answer.passages, lines_of(answer.passages, LINES_NEAR), strict=True)
@@ -264,7 +264,7 @@ _NOTHING: Final = "nothing found; use other words, or name more files: dartlab-c
 
 def show_sources(sources: "Sequence[Source]", query: str) -> None:
     """Print sources with their snippets, best first."""
-    from coreloop.answer.search.index.snippet import cut_snippet
+    from coreloop.answer.search.index.search_index import cut_snippet
 
     for source in sources:
         title = source.title if source.title != source.location else ""
@@ -300,7 +300,7 @@ def _one_line(text: str) -> str:
 
 
 def _source_facts(source: "Source", query: str) -> dict[str, object]:
-    from coreloop.answer.search.index.snippet import cut_snippet
+    from coreloop.answer.search.index.search_index import cut_snippet
 
     names = ("title", "location", "line", "type", "published", "start", "text", "hash")
     return with_untrusted(

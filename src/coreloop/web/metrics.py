@@ -6,7 +6,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from coreloop.answer.repair.metrics import RepairMetrics
+from coreloop.answer.repair.jobs import RepairMetrics
 from coreloop.answer.research.research_state import Dropped, Knowledge
 from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
@@ -93,8 +93,7 @@ class Metrics:
             evidence.labels(source).set(number)
         for kind in ("up", "down"):
             self._levels["feedback_last_day"].labels(kind).set(numbers.last_day.feedback.get(kind, 0))
-        notice_s = numbers.last_day.notice_s
-        self._levels["down_to_notice_seconds"].set(nan if notice_s is None else notice_s)
+        self._levels["down_to_notice_seconds"].set(numbers.last_day.notice_s or nan)
 
     def _show_jobs(self, numbers: QueueMetrics) -> None:
         for status, number in numbers.by_status.items():
