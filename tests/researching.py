@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.answer.deps import Deps
+from coreloop.answer.models.contracts import LlmResponse, ReflectionResponse, SynthesisResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.offline import OfflineModel
@@ -111,7 +112,7 @@ def source(text: str, location: str = "https://one.example/page", **fields: Any)
 
 
 class CountedModel:
-    """The offline model at a price in tokens; a file keeps what it was asked."""
+    """The offline model at a price in tokens, with answers of quotes; a file keeps what it was asked."""
 
     name = "counted"
 
@@ -124,8 +125,15 @@ class CountedModel:
 
     def complete(self, messages: Sequence[Message], schema: type[Any], limits: CallLimits) -> Reply[Any]:
         note_call(self._calls, f"{schema.__name__} {len(read_material(messages).searched)}")
-        reply = self._model.complete(messages, schema, limits)
-        return Reply(reply.value, Usage(self.name, 20, 10, microusd=3))
+        asked = ReflectionResponse if schema in {LlmResponse, SynthesisResponse} else schema
+        value: Any = self._model.complete(messages, asked, limits).value
+        if asked is not schema:
+            text = "\n".join(f"{finding.text} {finding.sources[0]}" for finding in value.findings)
+            if schema is LlmResponse:
+                value = LlmResponse(intent="find", answer=text, citations=(), confidence=float(bool(text)))
+            else:
+                value = SynthesisResponse(answer=text, citations=(), metadata=value.metadata)
+        return Reply(value, Usage(self.name, 20, 10, microusd=3))
 
 
 class CountedProvider:

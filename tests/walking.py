@@ -63,7 +63,7 @@ class Walk:
         return self.run_id
 
     def read(self, place: str, text: str | None = None, **more: Any) -> Shown:
-        pages = more.pop("pages", None) or PageReader(self.root / "pages")
+        pages = more.pop("pages", None) or PageReader()
         return read_source(self.store, self.run_id, place, root=self.root, pages=pages, text=text, **more)
 
     def plan(self, *candidates: Mapping[str, Any], parts: tuple[str, ...] = PARTS) -> PlannedIteration:

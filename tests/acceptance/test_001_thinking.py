@@ -252,7 +252,7 @@ def test_32_a_paper_is_read_from_its_pdf(project: Project):
     with _serving(pdf, "application/pdf") as url:
         reach = {"ports": frozenset({int(url.rpartition(":")[2])}), "allows": lambda _address: True}
         network = replace(public_name("Network")(), **reach)
-        reader = public_name("PageReader")(project.folder / "pages", network=network)
+        reader = public_name("PageReader")(network=network)
         found = reader.read(f"{url}/pdf/2501.00001", public_name("SearchLimits")())
     assert "surface code fell below one percent" in found.sources[0].text
     (project.folder / "docs").mkdir()

@@ -25,7 +25,7 @@ def tried(folder: Path) -> Iterator[tuple[Attack, str]]:
     for attack in kills.attacks(folder / "project", _UNBOUNDED):
         yield attack, attack.broken()
     with fault_server() as server, ssrf.canary(server.port) as caught:
-        for attack in ssrf.attacks(server, caught, folder / "pages"):
+        for attack in ssrf.attacks(server, caught):
             yield attack, attack.broken()
 
 

@@ -5,12 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, repeat
-from pathlib import Path
 from threading import Thread
 
 from attack.case import Attack
-from coreloop.answer.search.page.addresses import is_public, resolve_host
-from coreloop.answer.search.page.fetch import Network
+from coreloop.answer.search.page.fetch import Network, is_public, resolve_host
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Failed, SearchLimits
 from fault_server import HOST, FaultServer, replies
@@ -69,7 +67,7 @@ def canary(port: int) -> Iterator[list[object]]:
         listener.shutdown(socket.SHUT_RDWR)
 
 
-def attacks(server: FaultServer, caught: list[object], folder: Path) -> Iterator[Attack]:
+def attacks(server: FaultServer, caught: list[object]) -> Iterator[Attack]:
     """Yield them; ``server`` stands for the public web and answers at `HOST`."""
 
     def reading(url: str, *answers: Sequence[str], after: str = "") -> str:
@@ -77,7 +75,7 @@ def attacks(server: FaultServer, caught: list[object], folder: Path) -> Iterator
             replies(302, location=after) if after else replies(200, "x", content_type="text/plain")
         )
         server.paths["/robots.txt"] = replies(404)
-        return _broken(server, caught, folder, url, answers)
+        return _broken(server, caught, url, answers)
 
     public = f"http://public.example:{server.port}/a"
     port = f":{server.port}"
@@ -97,9 +95,7 @@ def attacks(server: FaultServer, caught: list[object], folder: Path) -> Iterator
     yield Attack("SSRF", "a redirect to itself for ever", partial(reading, public, [HOST], after=public))
 
 
-def _broken(
-    server: FaultServer, caught: list[object], folder: Path, url: str, answers: Sequence[Sequence[str]]
-) -> str:
+def _broken(server: FaultServer, caught: list[object], url: str, answers: Sequence[Sequence[str]]) -> str:
     """Read a page whose name means one answer after the other; without any, what this machine says."""
     told = iter(answers)
     last = repeat(answers[-1]) if answers else repeat(None)
@@ -110,7 +106,7 @@ def _broken(
         ports=frozenset({server.port, 80, 443}),
     )
     before = len(caught)
-    answer = PageReader(folder, network=network).read(url, SearchLimits(timeout_s=10))
+    answer = PageReader(network=network).read(url, SearchLimits(timeout_s=10))
     if len(caught) > before:
         return "it connected to this machine"
     return "" if isinstance(answer, Failed) and answer.reason else f"it was read: {answer}"

@@ -76,7 +76,7 @@ def open_deps(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
             provider=provider,
             queue=queue,
             tables=tables,
-            pages=None if has_only_index else PageReader(workspace.pages_dir),
+            pages=None if has_only_index else PageReader(),
         )
 
 

@@ -165,7 +165,7 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
             _run(workspace, store, run_id),
             place,
             root=workspace.root,
-            pages=PageReader(workspace.pages_dir),
+            pages=PageReader(),
             text=None if text is None else text.decode("utf-8", "replace"),
             query=query,
             start=start,

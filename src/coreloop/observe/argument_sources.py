@@ -40,6 +40,7 @@ _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _SMALL: Final = 100  # a smaller number is in many results by chance
 _LARGE: Final = 10**18  # Python refuses to write an integer of 4,300 digits
+_ITEM: Final = "[]"
 _JSON_BEGINS: Final = frozenset("{[")
 _CONTAINERS: Final = frozenset({dict, list, tuple})
 _MAX_PARTS: Final = 50
@@ -59,15 +60,15 @@ class Lookup(NamedTuple):
         As in the record; None if no argument was compared.
     echoes : set of int
         Hashes of the arguments' values, which are not remembered when the call's own result repeats them.
-    identifiers : list of int
-        Hashes of the identifiers among them.
+    identifiers : list of int, or None
+        Hashes of the identifiers among them; None if no tool's source is known.
     saw : dict
         As in the record; empty if no argument names an object that was shown.
     """
 
     args_from: dict[str, list[str]] | None
     echoes: set[int]
-    identifiers: list[int]
+    identifiers: list[int] | None
     saw: dict[str, dict[str, State]]
 
 
@@ -130,7 +131,9 @@ class Sources:
         self._names = {}  # its places have the previous number of questions
         texts.append((self._n_questions, question))
 
-    def look_up(self, args: dict[str, Any], compared: Compared | None = None) -> Lookup:
+    def look_up(
+        self, args: dict[str, Any], compared: Compared | None = None, *, names_objects: bool = True
+    ) -> Lookup:
         """Find where the values of a call's arguments occurred before.
 
         Parameters
@@ -139,6 +142,8 @@ class Sources:
             Plain JSON values by name.
         compared : Compared, optional
             What the tool's source compares with; without it, no states are looked up.
+        names_objects : bool
+            Whether the objects that the call's result shows are to be remembered.
         """
         echoes: set[int] = set()
         paths_by_name: dict[str, list[str]] = {}
@@ -157,9 +162,10 @@ class Sources:
         if not self._is_complete:
             paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
         states = saw(args, self._shown, compared) if compared else {}
-        return Lookup(paths_by_name or None, echoes, numbers_of(args.values()), states)
+        identifiers = numbers_of(args.values()) if names_objects else None
+        return Lookup(paths_by_name or None, echoes, identifiers, states)
 
-    def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None]) -> Lookup:
+    def trace(self, recorded: "RecordedCall", compared: Callable[[str], Compared | None] | None) -> Lookup:
         """Add the sources of its arguments to a call.
 
         Parameters
@@ -167,11 +173,12 @@ class Sources:
         recorded : RecordedCall
             Its call gets ``args_from`` if any argument was compared, and ``saw`` if one names an object that
             was shown.
-        compared : callable
-            Returns what a tool's source compares with.
+        compared : callable or None
+            Returns what a tool's source compares with, if any source is known.
         """
-        call, args = recorded.call, recorded.args
-        lookup = self.look_up(args, compared(call["name"]) if self.has_results else None)
+        call, is_known = recorded.call, compared is not None
+        of_tool = compared(call["name"]) if compared is not None and self.has_results else None
+        lookup = self.look_up(recorded.args, of_tool, names_objects=is_known)
         if lookup.args_from is not None:
             call["args_from"] = lookup.args_from
         if lookup.saw:
@@ -205,7 +212,8 @@ class Sources:
         try:
             roots = self._unwrapped(result)
             self._walk(tool, roots, lookup.echoes if lookup else set())
-            self._shown.note(roots, lookup.identifiers if lookup else [])
+            if lookup is not None and lookup.identifiers is not None:
+                self._shown.note(roots, lookup.identifiers)
         except RuntimeError:  # another thread changed the result meanwhile
             self._is_complete = False
 
@@ -276,44 +284,41 @@ class Sources:
 
     def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:
         """Remember the leaves of some values, breadth first."""
-        walk = _Walk(echoes)
-        names = {"": (self._n_questions, self._bounded(tool))}
-        self._note(zip(repeat(""), roots, strict=False), names, "", walk)
-        room = MAX_LEAVES - len(roots) + len(walk.containers)
-        for path, node in islice(walk.containers, _MAX_CONTAINERS):  # grows
-            pairs, names = self._opened(path, node)
-            n_containers, room = len(walk.containers), room - len(node)
-            if room < 0:
-                pairs, room = islice(pairs, len(node) + room), 0
+        walk, known = _Walk(echoes), self._names
+        containers, note = walk.containers, self._note
+        note(zip(repeat(""), roots, strict=False), {"": (self._n_questions, self._bounded(tool))}, "", walk)
+        room = MAX_LEAVES - len(roots)
+        for n_walked, (path, node) in enumerate(containers):  # grows
+            if walk.chars_left < 0 or n_walked == _MAX_CONTAINERS:
                 self._is_complete = False
-            self._note(pairs, names, path, walk)
-            room += len(walk.containers) - n_containers  # they are not leaves
-            if walk.chars_left < 0:
-                break
-        self._is_complete &= walk.chars_left >= 0 and len(walk.containers) <= _MAX_CONTAINERS
-
-    def _opened(self, path: str, node: Any) -> tuple[Iterable[tuple[Any, Any]], dict[str, Place]]:
-        """A container's items by key, and the known places of its keys."""
-        if type(node) is dict:
-            return node.items(), self._names.setdefault(path, {})
-        items = f"{path}[]"
-        names = self._names.setdefault(items, {})
-        if "[]" not in names:
-            names["[]"] = (self._n_questions, self._bounded(items))
-        return zip(repeat("[]"), node, strict=False), names
+                return
+            names = known.setdefault(path, {})
+            pairs: Iterable[tuple[Any, Any]]
+            if type(node) is dict:
+                pairs = node.items()
+            else:
+                pairs = zip(repeat(_ITEM), node, strict=False)
+                if _ITEM not in names:
+                    names[_ITEM] = (self._n_questions, self._bounded(f"{path}{_ITEM}"))
+            left = room + len(containers) - len(node)  # containers are not leaves
+            if left < 0:
+                pairs = islice(pairs, max(0, len(node) + left))
+                self._is_complete = False
+            room -= len(node)
+            note(pairs, names, path, walk)
+        self._is_complete &= walk.chars_left >= 0
 
     def _note(  # noqa: PLR0912 - one function, since a call per leaf would double the time
         self, pairs: Iterable[tuple[Any, Any]], names: dict[str, Place], prefix: str, walk: "_Walk"
     ) -> None:
         """Remember the leaves among a container's items, and what contains others."""
-        places, echoes = self._places, walk.echoes
+        places, echoes, chars_left = self._places, walk.echoes, walk.chars_left
         for key, value in pairs:
             kind = type(value)
-            text: str | None = None
             if kind is str:
-                walk.chars_left -= len(value)
-                if walk.chars_left < 0:
-                    return
+                chars_left -= len(value)
+                if chars_left < 0:
+                    break
                 text = value.strip()
                 if len(text) < MIN_CHARS:
                     continue
@@ -325,6 +330,8 @@ class Sources:
                 text = str(value if kind is int or value % 1 else int(value))
             elif kind is bool or value is None:
                 continue
+            else:
+                text = None
             place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
             if text is None:
                 inside = value if kind in _CONTAINERS else dataclass_fields(value)
@@ -340,6 +347,7 @@ class Sources:
                     places[number] = place
                 else:
                     _add_place(places, number, known, place)
+        walk.chars_left = chars_left
 
     def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
         """The place of an object's field; a key that looks like data is replaced by ``*``."""

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Final
 from unicodedata import normalize
 
+from coreloop.observe.journal import write_new
+
 VARIABLE: Final = "CORELOOP_CASE_KEY"
 FILE_NAME: Final = "case.key"
 MAX_IDENTIFIERS: Final = 8
@@ -151,17 +153,8 @@ def _file_key(audit_dir: Path) -> bytes:
     path = audit_dir / FILE_NAME
     with suppress(FileNotFoundError):
         return path.read_bytes().strip()
-    audit_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = audit_dir / f".{FILE_NAME}.{os.getpid()}.{os.urandom(4).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(os.urandom(_KEY_BYTES).hex().encode() + b"\n")
-        with suppress(FileExistsError):  # another process was first: its key counts
-            os.link(temporary, path)  # unlike a rename, never replaces
-        return path.read_bytes().strip()
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_new(path, os.urandom(_KEY_BYTES).hex().encode() + b"\n")
+    return path.read_bytes().strip()
 
 
 def known_case_key(audit_dir: Path) -> bytes:

@@ -328,34 +328,19 @@ class AuditCollector:
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
-            self._complete(record, chunk_len, error, rounds, skill_used)
+            record["tool_sequence_hash"] = hash_sequence(self._sequence)
+            record["chunk_len"] = number(chunk_len, drop=drop)
+            record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
+            record["error"] = error_text(error)
+            record["rounds"] = number(rounds, drop=drop)
+            record["skill_used"] = short_text(skill_used)
+            self._add_case(record)
             line = encode_line(record, self._settings.selectors, mask_error=error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
                 keep_conversation(self._settings.contexts.append, record, self._conversation)
         except Exception as problem:
             self._settings.journal.count_dropped(drops.drop_error(problem))
-
-    def _complete(
-        self,
-        record: Record,
-        chunk_len: int | None,
-        error: str | BaseException | None,
-        rounds: int | None,
-        skill_used: str | None,
-    ) -> None:
-        """Add what is known at the end of a request."""
-        record["tool_sequence_hash"] = hash_sequence(self._sequence)
-        if chunk_len is not None:
-            record["chunk_len"] = number(chunk_len, drop=drop)
-        record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
-        if error is not None:
-            record["error"] = error_text(error)
-        if rounds is not None:
-            record["rounds"] = number(rounds, drop=drop)
-        if skill_used is not None:
-            record["skill_used"] = short_text(skill_used)
-        self._add_case(record)
 
     def _add_case(self, record: Record) -> None:
         """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""

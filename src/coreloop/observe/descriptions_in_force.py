@@ -1,6 +1,5 @@
 """Keeps what models were sent for tools, each set once, named by its hash: which one was in force."""
 
-import os
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +9,7 @@ import orjson
 
 from coreloop.base.record_lines import to_plain
 from coreloop.observe import drops
+from coreloop.observe.journal import write_new
 
 FOLDER: Final = "descriptions"
 FULL: Final = "descriptions_full"
@@ -41,7 +41,9 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path) -> str:
             drops.drop(FULL)
         else:
             try:
-                _write(audit_dir / FOLDER, f"{number}.json", content)
+                path = audit_dir / FOLDER / f"{number}.json"
+                if not path.exists():
+                    write_new(path, content)
                 _kept.add(place)
             except OSError as error:
                 drops.drop_error(error)
@@ -69,19 +71,3 @@ def _dump(value: object) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         return orjson.dumps(to_plain(value), option=orjson.OPT_SORT_KEYS)
-
-
-def _write(folder: Path, name: str, content: bytes) -> None:
-    path = folder / name
-    if path.exists():
-        return
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = folder / f".{name}.{os.getpid()}.{os.urandom(4).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import date
 
 _REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
-_RETRY_INTERVAL_S = 1.0  # a full disk is not asked again for each record
 _LONGEST_LINE_BYTES = 4096
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
@@ -98,12 +97,10 @@ class Journal:
 
     def _write(self, line: bytes, day: str) -> None:
         """Write a line, and again if the file was removed before: the line is gone with it."""
-        if os.write(self._fd, line) < len(line):
-            self._seal()
+        self._put(line)
         if os.fstat(self._fd).st_nlink == 0:
             self._open(day)
-            if os.write(self._fd, line) < len(line):
-                self._seal()
+            self._put(line)
 
     def _rewrite_after_half_line(self, line: bytes) -> None:
         """Write a line again if it follows half a line of a process that was killed meanwhile.
@@ -116,8 +113,8 @@ class Journal:
         follows_half_line = (
             not line.startswith(b"\n") and _byte_at(self._fd, self._end - len(line) - 1) != b"\n"
         )
-        if follows_half_line and os.write(self._fd, line) < len(line):
-            self._seal()
+        if follows_half_line:
+            self._put(line)
 
     def count_dropped(self, reason: str) -> None:
         """Report a lost record to other processes; a reason is a name without quotes or backslashes."""
@@ -144,20 +141,20 @@ class Journal:
             self._lock.release()
 
     def _report(self, *, immediately: bool = False) -> None:
-        """Append the counts; after an error, retry with a later record, at least a second later.
+        """Append the counts; after an error, retry with a record of the next minute.
 
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
         now_s = time.monotonic()
         if now_s < self._next_report_s and not immediately:
             return
-        self._next_report_s = now_s + _RETRY_INTERVAL_S
+        self._next_report_s = now_s + _REPORT_INTERVAL_S
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
         with suppress(OSError, ValueError):  # ValueError: an impossible path
             # the newline ends a line that a full disk may have cut off
             _append(self.folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
-            self._unreported, self._next_report_s = {}, now_s + _REPORT_INTERVAL_S
+            self._unreported = {}
 
     def _open(self, day: str) -> None:
         path = self.folder / f"{day}.jsonl"
@@ -173,7 +170,9 @@ class Journal:
         self._torn = _tail(self._fd, 1) not in {b"", b"\n"}
         self._day = day
 
-    def _seal(self) -> None:
+    def _put(self, line: bytes) -> None:
+        if os.write(self._fd, line) == len(line):
+            return
         self._torn = True
         with suppress(OSError):  # a full disk: the flag stays, and the next line starts with a newline
             self._torn = os.write(self._fd, b"\n") != 1
@@ -212,6 +211,20 @@ def remove_days(folder: Path, *, before: "date") -> None:
     for path in folder.glob("????-??-??.jsonl"):
         if path.stem < before.isoformat():
             path.unlink(missing_ok=True)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file of mode 0600 unless it exists; of processes that do so at once, the first one's stays."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        with suppress(FileExistsError):
+            os.link(temporary, path)  # unlike a rename, never replaces
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _append(path: Path, data: bytes) -> None:

@@ -103,17 +103,6 @@ class HumanVerdicts:
             judgment.key for judgment in newest if judgment.key is not None and not judgment.verdict.passes
         )
 
-    def disagreements(self) -> list[tuple[HumanVerdict, HumanVerdict]]:
-        """Return each newest verdict with a contradicting newest verdict of another person."""
-        newest = self.newest()
-        others = {
-            judgment.subject: judgment
-            for judgment in self.given
-            if judgment.judged_by not in {newest[judgment.subject].judged_by, USER}
-        }
-        pairs = [(newest[subject], other) for subject, other in others.items()]
-        return [(latest, other) for latest, other in pairs if latest.verdict.passes != other.verdict.passes]
-
 
 def append_verdict(folder: Path, judgment: HumanVerdict) -> Path:
     """Append a verdict to the file of its UTC day.

@@ -15,7 +15,6 @@ from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
 from coreloop.observe.record_parts import short_text
 from coreloop.observe.shown_states import Compared
-from coreloop.observe.tools_version import tools_version_of
 
 if TYPE_CHECKING:
     from coreloop.base.project.score_rule import OutcomeRule
@@ -30,10 +29,6 @@ _DATA_DIR: Final = re.compile(
 )
 
 
-def no_source(tool: str) -> None:
-    """Without coreloop.yaml it is not known which files are the project's."""
-
-
 class LogSettings(NamedTuple):
     """What all requests of a log share. Not a dataclass: importing that module takes 10 ms."""
 
@@ -44,7 +39,8 @@ class LogSettings(NamedTuple):
     categories: Categories = Categories()
     selectors: Mapping[str, Sequence[str]] = {}
     failed_results: FailedResults = DEFAULT
-    compared: Callable[[str], Compared | None] = no_source
+    compared: Callable[[str], Compared | None] | None = None
+    """Without coreloop.yaml it is not known which files are the project's."""
     outcome: "OutcomeRule | None" = None
     contexts: Journal | None = None
 
@@ -111,7 +107,7 @@ def project_settings(
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
         settings.failed_results(),
-        no_source if root is None else reader_for(root, settings),
+        None if root is None else reader_for(root, settings),
         settings.outcome_rule(),
         Journal(folder.parent / CONTEXTS) if settings.measure.contexts and keeps_contexts else None,
     )
@@ -142,3 +138,22 @@ def is_disabled() -> bool:
 
 def _is_yes(value: str | None) -> bool:
     return value is not None and value.strip().lower() in {"1", "true", "yes", "on"}
+
+
+def tools_version_of(folder: Path) -> str | None:
+    """Return the checked-out commit of the git repository that contains a folder; None without any."""
+    parents = (parent for parent in (folder, *folder.parents) if (parent / ".git").exists())
+    repository = next(parents, None)
+    if repository is None:
+        return None
+    import subprocess  # once a process and folder
+
+    command = ("git", "-c", "safe.directory=*", "rev-parse", "--verify", "HEAD")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            command, cwd=repository, env=environment, capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -95,7 +95,7 @@ class ShownObjects:
     def _note(self, node: dict[Any, Any], waiting: list[tuple[Any, list[int]]], ids: list[int]) -> None:
         """Note an object, and put those inside it behind the waiting.
 
-        A single loop: a call per field doubles the time (benchmarks/sources.py).
+        A single loop: a call per field doubles the time.
         """
         fields: Shown = {}
         numbers = [*ids]

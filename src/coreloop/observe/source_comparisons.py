@@ -89,13 +89,10 @@ def _source(path: Path) -> bytes:
 
 def _compared(files: list[Path], root: Path) -> Compared | None:
     found = [_read_file(path, root)[0] for path in _with_imported(files, root)]
-    constants: dict[str, frozenset[str]] = {}
-    for file in found:
-        constants |= file.constants
-    operands = frozenset().union(*(file.operands for file in found))
-    literals = frozenset().union(
-        *(file.literals for file in found), *(constants.get(name, frozenset()) for name in operands)
-    )
+    constants = {name: texts for file in found for name, texts in file.constants.items()}
+    literals = frozenset().union(*(file.literals for file in found))
+    for name in frozenset().union(*(file.operands for file in found)):
+        literals |= constants.get(name, frozenset())
     tested = frozenset().union(*(file.tested for file in found))
     if not literals and not tested:
         return None

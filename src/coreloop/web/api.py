@@ -16,8 +16,7 @@ from starlette.responses import Response
 
 from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
-from coreloop.answer.repair.jobs import go_on, queue_run, stop_queued
-from coreloop.answer.repair.metrics import read_days, read_metrics
+from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_metrics, stop_queued
 from coreloop.answer.repair.tables import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.feedback import MAX_REASON_CHARS
-from coreloop.answer.repair.metrics import DayMetrics
+from coreloop.answer.repair.jobs import DayMetrics
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import MAX_QUESTION_CHARS
 from coreloop.runs.jobs.job import Job

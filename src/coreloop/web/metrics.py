@@ -6,7 +6,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from coreloop.answer.repair.metrics import RepairMetrics
+from coreloop.answer.repair.jobs import RepairMetrics
 from coreloop.answer.research.research_state import Knowledge
 from coreloop.runs.state import State
 
@@ -88,7 +88,7 @@ class Metrics:
             levels["evidence_hits_last_day"].labels(source).set(number)
         for kind in ("up", "down"):
             levels["feedback_last_day"].labels(kind).set(last.feedback.get(kind, 0))
-        levels["down_to_notice_seconds"].set(nan if last.notice_s is None else last.notice_s)
+        levels["down_to_notice_seconds"].set(last.notice_s or nan)
         return generate_latest(self._registry)
 
 

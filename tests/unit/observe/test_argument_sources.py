@@ -69,43 +69,11 @@ def test_a_path_has_names_and_no_data(result: Any, path: str) -> None:
     assert paths("#W1", result) == [path]
 
 
-@dataclass
-class Order:
-    order_id: str
-    lines: list[str]
-
-
-def test_fields_of_dataclasses_are_inspected() -> None:
-    assert paths("#W1", [Order("#W1", [])]) == ["get[].order_id"]
-    assert paths("x99", Order("#W1", ["x99"])) == ["get.lines[]"]
-
-
 # values
-
-
-@pytest.mark.parametrize(
-    ("value", "result"),
-    [
-        (150, "150"),
-        ("150", 150),
-        (150.0, 150),
-        (150, 150.0),
-        (" #W1 ", "#W1"),
-        ("\u1100\u1161\u1102\u1161x", "가나x"),
-    ],
-)
-def test_one_value_has_many_spellings(value: Any, result: Any) -> None:
-    assert paths(value, {"x": result}) == ["get.x"]
 
 
 def test_a_compared_value_without_a_source_is_recorded() -> None:
     assert sources_of({"a": "#W1", "b": True, "c": ["#W2", 5]}, {"x": "#W2"}) == {"a": [], "c": ["get.x"]}
-
-
-def test_all_values_of_an_argument_must_share_the_path() -> None:
-    first, second = {"a": ["x11", "x22"], "b": ["x22"]}, {"c": ["x11"]}
-    assert paths(["x11", {"deep": "x22"}], first, second) == ["get.a[]"]
-    assert paths(["x11", "x33"], first) == []
 
 
 def test_the_earliest_place_comes_first_and_four_are_recorded() -> None:
@@ -123,13 +91,6 @@ def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
         "a": ["list.ids[]"],
         "b": ["get.user"],
     }
-
-
-def test_a_failed_call_is_not_a_source_and_hides_nothing() -> None:
-    memory = Sources()
-    memory.remember("get", "Error: #W1", None, ok=False)
-    memory.remember("get", {"x": "#W2"}, None, ok=True)
-    assert memory.look_up({"a": "#W1"}).args_from == {"a": []}
 
 
 # the question

@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -83,27 +82,6 @@ def test_requests_about_the_same_order_share_a_hash_and_its_number_is_nowhere(
             request.observe_tool_call(tool, {"order_id": "#W2378156", "reason": "no longer needed"})
     first, second = records()
     assert first["case"] == second["case"] == identifiers(["#W2378156"], case_key(tmp_path / "audit"))
-
-
-def test_record_without_identifiers_has_no_case_and_no_key_is_made(
-    audit: Any, only_record: Any, tmp_path: Path
-) -> None:
-    with audit(question="order 10482") as request:
-        request.observe_tool_call("list_orders", {"status": "pending", "since": "2026-04-25"})
-    assert "case" not in only_record()
-    assert not (tmp_path / "audit" / "case.key").exists()
-
-
-def test_key_file_is_private_and_stays(audit: Any, tmp_path: Path) -> None:
-    with audit(question="x") as request:
-        request.observe_tool_call("get", {"order_id": "#W2378156"})
-    path = tmp_path / "audit" / "case.key"
-    content = path.read_bytes()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert len(bytes.fromhex(content.decode())) == 32
-    case_keys._file_key.cache_clear()
-    assert case_key(tmp_path / "audit") == content.strip()
-    assert sorted(item.name for item in path.parent.iterdir()) == ["ai-ask", "case.key"]
 
 
 RACING = """

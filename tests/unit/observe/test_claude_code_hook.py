@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from coreloop.base.claude_settings import SETTINGS
-from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.observe.claude_code import COMMAND, MANIFEST, install, uninstall
 from coreloop.runs.claude_code import installer as runs
 from foreign_traces import Session, write_lines
@@ -90,31 +89,6 @@ def test_without_confirm_nothing_changes(tmp_path: Path) -> None:
     changes = install(tmp_path, confirm=False)
     assert [(change.what, change.path) for change in changes] == [("write", SETTINGS), ("write", MANIFEST)]
     assert tree(tmp_path) == {}
-
-
-def test_second_install_and_uninstall_are_refused(tmp_path: Path) -> None:
-    install(tmp_path, confirm=True)
-    with pytest.raises(UsageError, match="installed already"):
-        install(tmp_path, confirm=True)
-    uninstall(tmp_path, confirm=True)
-    with pytest.raises(UsageError, match="not recorded here"):
-        uninstall(tmp_path, confirm=True)
-
-
-def test_changed_entry_is_left_to_the_user(tmp_path: Path) -> None:
-    install(tmp_path, confirm=True)
-    path = tmp_path / SETTINGS
-    changed = (
-        path.read_text()
-        .replace(COMMAND, f"sh -c '{COMMAND}'")
-        .replace('"timeout": 60', '"timeout": 9')
-        .replace("[\n", "[1,\n", 1)
-    )
-    path.write_text(changed.replace('"hooks": [\n', '"hooks": [{"command": "x"},\n'))
-    before = path.read_bytes()
-    with pytest.raises(WorkspaceError, match="by hand"):
-        uninstall(tmp_path, confirm=True)
-    assert path.read_bytes() == before
 
 
 def turn(project: Path, told: Any, **environ: str) -> subprocess.CompletedProcess[str]:

@@ -150,15 +150,6 @@ def test_only_the_owner_may_read(audit, tmp_path):
     assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
 
 
-def test_an_existing_folder_becomes_private(audit, tmp_path):
-    folder = tmp_path / "audit" / "ai-ask"
-    folder.mkdir(parents=True)
-    folder.chmod(0o755)
-    audit().flush()
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert not dropped()
-
-
 @pytest.mark.parametrize("name", ["DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE"])
 @pytest.mark.parametrize("value", ["1", "true", "TRUE", "Yes", " on "])
 def test_the_collector_can_be_turned_off(tmp_path, monkeypatch, name, value):

@@ -45,17 +45,6 @@ def test_what_a_framework_injects_is_not_recorded(audit, calls):
     assert dropped() == {}
 
 
-def test_a_method_that_is_called_by_keywords_is_recorded_without_self(audit, calls):
-    class Box:
-        @observed_tool
-        async def show(self, topic):
-            return topic
-
-    with audit():
-        asyncio.run(Box.show(self=Box(), topic="IS"))
-    assert calls()[0]["args"] == {"topic": "IS"}
-
-
 # tools that return their errors
 
 

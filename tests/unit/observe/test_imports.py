@@ -43,7 +43,6 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.record_parts",
         "coreloop.observe.shown_states",
         "coreloop.observe.argument_sources",
-        "coreloop.observe.tools_version",
         "coreloop.base.records",
     }
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ForwardRef, Generic, Literal, Optional, TypeV
 
 import pytest
 
-from coreloop.observe.injected import TYPE_NAMES, tool_parameters
+from coreloop.observe.injected import tool_parameters
 
 T = TypeVar("T")
 
@@ -102,12 +102,6 @@ def test_parameters_filled_in_by_a_framework_are_injected(annotation):
 )
 def test_parameters_filled_in_by_the_model_are_arguments(annotation):
     assert not injected(annotation)
-
-
-@pytest.mark.parametrize("name", sorted(TYPE_NAMES))
-def test_every_name_of_the_table_is_known_as_a_class_and_as_text(name):
-    assert injected(name)
-    assert injected(type(name, (), {}))
 
 
 def test_a_default_value_that_a_framework_resolves_is_injected():

@@ -2,11 +2,9 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 
 import pytest
 
@@ -84,26 +82,6 @@ def test_half_a_line_between_two_lines_damages_neither(journal, folder, second):
     assert lines(folder) == [b"1", b'{"b":2', b"2", b"3"]
 
 
-def test_a_removed_folder_is_created_again(journal, folder):
-    journal.append(b"1\n", day=DAY, second=1)
-    (folder / f"{DAY}.jsonl").unlink()
-    folder.rmdir()
-    journal.append(b"2\n", day=DAY, second=2)
-    assert lines(folder) == [b"2"]
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
-def test_a_full_disk_is_an_error_until_there_is_room(journal, folder):
-    folder.mkdir(parents=True)
-    (folder / f"{DAY}.jsonl").symlink_to("/dev/full")
-    for now_s in (1, 1, 2):
-        with pytest.raises(OSError, match="No space left"):
-            journal.append(b"1\n", day=DAY, second=now_s)
-    (folder / f"{DAY}.jsonl").unlink()
-    journal.append(b"2\n", day=DAY, second=3)
-    assert lines(folder) == [b"2"]
-
-
 # In a process of its own: the limit and the fork concern a whole process.
 
 SHORT_WRITE = """
@@ -176,37 +154,6 @@ def test_a_child_writes_although_a_thread_of_the_parent_held_the_lock(folder):
     assert lines(folder) == [b"before", b"child", b"parent"]
 
 
-INTERRUPTED = """
-import os, signal, sys
-from pathlib import Path
-from coreloop.observe.journal import Journal
-journal = Journal(Path(sys.argv[1]))
-for call in ("open", "write"):
-    real, interrupts = getattr(os, call), [True, True]
-    def interrupted(*args):
-        if interrupts:
-            signal.raise_signal(signal.SIGALRM)
-        return real(*args)
-    def handler(number, frame):
-        interrupts.pop()
-        journal.append(b"handler %d\\n" % len(interrupts), day="2026-04-25", second=1)
-        journal.count_dropped("handler")
-    signal.signal(signal.SIGALRM, handler)
-    setattr(os, call, interrupted)
-    journal.append(call.encode() + b"\\n", day="2026-04-25", second=1)
-    setattr(os, call, real)
-journal.append(b"after\\n", day="2026-04-25", second=2)
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
-def test_a_signal_handler_appends_while_its_thread_is_appending(folder):
-    run(INTERRUPTED, folder)
-    handlers = [b"handler 0", b"handler 1"]
-    assert lines(folder) == [*handlers, b"open", *handlers, b"write", b"after"]
-    assert sum(entry["n"] for entry in reported(folder)) == 4
-
-
 def reported(folder):
     path = folder.parent / "dropped.jsonl"
     return [json.loads(text) for text in path.read_bytes().split(b"\n") if text] if path.exists() else []
@@ -240,35 +187,3 @@ def test_dropped_records_are_reported_once_a_minute_and_never_lost(journal, fold
     minute()
     journal.append(b"3\n", day=DAY, second=3)
     assert len(reported(folder)) == 3
-
-
-ENDING = """
-import sys
-from pathlib import Path
-from coreloop.observe.journal import Journal
-folder = Path(sys.argv[1])
-journal = Journal(folder)
-for reason in ("write_ENOSPC", "write_ENOSPC", "torn_write"):
-    journal.count_dropped(reason)
-if sys.argv[2] == "room":
-    (folder.parent / "dropped.jsonl").unlink()
-if sys.argv[2] == "collected":
-    del journal
-    import gc, os
-    gc.collect()
-    os._exit(0)
-"""
-
-
-@pytest.mark.parametrize("end", ["exit", "room", "collected"])
-def test_dropped_records_are_reported_at_exit(folder, end):
-    if end == "room":
-        if not os.path.exists("/dev/full"):  # noqa: PTH110
-            pytest.skip("no /dev/full")
-        folder.parent.mkdir(parents=True)
-        (folder.parent / "dropped.jsonl").symlink_to("/dev/full")
-    run(ENDING, folder, end)
-    counted = Counter()
-    for entry in reported(folder):
-        counted[entry["reason"]] += entry["n"]
-    assert counted == {"write_ENOSPC": 2, "torn_write": 1}

@@ -1,4 +1,4 @@
-"""The model without network, key or price: it searches for a question's own words and quotes sentences."""
+"""The model without network, key or price: it plans with a question's own words and reflects on sentences."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -6,23 +6,19 @@ from itertools import chain
 from typing import Final, TypeVar, cast
 
 from coreloop.answer.models.contracts import (
-    Citation,
     Contract,
-    LlmResponse,
     PlannedQuery,
     PlanResponse,
     ReflectionResponse,
     ReplyMetadata,
     ReportedFinding,
-    SynthesisResponse,
 )
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, read_material
 from coreloop.answer.models.question_parts import question_parts, question_tier, with_synonyms
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank, verdict
-from coreloop.answer.text.sentences import without_footnotes
-from coreloop.answer.text.terms import is_korean, search_words
+from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import ModelError
 
 T = TypeVar("T", bound=Contract)
@@ -30,27 +26,12 @@ NAME: Final = "offline"
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _FREE: Final = Usage(NAME, microusd=0)
-_QUOTED = {
-    True: "이 답은 오프라인 모델이 자료의 문장을 그대로 모은 것입니다.",
-    False: "The offline model put this answer together from sentences of the sources.",
-}
-_NOTHING = {
-    True: "자료에 질문의 답이 되는 문장이 없습니다.",
-    False: "No sentence of the sources answers the question.",
-}
 Quote = tuple[str, int]
 """A sentence, and the number of its source."""
 
 
-def without_notice(answer: str) -> str:
-    """Return an answer without the sentences in which this model speaks of itself."""
-    for notice in (*_QUOTED.values(), *_NOTHING.values()):
-        answer = answer.replace(notice, "")
-    return answer
-
-
 class OfflineModel:
-    """Answers with the question's own words and with sentences of the sources, always the same way.
+    """Plans and reflects with the question's own words and sentences of the sources, always the same way.
 
     Parameters
     ----------
@@ -68,34 +49,19 @@ class OfflineModel:
         return _FREE
 
     def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
-        """Answer the last user message, see `coreloop.answer.models.prompt.user_message`.
+        """Plan or reflect, see `coreloop.answer.models.prompt.user_message`.
 
         Raises
         ------
         ModelError
-            The contract is not one that this model knows.
+            Something else is asked: without a model, passages are the answer.
         """
         material = read_material(messages)
-        reply: Contract
         if schema is PlanResponse:
-            reply = _plan(material.question)
-        elif schema is ReflectionResponse:
-            reply = _reflection(material, self._metadata())
-        elif schema is SynthesisResponse:
-            answer, citations = _quoted_answer(material, _answered(material))
-            reply = SynthesisResponse(answer=answer, citations=citations, metadata=self._metadata())
-        elif schema is LlmResponse:
-            parts = _answered(material)
-            answer, citations = _quoted_answer(material, parts)
-            reply = LlmResponse(
-                intent="find", answer=answer, citations=citations, confidence=_confidence(parts)
-            )
-        else:
-            raise ModelError(f"{NAME}: no answers of the type {schema.__name__}", kind="rejected")
-        return Reply(cast("T", reply), _FREE)
-
-    def _metadata(self) -> ReplyMetadata:
-        return ReplyMetadata(timestamp=self._now(), model=NAME, token_count=0)
+            return Reply(cast("T", _plan(material.question)), _FREE)
+        if schema is ReflectionResponse:
+            return Reply(cast("T", _reflection(material, self._now())), _FREE)
+        raise ModelError(f"{NAME}: answers are passages", kind="refused")
 
 
 def _plan(question: str) -> PlanResponse:
@@ -109,7 +75,7 @@ def _plan(question: str) -> PlanResponse:
     )
 
 
-def _reflection(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
+def _reflection(material: Material, now: datetime) -> ReflectionResponse:
     parts = _answered(material)
     gaps = tuple(question for question, quotes in parts.items() if not quotes)
     return ReflectionResponse(
@@ -117,14 +83,14 @@ def _reflection(material: Material, metadata: ReplyMetadata) -> ReflectionRespon
         confidence=_confidence(parts),
         gaps=gaps,
         new_queries=tuple(_new_queries(gaps, material.searched)),
-        metadata=metadata,
+        metadata=ReplyMetadata(timestamp=now, model=NAME, token_count=0),
         findings=tuple(
             ReportedFinding(
                 text=quote[0],
                 sources=(f"[{quote[1]}]",),
                 answers=tuple(question for question, quotes in parts.items() if quote in quotes),
             )
-            for quote in _all(parts)
+            for quote in dict.fromkeys(quote for quotes in parts.values() for quote in quotes)
         ),
     )
 
@@ -153,10 +119,6 @@ def _answered(material: Material) -> dict[str, list[Quote]]:
     return answered
 
 
-def _all(parts: dict[str, list[Quote]]) -> list[Quote]:
-    return list(dict.fromkeys(quote for quotes in parts.values() for quote in quotes))
-
-
 def _confidence(parts: dict[str, list[Quote]]) -> float:
     """Return the share of the parts that have an answer."""
     return round(sum(map(bool, parts.values())) / len(parts), 3) if parts else 0.0
@@ -171,18 +133,3 @@ def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[Plann
         query = next((query for query in queries if query and query not in searched), None)
         if query is not None:
             yield PlannedQuery(query=query, intent="gap")
-
-
-def _quoted_answer(material: Material, parts: dict[str, list[Quote]]) -> tuple[str, tuple[Citation, ...]]:
-    """Return the opening sentence and the quotes, a line each, and the sources of the quotes."""
-    quotes, korean = _all(parts), is_korean(material.question)
-    if not quotes:
-        return f"{_QUOTED[korean]} {_NOTHING[korean]}", ()
-    lines = [_QUOTED[korean], *(f"{without_footnotes(text)} [{number}]" for text, number in quotes)]
-    used = {number for _, number in quotes}
-    citations = (
-        Citation(id=f"[{source.number}]", title=source.title, type=source.type, location=source.location)
-        for source in material.sources
-        if source.number in used
-    )
-    return "\n".join(lines), tuple(citations)

@@ -1,7 +1,7 @@
-"""Runs, repairs and the gates as jobs of workers; the gates measure what is indexed and described."""
+"""Runs, repairs and the gates as jobs of workers, and figures of them; gates measure what is described."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -23,7 +23,7 @@ from coreloop.answer.repair.actions import (
 )
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
-from coreloop.answer.repair.tables import Gate, Snapshot
+from coreloop.answer.repair.tables import AnswerRow, Feedback, Gate, Snapshot
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
@@ -33,13 +33,14 @@ from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, 
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended, Noted
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.job import Job, QueueMetrics
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run, read_run
 from coreloop.runs.pause_and_stop import resume_run, stop_run
 from coreloop.runs.state import State
+from coreloop.runs.stores.accounts import utc_day
 from coreloop.runs.stores.store import Store
 
 JOB_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
@@ -230,3 +231,88 @@ def _read_gates(deps: Deps, _job: Job) -> dict[str, float]:
     readings = read_gates(deps, now=now)
     plan_gates(deps, now=now + timedelta(days=1))
     return {reading.now.gate: reading.now.share for reading in readings}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayMetrics:
+    """What happened on a day.
+
+    Attributes
+    ----------
+    day : str
+        ISO date (UTC); of the last 24 hours the one that they end on.
+    answered, unanswered : int
+        Questions with a supported answer, and those without.
+    evidence : dict of str to int
+        Sources that the last attempts were given, by where they come from.
+    feedback : dict of str to int
+        ``up`` and ``down``.
+    notice_s : float or None
+        Seconds from a rejection to the other answer: the median; None for none.
+    """
+
+    day: str
+    answered: int
+    unanswered: int
+    evidence: dict[str, int]
+    feedback: dict[str, int]
+    notice_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairMetrics:
+    """What happened in the last 24 hours, and the jobs of the queue."""
+
+    last_day: DayMetrics
+    jobs: QueueMetrics
+
+    @property
+    def retry_rate(self) -> float:
+        """Share of jobs that needed more than one attempt."""
+        total = sum(self.jobs.by_status.values())
+        return self.jobs.retried / total if total else 0.0
+
+
+def read_metrics(deps: Deps, *, now: datetime) -> RepairMetrics:
+    """Count the answers, feedback and jobs of the last 24 hours."""
+    rows, ratings = _since(deps, now - timedelta(days=1))
+    return RepairMetrics(_metrics(utc_day(now), rows, ratings, rows), deps.queue.metrics())
+
+
+def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:
+    """Count by day what happened in so many days, the newest first; days without anything are left out."""
+    rows, ratings = _since(deps, now - timedelta(days=days))
+    seen = {utc_day(row.ended_at) for row in rows} | {utc_day(rating.created_at) for rating in ratings}
+    return [
+        _metrics(
+            day,
+            [row for row in rows if utc_day(row.ended_at) == day],
+            [rating for rating in ratings if utc_day(rating.created_at) == day],
+            rows,
+        )
+        for day in sorted(seen, reverse=True)
+    ]
+
+
+def _since(deps: Deps, moment: datetime) -> tuple[list[AnswerRow], list[Feedback]]:
+    return deps.tables.answers(since=moment), deps.tables.feedback_since(moment)
+
+
+def _metrics(
+    day: str, ended: Sequence[AnswerRow], ratings: Sequence[Feedback], answers: Iterable[AnswerRow]
+) -> DayMetrics:
+    evidence = Counter[str]()
+    for row in ended:
+        evidence.update(row.found)
+    at = {row.run_id: row.ended_at for row in answers}
+    notices = (at[one.mended_by] - one.created_at for one in ratings if one.mended_by in at)
+    waits = sorted(wait.total_seconds() for wait in notices)
+    answered = sum(row.is_supported for row in ended)
+    return DayMetrics(
+        day=day,
+        answered=answered,
+        unanswered=len(ended) - answered,
+        evidence=dict(evidence),
+        feedback=dict(Counter(rating.kind for rating in ratings)),
+        notice_s=waits[len(waits) // 2] if waits else None,
+    )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +38,7 @@ from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.index.run import index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_fields
+from coreloop.answer.search.index.tree import file_at
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
@@ -197,9 +197,8 @@ def _read_before(run: Run, root: Path) -> Iterator[Target]:
     """Yield the files that the round before has read, whose imports the next one follows."""
     for line in (line for repair in knowledge_of(run.state).repairs for line in repair.jobs):
         if match := _READ.fullmatch(line):
-            with suppress(OSError):  # removed since
-                status = (root / match["path"]).stat()
-                yield Target(path=match["path"], version=f"{status.st_size}-{status.st_mtime_ns}")
+            path = match["path"]
+            yield Target(path=path, version=file_at(root / path, path).version)
 
 
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:

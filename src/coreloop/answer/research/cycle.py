@@ -212,7 +212,10 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
     except ModelError as error:
         if error.kind not in UNUSABLE:
             raise
-        return _unusable(quoted(attempt, grounds), error), "contract_invalid"
+        attempt = quoted(attempt, grounds)
+        if ladder.name.endswith(OFFLINE):  # the last of a list
+            return attempt, None if attempt.sentences else missed
+        return _unusable(attempt, error), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
     if not reply.answer.strip() or (not reply.confidence and not reply.citations):
         return attempt, missed
@@ -240,7 +243,8 @@ def final_attempt(run: Run, deps: Deps) -> Attempt:
     try:
         attempt = _synthesised(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
-        return _unusable(_found(run, grounds, attempt), error)
+        found = _found(run, grounds, attempt)
+        return found if deps.ladder.name.endswith(OFFLINE) else _unusable(found, error)
     return _beside(attempt, grounds) if attempt.sentences else answer_from(run.state, attempt)
 
 

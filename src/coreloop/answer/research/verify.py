@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from coreloop.answer.models.offline import without_notice
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.best_passages import Grounds, is_rejected
 from coreloop.answer.research.findings import citation_marks
@@ -51,7 +50,7 @@ def check_answer(attempt: Attempt, text: str, grounds: Grounds, *, named: Sequen
     """
     kept: dict[str, Sequence[int]] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in islice(_claims(without_notice(text), grounds.sources), _MAX_SENTENCES):
+    for claim, numbers in islice(_claims(text, grounds.sources), _MAX_SENTENCES):
         cited, reason = supporting(claim, numbers or named, grounds)
         cited = cited if numbers else cited[:_MAX_COMPUTED]
         if cited:

@@ -107,11 +107,6 @@ class Workspace:
         return frozenset(map(normpath, self.settings.schemas))
 
     @property
-    def pages_dir(self) -> Path:
-        """Web pages that a research read, as they came, by SHA-256. Safe to delete."""
-        return self.index_file.parent / "pages"
-
-    @property
     def audit_notes_dir(self) -> Path:
         """Notes about companies, written by people: ``{stock code}.md``."""
         return self.root / self.settings.data_dir / "dart" / "auditAnalysis"

@@ -16,6 +16,7 @@ from typing import Any, Final, Optional
 from coreloop.observe.adapters.plain_values import (
     UNKNOWN_TOOL,
     bad_json,
+    field_of,
     rejection_of,
     said,
     schema_rejection,
@@ -249,20 +250,12 @@ def _messages(value: Any) -> list[Any]:
 def _question(inputs: Any) -> str:
     """The last message of the user among a chain's inputs, or the input itself."""
     for message in reversed(_messages(inputs)):
-        role, content = _role(message)
-        if role in {"human", "user"}:
-            return said(content)
+        about = {"type": message[0], "content": message[1]} if isinstance(message, tuple) else message
+        if field_of(about, "role") in ("human", "user") or field_of(about, "type") in ("human", "user"):
+            return said(field_of(about, "content"))
     if isinstance(inputs, Mapping):
         inputs = inputs.get("input") or inputs.get("question") or ""
     return inputs if isinstance(inputs, str) else ""
-
-
-def _role(message: Any) -> tuple[Any, Any]:
-    if isinstance(message, Mapping):
-        return message.get("role") or message.get("type"), message.get("content")
-    if isinstance(message, tuple) and len(message) == 2:
-        return message
-    return getattr(message, "type", None), getattr(message, "content", None)
 
 
 def _name(value: Any) -> str | None:

@@ -275,8 +275,7 @@ class Requests:
         self, question: str = "", *, parent: AdaptedRequest | None = None, session_id: str | None = None
     ) -> AdaptedRequest:
         """Start a request; with a ``parent`` whose agent called this one, it gets ``parent_request_id``."""
-        while self._open:
-            oldest = next(iter(self._open.values()))
+        while (oldest := self._oldest()) is not None:
             silence_s = self._clock_s() - oldest.touched_s
             if len(self._open) < self._max_under_way and silence_s < MAX_SILENCE_S:
                 break
@@ -285,6 +284,10 @@ class Requests:
         if request.is_open:
             self.touch(request)
         return request
+
+    def _oldest(self) -> AdaptedRequest | None:
+        with self._lock:  # another thread may start or end a request meanwhile
+            return next(iter(self._open.values()), None)
 
     def ended(self) -> AdaptedRequest:
         """Return a request that has ended, for reports of an unknown one."""
@@ -306,7 +309,7 @@ class Requests:
 
     def flush(self) -> None:
         """Write every request under way as unfinished."""
-        for request in list(self._open.values()):
+        while (request := self._oldest()) is not None:
             request.give_up()
 
     def forget(self) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import msgspec
+import orjson
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked
@@ -279,17 +279,11 @@ def _imported_ids(folder: Path) -> set[str]:
 
 def _imported_id(line: bytes) -> str | None:
     try:
-        id = _decode_id(line).request_id
-    except (ValueError, RecursionError):  # torn
+        record = orjson.loads(line)
+    except ValueError:  # torn
         return None
+    id = record.get("request_id") if isinstance(record, dict) else None
     return id if isinstance(id, str) and id.startswith(ID_PREFIX) else None
-
-
-class _Id(msgspec.Struct, gc=False):
-    request_id: Any = None
-
-
-_decode_id = msgspec.json.Decoder(_Id).decode
 
 
 class ImportedSessions:

@@ -128,23 +128,21 @@ def _as_nested(task: TracedRequest, path: Path, agent: str, sessions: dict[Path,
 
 def _starting_call(path: Path) -> str:
     """The id of the call that started a sub-agent, from the file beside its own."""
-    try:
+    with suppress(OSError, ValueError):
         described = orjson.loads(path.with_suffix(".meta.json").read_bytes())
-    except (OSError, ValueError):
-        return ""
-    return (text(described.get("toolUseId")) if isinstance(described, dict) else None) or ""
+        return str(described.get("toolUseId")) if isinstance(described, dict) else ""
+    return ""
 
 
 def _read_session(
     file: TraceFile, starters: Starters, *, of_agent: bool = False
 ) -> Iterator[TracedRequest | SkippedTrace]:
     """Read the turns of one session; calls and sub-agents are added to ``starters``."""
-    seen: set[int] = set()
     turn: _Turn | None = None
     line: Any = None
     with file.open() as lines:
         for line in read_line_values(lines):
-            skipped = _why_skipped(line, seen, of_agent=of_agent)
+            skipped = _why_skipped(line, of_agent=of_agent)
             if skipped is not None:
                 yield skipped
             elif line["type"] == "assistant":
@@ -171,7 +169,7 @@ def _read_session(
         yield _request(turn) if is_finished else SkippedTrace("turn that is not finished")
 
 
-def _why_skipped(line: Any, seen: set[int], *, of_agent: bool) -> SkippedTrace | None:
+def _why_skipped(line: Any, *, of_agent: bool) -> SkippedTrace | None:
     """Why a line is no message of the session; messages of sub-agents are in files of their own, too."""
     if isinstance(line, SkippedTrace):
         return line
@@ -179,11 +177,6 @@ def _why_skipped(line: Any, seen: set[int], *, of_agent: bool) -> SkippedTrace |
         return FOREIGN
     if line["type"] not in {"user", "assistant"} or not isinstance(line.get("message"), dict):
         return SkippedTrace("line that is not a message")
-    uuid = line.get("uuid")
-    if isinstance(uuid, str):
-        if hash(uuid) in seen:  # hashes, because a long session has many ids
-            return SkippedTrace("duplicate message")
-        seen.add(hash(uuid))
     if line.get("isSidechain") and not of_agent:
         return SkippedTrace("message of a sub-agent")
     return _NOT_TYPED_MESSAGE if line.get("isMeta") or line.get("isCompactSummary") else None

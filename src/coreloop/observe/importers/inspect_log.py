@@ -92,20 +92,24 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
     events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
-    ended = _ended(sample, events) or read_time(task.get("created"))
+    times = [read_time(event.get(key)) for event in events for key in ("timestamp", "completed")]
+    times = [*filter(None, times)] or [read_time(first(sample, "completed_at", "started_at"))]
+    ended = max(filter(None, times), default=None) or read_time(task.get("created"))
     if ended is None:
         return NO_TIME
     events = list(_answering(events))
     error = sample.get("error")
     provider, _, model = (text(task.get("model")) or "").partition("/")
+    answer = _attached(_answer(sample), attachments)
+    run = str(first(task, "eval_id", "run_id", "task_id")), str(sample.get("id")), str(sample.get("epoch"))
     return TracedRequest(
         source=NAME,
-        ids=_ids(sample, task),
+        ids=(sample["uuid"],) if text(sample.get("uuid")) else run,
         question=_attached(question_in(sample.get("input")) or "", attachments),
         ended=ended,
-        calls=tuple(_calls(events, attachments)),
-        answer_chars=None if (answer := _answer(sample, attachments)) is None else len(answer),
-        error=(text(error.get("message")) or "error") if isinstance(error, dict) else text(error),
+        calls=tuple(_call(event, attachments) for event in events if event.get("event") == "tool"),
+        answer_chars=None if answer is None else len(answer),
+        error=_error(error, "message"),
         provider=provider if model else None,
         model=model or provider or None,
         rounds=sum(event.get("event") == "model" for event in events) or None,
@@ -113,12 +117,6 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         judgment=_judgment(sample.get("scores"), ended),
         scores=scores_in(sample),
     )
-
-
-def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | None:
-    times = [read_time(event.get(key)) for event in events for key in ("timestamp", "completed")]
-    last = max((time for time in times if time is not None), default=None)
-    return last or read_time(first(sample, "completed_at", "started_at"))
 
 
 def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -134,50 +132,36 @@ def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _ids(sample: dict[str, Any], task: dict[str, Any]) -> tuple[str, ...]:
-    uuid = text(sample.get("uuid"))
-    if uuid is not None:
-        return (uuid,)
-    run = first(task, "eval_id", "run_id", "task_id")
-    return str(run), str(sample.get("id")), str(sample.get("epoch"))
+def _call(event: dict[str, Any], attachments: dict[str, Any]) -> TracedCall:
+    args = arguments(event.get("arguments"))
+    started, ended = read_time(event.get("timestamp")), read_time(event.get("completed"))
+    result = _attached(event.get("result"), attachments)
+    failed = "failed" if event.get("failed") is True else None
+    return TracedCall(
+        name=text(event.get("function")) or "?",
+        args={key: _attached(value, attachments) for key, value in args.items()},
+        error=_error(event.get("error"), "type", "message") or failed,
+        duration_ms=milliseconds(started, ended) or seconds_as_ms(event.get("working_time")),
+        result_size_bytes=size_bytes(result),
+        result=... if result is None else result,
+        unknown=NO_RESULT if event.get("pending") and result is None else None,
+        asked=None if started is None else started.timestamp(),
+        answered=None if ended is None else ended.timestamp(),
+    )
 
 
-def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterator[TracedCall]:
-    for event in events:
-        if event.get("event") == "tool":
-            args = arguments(event.get("arguments"))
-            error = event.get("error")
-            started, ended = read_time(event.get("timestamp")), read_time(event.get("completed"))
-            result = _attached(event.get("result"), attachments)
-            yield TracedCall(
-                name=text(event.get("function")) or "?",
-                args={key: _attached(value, attachments) for key, value in args.items()},
-                error=_error(error, event),
-                duration_ms=milliseconds(started, ended) or seconds_as_ms(event.get("working_time")),
-                result_size_bytes=size_bytes(result),
-                result=... if result is None else result,
-                unknown=NO_RESULT if event.get("pending") and result is None else None,
-                asked=None if started is None else started.timestamp(),
-                answered=None if ended is None else ended.timestamp(),
-            )
+def _error(error: Any, *keys: str) -> str | None:
+    """A text, or those of an object that has ``keys``."""
+    if not isinstance(error, dict):
+        return text(error)
+    return ": ".join(filter(None, (text(error.get(key)) for key in keys))) or "error"
 
 
-def _error(error: Any, event: dict[str, Any]) -> str | None:
-    if isinstance(error, dict):
-        parts = [text(error.get("type")), text(error.get("message"))]
-        return ": ".join(part for part in parts if part) or "error"
-    return text(error) or ("failed" if event.get("failed") is True else None)
-
-
-def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str | None:
-    output = sample.get("output")
+def _answer(sample: dict[str, Any]) -> str | None:
+    output, messages = sample.get("output"), _list(sample.get("messages"))
     answer = answer_in(output) if isinstance(output, dict) and _list(output.get("choices")) else None
-    if answer is None:
-        messages = [message for message in _list(sample.get("messages")) if isinstance(message, dict)]
-        if not messages or messages[-1].get("role") != "assistant":
-            return None
-        answer = body_text(messages[-1].get("content"))
-    return str(_attached(answer, attachments))
+    last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
+    return body_text(last.get("content")) if answer is None and last.get("role") == "assistant" else answer
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:

@@ -6,14 +6,12 @@ result and id of a call; the older ``function_call`` has no id. Messages of Anth
 ``tool_result`` blocks) and items of OpenAI's Responses API are turned into such messages first.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Final
-
-import orjson
 
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers.files import TraceFile, UnusableFile, read_parts
@@ -87,33 +85,24 @@ def _chats(document: Any, depth: int = _MAX_DEPTH) -> Iterator[Any]:
     if _is_messages(document):
         yield {"messages": document}
         return
-    parts = _parts(document) if depth else None
-    if parts is None:
+    about, held = {}, document
+    if isinstance(document, dict) and not _is_chat(document):
+        values = [value for value in document.values() if value and _holds_messages(value)]
+        if len(values) == 1:  # else it is a log of a model's input and output, not a conversation
+            [held] = values
+            about = document if isinstance(held, dict) or _is_messages(held) else {}
+    if not depth or (held is document and not isinstance(document, list)):
         yield document
         return
-    for part in parts:
-        yield from _chats(part, depth - 1)
+    for part in held if isinstance(held, list) and not about else [held]:
+        for chat in _chats(part, depth - 1):
+            yield {**about, **chat} if about and isinstance(chat, dict) else chat
 
 
 def _is_messages(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, dict) and ("role" in item or item.get("type") in _ITEMS) for item in value
     )
-
-
-def _parts(document: Any) -> list[Any] | None:
-    """What a list holds, or the one value of an object that holds messages under another name."""
-    if isinstance(document, list):
-        return document
-    if not isinstance(document, dict) or _is_chat(document):
-        return None
-    held = [value for value in document.values() if value and _holds_messages(value)]
-    if len(held) != 1:  # a log of a model's input and output, not a conversation
-        return None
-    [value] = held
-    if _is_messages(value):
-        return [{**document, "messages": value}]
-    return [{**document, **value}] if isinstance(value, dict) else value
 
 
 def _is_chat(value: Any) -> bool:
@@ -141,9 +130,10 @@ def _request(
     if ended is None:
         return NO_TIME
     content = _read_messages(messages)
+    digest = sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
     return TracedRequest(
         source=NAME,
-        ids=(id,) if id is not None else (ended.isoformat(), _digest(messages)),
+        ids=(id,) if id is not None else (ended.isoformat(), digest),
         question=content.question or "",
         ended=ended,
         calls=tuple(content.calls.all),
@@ -155,13 +145,6 @@ def _request(
         rounds=content.rounds,
         scores=scores_in(chat),
     )
-
-
-def _digest(messages: list[dict[str, Any]]) -> str:
-    try:
-        return hashlib.sha256(orjson.dumps(messages)).hexdigest()
-    except TypeError:  # values without a JSON form
-        return hashlib.sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
 
 
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:

@@ -1,21 +1,13 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from itertools import groupby
-from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, Final, Literal
 
-import msgspec
-import orjson
-
-from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.score_rule import Score
-from coreloop.base.record_lines import MAX_CHARS, to_plain
-from coreloop.base.records import NO_RESULT, encodable
+from coreloop.base.record_lines import MAX_CHARS
+from coreloop.base.records import NO_RESULT
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import UnusableFile
 from coreloop.observe.importers.trace_values import size_bytes
@@ -23,25 +15,6 @@ from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace, Tra
 from coreloop.observe.record_parts import TracedCall
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
-_TABLE: Final = """
-CREATE TABLE span (
-    trace TEXT NOT NULL,
-    id    TEXT NOT NULL,
-    ended REAL NOT NULL,  -- seconds since 1970
-    body  BLOB NOT NULL,  -- the span as JSON
-    PRIMARY KEY (trace, id)
-) WITHOUT ROWID
-"""
-_ADD: Final = """
-INSERT INTO span VALUES (?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET ended = excluded.ended, body = excluded.body
-WHERE (excluded.ended, length(excluded.body), excluded.body) > (ended, length(body), body)
-"""
-_BY_TRACE: Final = """
-SELECT trace, body
-FROM span JOIN (SELECT trace, MAX(ended) AS last FROM span GROUP BY trace) USING (trace)
-ORDER BY last, trace, id
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,20 +54,13 @@ class TraceSpan:
     scores: tuple[Score, ...] = ()
 
 
-_decode_span = msgspec.json.Decoder(TraceSpan).decode
-_TEXTS: Final = (
-    "trace_id", "id", "name", "parent_id", "args", "question", "answer", "error", "provider", "model",
-    "session_id", "result",
-)  # fmt: skip
-
-
 def requests(
     source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
 ) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
     """Yield one request per trace, after all parts that are not spans.
 
-    The spans wait in a temporary database, because a trace may be spread over all files. Of duplicates in any
-    order, the version counts that ends later or is longer.
+    The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
+    counts that ends later or says more.
 
     Parameters
     ----------
@@ -102,37 +68,26 @@ def requests(
         The format's name.
     parts : iterable
         Spans in any order; other parts are yielded unchanged.
-
-    Raises
-    ------
-    WorkspaceError
-        The disk has no room for temporary files.
     """
-    database = sqlite3.connect("")  # a temporary file that SQLite deletes on close
-    try:
-        database.execute(_TABLE)
-        for part in parts:
-            if isinstance(part, TraceSpan):
-                ended = (part.ended or _EPOCH).timestamp()
-                row = encodable(part.trace_id), encodable(part.id), ended, _packed(part)
-                database.execute(_ADD, row)
-            else:
-                yield part
-        for _, rows in groupby(database.execute(_BY_TRACE), key=lambda row: row[0]):
-            yield from _request(source, sorted((_decode_span(body) for _, body in rows), key=_start_order))
-    except sqlite3.Error as error:  # for example, a full disk
-        raise WorkspaceError(f"cannot gather spans ({error})", path=Path(gettempdir())) from error
-    finally:
-        database.close()
+    traces: dict[str, dict[str, TraceSpan]] = {}
+    for part in parts:
+        if not isinstance(part, TraceSpan):
+            yield part
+            continue
+        if (size_bytes(part.result) or MAX_CHARS) >= MAX_CHARS:
+            part = replace(part, result=None)  # noqa: PLW2901 - no one looks into it
+        spans = traces.setdefault(part.trace_id, {})
+        spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
+    for spans in sorted(traces.values(), key=lambda spans: max(map(_end, spans.values()))):
+        yield from _request(source, sorted(spans.values(), key=_start_order))
 
 
-def _packed(span: TraceSpan) -> bytes:
-    if (size_bytes(span.result) or MAX_CHARS) >= MAX_CHARS:
-        span = replace(span, result=None)
-    try:
-        return orjson.dumps(span)
-    except TypeError:  # values without a JSON form, or nested too deeply
-        return orjson.dumps(replace(span, **{name: to_plain(getattr(span, name)) for name in _TEXTS}))
+def _end(span: TraceSpan) -> datetime:
+    return span.ended or _EPOCH
+
+
+def _completeness(span: TraceSpan) -> tuple[datetime, int]:
+    return _end(span), sum(bool(getattr(span, field.name)) for field in fields(span))
 
 
 def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:

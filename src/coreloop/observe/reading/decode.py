@@ -16,7 +16,15 @@ import msgspec
 
 from coreloop.base.files import file_errors
 from coreloop.base.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
-from coreloop.observe.reading.fields import CallFields, PlainRecord, RecordFields, Timestamp, cut_name
+from coreloop.observe.reading.fields import (
+    CallFields,
+    JudgmentFields,
+    OverrideFields,
+    PlainRecord,
+    RecordFields,
+    Timestamp,
+    cut_name,
+)
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 MAX_READ_BYTES: Final = 64 << 20
@@ -30,9 +38,9 @@ _BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
 _MIN_S: Final = 1e8  # March 1973: a smaller number is no time, and eight digits are a day: 20260425
 _MIN_MS: Final = 1e11  # as milliseconds March 1973, as seconds the year 5138
 _MAX_VERSION: Final = 20
-_WORDS: Final[Mapping[object, bool]] = {
-    **dict.fromkeys((1, "1", "true", "yes", "ok", "success", "succeeded"), True),
-    **dict.fromkeys((0, "0", "false", "no", "error", "failure", "failed"), False),
+_WORDS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("yes", "ok", "success", "succeeded"), True),
+    **dict.fromkeys(("no", "error", "failure", "failed"), False),
 }
 _Absent: TypeAlias = dict[str, None]
 """Names of fields with an unusable value, each once."""
@@ -228,10 +236,10 @@ def _loosened(raw: bytes) -> tuple[bytes, tuple[str, ...]] | str:
     if timestamp is None:
         return "ts is missing" if value.get("ts") is None else NO_TIME
     absent: _Absent = {}
-    record = _converted(value, _RECORD, absent)
+    record = _converted(value, RecordFields, absent)
     record |= {"ts": timestamp.isoformat(), "schema_version": int(version or 1)}
-    if isinstance(record.get("judgment"), dict):
-        record["judgment"] = _converted(record["judgment"], {"verdict": _text}, absent)
+    if isinstance(value.get("judgment"), dict):
+        record["judgment"] = _converted(value["judgment"], JudgmentFields, absent)
     record["tool_calls"] = _items(value, "tool_calls", _call, absent)
     record["override_calls"] = _items(value, "override_calls", _override, absent)
     return json.dumps(record, ensure_ascii=False).encode(), tuple(absent)
@@ -262,19 +270,34 @@ def _time_of(value: object) -> datetime | None:
     return None
 
 
-def _converted(
-    value: Mapping[str, Any], fields: Mapping[str, Callable[[Any], Any]], absent: _Absent
-) -> dict[str, Any]:
-    """The converted fields of an object; null and empty values are absent, but not unusable."""
+def _converted(value: Mapping[str, Any], kind: type[msgspec.Struct], absent: _Absent) -> dict[str, Any]:
+    """The fields of an object, as their types want them; null and empty values are not unusable."""
     converted = {}
-    for name, convert in fields.items():
-        given = value.get(name)
-        if given is None or given in ([], {}) or (given == "" and convert is not _text):
+    for field in msgspec.structs.fields(kind):
+        given = value.get(field.name)
+        is_empty = given in (None, [], {}) or (given == "" and field.type not in _TEXTS)
+        if is_empty or field.name in _NESTED:
             continue
-        converted[name] = convert(given)
-        if converted[name] is None:
-            absent[name] = None
+        try:
+            converted[field.name] = _as(field.type, given)
+        except msgspec.ValidationError:
+            absent[field.name] = None
     return converted
+
+
+def _as(kind: Any, given: Any) -> Any:
+    """A value as a type wants it: a number is also a text and the reverse, and `_WORDS` are truths."""
+    if kind in (bool, bool | None) and isinstance(given, str):
+        given = _WORDS.get(given.strip().lower(), given)
+    if kind in _TEXTS and isinstance(given, int | float) and not isinstance(given, bool):
+        given = str(given)
+    if kind in _CONVERTED:
+        given = msgspec.convert(given, kind, strict=False)
+        if isinstance(given, float) and not isfinite(given):
+            raise msgspec.ValidationError
+    if kind == _ARGS and isinstance(given, bool):
+        raise msgspec.ValidationError
+    return given
 
 
 def _items(
@@ -293,99 +316,31 @@ def _items(
 
 
 def _call(value: Any, absent: _Absent) -> Any:
-    if isinstance(value, str):
-        return cut_name(value)
     absent_in_call: _Absent = {}
-    call = _converted(value, _CALL, absent_in_call) if isinstance(value, dict) else {}
-    if call.get("name") is None:
+    call = {"name": value} if isinstance(value, str) else value
+    call = _converted(call, CallFields, absent_in_call) if isinstance(call, dict) else {}
+    if not isinstance(call.get("name"), str | int | float):
         return None
     absent.update(absent_in_call)
-    return {**call, "name": cut_name(call["name"])}
+    return {**call, "name": cut_name(str(call["name"]))}
 
 
 def _override(value: Any, absent: _Absent) -> Any:
     """Every override that is an object, even without a tool."""
-    if not isinstance(value, dict):
-        return None
-    override = _converted(value, {"tool": _text, "succeeded": _yes_or_no}, absent)
-    return {"tool": override.get("tool") or "", "succeeded": override.get("succeeded") is not False}
-
-
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-def _args(value: Any) -> Any:
-    return None if isinstance(value, bool) else value
-
-
-def _judgment(value: Any) -> Any:
-    """An object with a verdict, or the verdict alone."""
-    return value if isinstance(value, dict) else {"verdict": value} if isinstance(value, str) else None
-
-
-def _text(value: Any) -> str | None:
-    """A text, a number, or the joined parts of a text: ``["a", {"type": "text", "text": "b"}]``."""
-    if isinstance(value, str | int | float):
-        return None if isinstance(value, bool) else str(value)
-    parts = value if isinstance(value, list) else [value]
-    contents = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    texts = [text for text in contents if isinstance(text, str)]
-    return "\n".join(texts) if texts else None
+    return {"tool": "", **_converted(value, OverrideFields, absent)} if isinstance(value, dict) else None
 
 
 def _number(value: Any) -> float | None:
-    """A number, also written as text: ``"18"``."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    with suppress(ValueError, OverflowError):
-        number = float(value)
-        return number if isfinite(number) else None
+    with suppress(msgspec.ValidationError):
+        number: float | None = None if isinstance(value, bool) else _as(float | None, value)
+        return number
     return None
 
 
-def _integer(value: Any) -> int | None:
-    number = _number(value)
-    return int(number) if number is not None and number.is_integer() else None
-
-
-def _yes_or_no(value: Any) -> bool | None:
-    """A boolean, also written as ``1`` or ``"yes"``; see `_WORDS`."""
-    return _WORDS.get(
-        value.strip().lower()
-        if isinstance(value, str)
-        else _number(int(value) if isinstance(value, bool) else value)
-    )
-
-
-def _texts(value: Any) -> list[str] | None:
-    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
-
-
-def _names(value: Any) -> list[str] | None:
-    """A list of texts, the keys that an object sets, a single text."""
-    if isinstance(value, dict):
-        return [name for name, is_set in value.items() if is_set]
-    return [value] if isinstance(value, str) else _texts(value)
-
-
-_CONVERTERS: Final[Mapping[Any, Callable[[Any], Any]]] = {
-    str | None: _text,
-    float | None: _number,
-    int | None: _integer,
-    bool | None: _yes_or_no,
-    list[str] | None: _names,
-    Sequence[str] | None: _names,
-}
-_RECORD: Final = {
-    **{field.name: _CONVERTERS.get(field.type, _unchanged) for field in msgspec.structs.fields(RecordFields)},
-    **dict.fromkeys(("ts", "tool_calls", "override_calls"), _unchanged),
-    "schema_version": _number,
-    "judgment": _judgment,
-    "case": _texts,
-}
-_CALL: Final = {
-    **{field.name: _CONVERTERS.get(field.type, _unchanged) for field in msgspec.structs.fields(CallFields)},
-    "name": _text,
-    "args": _args,
-}
+_NESTED: Final = ("ts", "schema_version", "tool_calls", "override_calls", "judgment")
+_ARGS: Final = next(field.type for field in msgspec.structs.fields(CallFields) if field.name == "args")
+_TEXTS: Final = (str, str | None)
+_CONVERTED: Final = (
+    *_TEXTS,
+    *(bool, bool | None, float | None, int | None, list[str] | None, Sequence[str] | None),
+)

@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from coreloop.answer.models.choose_model import choose_model, model_names
-from coreloop.answer.models.endpoints import ENDPOINTS, endpoint_url
+from coreloop.answer.models.choose_model import ENDPOINTS, choose_model, endpoint_url, model_names
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import RefusedError, UsageError
 from coreloop.base.project.settings import Settings

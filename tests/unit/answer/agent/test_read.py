@@ -13,11 +13,11 @@ from fault_server import HOST, fault_server, replies
 from walking import LENGTH, SEOUL, commit, finding, walk_in
 
 
-def reader(folder: Path, port: int) -> PageReader:
+def reader(port: int) -> PageReader:
     network = Network(
         resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({port})
     )
-    return PageReader(folder, network=network)
+    return PageReader(network=network)
 
 
 def test_a_file_of_the_commit_from_which_the_run_began_is_local(tmp_path: Path):
@@ -50,7 +50,7 @@ def test_a_page_is_fetched_whatever_text_is_given_with_its_address(tmp_path: Pat
         server.paths["/robots.txt"] = replies(404)
         server.paths["/han"] = replies(200, page.encode(), content_type="text/html")
         url = f"http://page.example:{server.port}/han"
-        shown = walk.read(url, "The Han river is 9 km long.", pages=reader(tmp_path / "pages", server.port))
+        shown = walk.read(url, "The Han river is 9 km long.", pages=reader(server.port))
         assert (shown.trust, LENGTH in shown.read.source.text) == ("fetched", True)
         recorded = walk.record(finding("The Han river is 9 km long.", 1), finding(LENGTH, 1))
     assert [one.sentence for one in recorded.unbelieved] == ["The Han river is 9 km long."]

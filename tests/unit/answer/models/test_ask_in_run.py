@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.models.ask_in_run import ask_in_run
-from coreloop.answer.models.contracts import PlannedQuery, PlanResponse, SynthesisResponse
-from coreloop.answer.models.endpoints import ENDPOINTS
+from coreloop.answer.models.choose_model import ENDPOINTS
+from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.offline import OfflineModel
@@ -140,9 +140,9 @@ def test_the_offline_model_costs_nothing_and_is_a_step_too(store: Store):
     run_id = new_run(store)
     offline, messages = Ladder([OfflineModel()]), [user_message(Material(question="왜?"))]
     with work_on(store, run_id) as run:
-        first = ask_in_run(run, offline, messages, SynthesisResponse, SHORT, key="answer", is_answer=True)
+        first = ask_in_run(run, offline, messages, PlanResponse, SHORT, key="plan")
     with work_on(store, run_id) as run:  # the same time in its metadata: it was not asked again
-        assert ask_in_run(run, offline, messages, SynthesisResponse, SHORT, key="answer") == first
+        assert ask_in_run(run, offline, messages, PlanResponse, SHORT, key="plan") == first
     assert state_of(store, run_id).spent == NOTHING
 
 

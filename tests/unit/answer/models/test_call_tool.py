@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import CallReply
-from coreloop.answer.models.endpoints import ENDPOINTS
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.research.run import answer
 from repairing import RETURN_QUESTION, ScriptedModel, shop, shop_deps
 
@@ -32,3 +33,10 @@ def test_replies_without_json_fall_back_on_the_passages_and_say_so(tmp_path: Pat
     assert (found.end, found.error and found.error.type) == ("model_unusable", "model_unusable")
     assert "within 30 days after delivery. [1]" in found.final_answer
     assert found.reason.startswith("the model was unusable: ")
+
+
+def test_the_offline_model_at_the_end_of_a_list_answers_by_passages(tmp_path: Path):
+    with shop_deps(shop(tmp_path), ScriptedModel(*["nonsense"] * 6), OfflineModel()) as deps:
+        found = answer(RETURN_QUESTION, deps=deps)
+    assert (found.end, found.error) == ("answered", None)
+    assert "within 30 days after delivery. [1]" in found.final_answer

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources, question_key
 from coreloop.answer.repair.feedback import give_feedback
-from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates
-from coreloop.answer.repair.metrics import read_metrics
+from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates, read_metrics
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work
 from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps

@@ -32,7 +32,7 @@ def test_a_page_behind_a_result_is_read_once_and_recorded(tmp_path: Path):
             resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
         )
         with deps_in(project(tmp_path), provider=SearxngProvider(server.url)) as deps:
-            pages = PageReader(tmp_path / "pages", network=network)
+            pages = PageReader(network=network)
             response = run_research(
                 "How long is the Han river?", deps=replace(deps, pages=pages), max_iters=2
             )

@@ -4,7 +4,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 
@@ -157,11 +156,9 @@ def test_a_search_ends_in_one_of_four_answers_in_its_time(case: Case, server: Fa
 
 
 @pytest.mark.parametrize("case", slow_after(8, PAGES), ids=lambda case: case.name)
-def test_a_page_ends_in_one_of_four_answers_in_its_time(
-    case: Case, server: FaultServer, tmp_path: Path
-) -> None:
+def test_a_page_ends_in_one_of_four_answers_in_its_time(case: Case, server: FaultServer) -> None:
     server.paths |= {"/page": case.behave, "/robots.txt": replies(404)}
-    reader = PageReader(tmp_path, network=network(server))
+    reader = PageReader(network=network(server))
     check(case, lambda: reader.read(f"http://page.example:{server.port}/page", case.limits))
 
 

@@ -177,23 +177,6 @@ def test_v_and_c_reject_a_key_until_p_or_t(verdicts: str, is_rejected: bool, wor
     assert judgments.of_requests() == {}
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        pytest.param(["Ann V", "Bob P"], ("Bob", "Ann"), id="two people"),
-        pytest.param(["Ann V", "Ann P"], None, id="a person who changed her mind"),
-        pytest.param(["Ann V", "Bob C"], None, id="two against it"),
-        pytest.param(["Ann V", "Bob P", "Cay V"], ("Cay", "Bob"), id="a third against the second"),
-    ],
-)
-def test_two_people_disagree(verdicts: list[str], expected: tuple[str, str] | None, tmp_path: Path):
-    lines = [a_line(judged_by=entry.split()[0], verdict=entry.split()[1]) for entry in verdicts]
-    pairs = read_verdicts(written(tmp_path, lines)).disagreements()
-    assert [(newest.judged_by, other.judged_by) for newest, other in pairs] == (
-        [expected] if expected else []
-    )
-
-
 # --- damaged files ---------------------------------------------------------------------------------
 
 

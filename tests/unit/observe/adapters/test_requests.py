@@ -72,17 +72,6 @@ def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_pat
     assert (second["error"], second["tool_calls"][0]["error"]) == (None, NO_RESULT)
 
 
-def test_first_answer_counts_and_answers_to_unknown_calls_are_ignored(tmp_path: Path) -> None:
-    request = Requests(tmp_path).start()
-    request.asked(1, "book", {})
-    request.answered(1, error="rejected")
-    request.answered(1, "fine")
-    request.asked(1, "book", {})  # repeated by a framework that replays its history
-    request.answered(7, "fine")
-    request.end()
-    assert [call["error"] for call in records(tmp_path)[0]["tool_calls"]] == ["rejected"]
-
-
 def test_usage_rounds_and_the_outer_request_are_recorded(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
     outer = requests.start("outer")
@@ -210,13 +199,3 @@ def test_descriptions_are_kept_once_and_named_by_their_hash(tmp_path: Path) -> N
     assert (tool["name"], tool["description"], tool["schema"]) == ("book", "Book a room.", {"type": "object"})
     assert kept.stat().st_mode & 0o777 == 0o600
     assert len(list(kept.parent.iterdir())) == 2
-
-
-def test_recording_that_is_turned_off_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
-    request = Requests(tmp_path).start("x")
-    request.sent([SentTool("book", "Book.", {})])
-    request.asked(1, "book", {})
-    request.answered(1, "fine")
-    request.end()
-    assert list(tmp_path.iterdir()) == []

@@ -52,12 +52,6 @@ def test_a_result_never_reaches_back_into_an_earlier_turn(file: Path) -> None:
     assert second.calls[0].error is None
 
 
-def test_error_text_is_without_its_tag(file: Path) -> None:
-    body = [{"type": "text", "text": "<tool_use_error>File has not been read yet.</tool_use_error>"}]
-    session = Session().user("q").calls("Edit").result(body, is_error=True).says("done")
-    assert _only(file, session).calls[0].error == "File has not been read yet."
-
-
 @pytest.mark.parametrize(
     ("noise", "reason"),
     [
@@ -95,13 +89,6 @@ def test_lines_after_a_command_belong_to_no_question(file: Path, noise: str) -> 
     request = _only(file, session)
     assert (request.calls, request.answer_chars) == ((), 6)
     assert skips("claude-code", file) == ["command or notification", *["answer without a question"] * 2]
-
-
-def test_a_duplicate_line_counts_once(file: Path) -> None:
-    session = Session().user("q").calls("Read").result("x").says("done")
-    session.lines += session.lines[:3]
-    assert len(_only(file, session).calls) == 1
-    assert skips("claude-code", file) == ["duplicate message"] * 3
 
 
 def test_a_session_that_was_copied_has_the_same_ids(tmp_path: Path) -> None:
@@ -192,53 +179,43 @@ def test_a_file_of_another_format_is_named(file: Path, content: str, reason: str
     assert [part.reason for part in read("claude-code", file) if isinstance(part, UnusableFile)] == [reason]
 
 
-def _with_agent(folder: Path, session: Session, agent: Session, *, meta: str | None = None) -> list[Path]:
+def _with_agent(folder: Path, session: Session, agent: Session) -> list[Path]:
     """A session's file, and its sub-agent's in the folder beside it."""
-    parent, agents = folder / "s-1.jsonl", folder / "s-1" / "subagents"
-    agents.mkdir(parents=True)
-    if meta is not None:
-        (agents / "agent-a1.meta.json").write_text(meta)
     lines = [{**line, "isSidechain": True, "agentId": "a1", "sessionId": "s-1"} for line in agent.lines]
-    return [write_lines(agents / "agent-a1.jsonl", lines), write_lines(parent, session.lines)]
+    agent_file = write_lines(folder / "s-1" / "subagents" / "agent-a1.jsonl", lines)
+    return [agent_file, write_lines(folder / "s-1.jsonl", session.lines)]
 
 
 _LOOKED_UP = Session("a").user("look it up").calls("Grep", {"pattern": "x"}).result("found").says("there")
 
 
-@pytest.mark.parametrize(
-    ("meta", "told"),
-    [
-        pytest.param('{"toolUseId": "t-9"}', {}, id="by the call in the file beside it"),
-        pytest.param(None, {"toolUseResult": {"agentId": "a1"}}, id="by the result in the session"),
-    ],
-)
-def test_task_of_a_sub_agent_is_a_request_inside_its_turn(
-    meta: str | None, told: dict[str, object], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("is_told_beside", [True, False])
+def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path, is_told_beside: bool) -> None:
     session = Session().user("first").says("1", stop_reason="end_turn").user("q").calls("Task", id="t-9")
     session.result("there", id="t-9").says("done", stop_reason="end_turn")
-    session.lines[4].update(told)
-    inner, first, outer = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP, meta=meta))
+    if not is_told_beside:
+        session.lines[4]["toolUseResult"] = {"agentId": "a1"}
+    files = _with_agent(tmp_path, session, _LOOKED_UP)
+    if is_told_beside:
+        files[0].with_suffix(".meta.json").write_text('{"toolUseId": "t-9"}')
+    inner, first, outer = requests("claude-code", *files)
     assert (inner.question, [call.name for call in inner.calls]) == ("look it up", ["Grep"])
     assert (inner.parent_id, inner.session_id) == (outer.id, "s-1")
     assert (first.parent_id, outer.parent_id) == (None, None)
 
 
-@pytest.mark.parametrize("meta", [None, "{", "[]", '{"toolUseId": 7}', '{"toolUseId": "unknown"}'])
-def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(
-    meta: str | None, tmp_path: Path
-) -> None:
+def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path: Path) -> None:
     session = Session().user("q").calls("Task").result("x").says("done")
-    inner, _ = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP, meta=meta))
+    inner, _ = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
     assert (inner.parent_id, inner.session_id) == (None, None)
 
 
 def test_session_named_as_a_path_leads_to_no_other_file(tmp_path: Path) -> None:
-    write_lines(tmp_path / "other.jsonl", Session().user("q").calls("Task", id="t-9").lines)
-    (agents := tmp_path / "p" / "s-1" / "subagents").mkdir(parents=True)
-    (agents / "agent-a1.meta.json").write_text('{"toolUseId": "t-9"}')
+    other = Session().user("q").calls("Task").result("x")
+    other.lines[2]["toolUseResult"] = {"agentId": "a1"}
+    write_lines(tmp_path / "other.jsonl", other.lines)
     lines = [{**line, "isSidechain": True, "sessionId": "../other"} for line in _LOOKED_UP.lines]
-    [inner] = requests("claude-code", write_lines(agents / "agent-a1.jsonl", lines))
+    [inner] = requests("claude-code", write_lines(tmp_path / "p" / "subagents" / "agent-a1.jsonl", lines))
     assert (inner.parent_id, inner.session_id) == (None, None)
 
 

@@ -134,14 +134,6 @@ def test_both_formats_give_the_same(tmp_path: Path) -> None:
     assert skips("inspect", path) == ["torn or not JSON"]
 
 
-def test_a_log_that_is_still_written_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "log.eval"
-    with zipfile.ZipFile(path, "w") as log:
-        log.writestr("_journal/start.json", json.dumps({"eval": TASK}))
-        log.writestr("samples/1_epoch_1.json", json.dumps(_sample()))
-    assert len(requests("inspect", path)) == 1
-
-
 @pytest.mark.parametrize(
     "content",
     [b"", b"PK\x03\x04 torn", b"PK\x05\x06" + b"\0" * 18],

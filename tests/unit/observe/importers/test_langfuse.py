@@ -72,13 +72,6 @@ def test_errors(tmp_path: Path, more: dict[str, Any], error: str | None) -> None
     assert _only(tmp_path, _observation("a", **more)).calls[0].error == error
 
 
-def test_the_outermost_observation_says_whether_the_request_failed(tmp_path: Path) -> None:
-    root = _observation(
-        "root", type="AGENT", parentObservationId=None, level="ERROR", statusMessage="gave up"
-    )
-    assert _only(tmp_path, root, _observation("a", at=1)).error == "gave up"
-
-
 @pytest.mark.parametrize(
     ("more", "name"),
     [
@@ -135,13 +128,6 @@ def test_of_two_copies_the_fuller_counts_in_any_order(tmp_path: Path) -> None:
     for index, values in enumerate(([bare, full], [full, bare])):
         [request] = requests("langfuse", write_lines(tmp_path / f"{index}.jsonl", values))
         assert request.calls[0].args == {"topic": "배당"}
-
-
-def test_a_trace_that_only_talks_needs_a_model(tmp_path: Path) -> None:
-    model = _observation("g", type="GENERATION", model="m")
-    assert _only(tmp_path, model).calls == ()
-    path = write_document(tmp_path / "none.json", {"trace": _trace(), "observations": []})
-    assert skips("langfuse", path) == ["trace without a tool call or an answered question"]
 
 
 @pytest.mark.parametrize(

@@ -102,23 +102,6 @@ def test_log_of_what_a_model_was_sent_and_said_is_no_conversation(tmp_path: Path
     assert not requests("openai-chat", write_document(tmp_path / "log.json", [logged]))
 
 
-def test_parallel_calls_do_not_see_each_others_results(tmp_path: Path) -> None:
-    request = only(
-        tmp_path,
-        says("?"),
-        asks(call("a", "find", {"who": "Kim"}), call("b", "get", {"id": "u77"})),
-        gives("a", '{"user": "u77"}'),
-        gives("b", "{}"),
-        asks(call("c", "get", {"id": "u77"})),
-        gives("c", "{}"),
-    )
-    assert [made.get("args_from") for made in calls_of(request)] == [
-        {"who": []},
-        {"id": []},
-        {"id": ["find.user"]},
-    ]
-
-
 def test_later_messages_of_the_user_are_sources(tmp_path: Path) -> None:
     asked = asks(call("a", "get", {"id": "u77"}))
     request = only(tmp_path, says("hello"), says("I am u77"), asked, gives("a", "fine"))

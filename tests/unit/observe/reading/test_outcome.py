@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.base.error_classes import _PATTERNS, _WORDS, error_class
+from coreloop.base.error_classes import error_class
 from coreloop.base.record_lines import encode_line
 from coreloop.base.records import NO_ANSWER, NO_RESULT, Record
 from coreloop.observe.reading.decode import NOT_PLAIN, RecordLine, decode_line, decode_plain
@@ -150,12 +150,6 @@ def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int | None, 
     assert _outcome(min_chunk_len, chunk_len=chunk_len) is expected
 
 
-def test_an_answer_of_unknown_length_does_not_affect_the_outcome():
-    assert _outcome(chunk_len=None, error="KeyError: x") is BAD
-    assert _outcome(chunk_len=None, tool_calls=[failed()]) is BAD
-    assert _outcome(chunk_len=None, error="429") is NEITHER
-
-
 @each_row(
     ("calls", "overrides", "expected"),
     [
@@ -210,19 +204,6 @@ def test_a_verdict_overrides_everything(
     changes: dict[str, Any], otherwise: RequestOutcome, verdict: str | None, expected: RequestOutcome | None
 ):
     assert _outcome(**changes, **_judged(verdict)) is (otherwise if expected is None else expected)
-
-
-@each_row(("later", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD)])
-@each_row("recorded", ["P", "V", None])
-def test_a_later_verdict_overrides_the_recorded_verdict(
-    recorded: str | None, later: str, expected: RequestOutcome
-):
-    raw = line(record(error="429", **_judged(recorded)))
-    assert weighed(raw, verdicts={"req-1": later})[0] is expected
-
-
-def test_a_record_without_a_judgment_is_decided_by_its_other_fields():
-    assert _outcome(judgment=None) is GOOD
 
 
 @each_row(
@@ -289,40 +270,3 @@ def test_a_record_with_omitted_calls_has_the_outcome_of_the_complete_record(
         "tool_sequence_hash": "seq:0",
     }
     assert _weighed(encode_line(cast(Record, complete))) == _weighed(line(complete))
-
-
-def _plain_class(text: str) -> str:
-    lower = text.lower()
-    for name, words in _WORDS:
-        if any(word in lower for word in words):
-            return name
-        if any(pattern.search(lower) for _, pattern in _PATTERNS.get(name, ())):
-            return name
-    return "other"
-
-
-PIECES = [
-    *(word for _, words in _WORDS for word in words),
-    *(
-        "rate",
-        " limit",
-        "rate_limit",
-        "연결",
-        "이 실패",
-        "api",
-        " key",
-        "status: 429",
-        "429",
-        "가나다",
-        "İ",
-        " ",
-        "x",
-    ),
-]
-
-
-@given(pieces=st.lists(st.sampled_from(PIECES), max_size=4), upper=st.booleans())
-def test_an_error_is_of_the_first_class_that_has_a_word_in_it(pieces: list[str], upper: bool):
-    text = "".join(pieces)
-    text = text.upper() if upper else text
-    assert error_class(text) == _plain_class(text)

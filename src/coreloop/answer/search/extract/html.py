@@ -37,8 +37,8 @@ _META: Final = re.compile(r"<meta\b[^<>]{0,500}+>", re.IGNORECASE)
 _DATED: Final = re.compile(r"published|modified|date", re.IGNORECASE)
 _CONTENT: Final = re.compile(r"\bcontent\s*+=\s*+[\"']?([^\"'<>]{4,40})", re.IGNORECASE)
 _LONG_NUMBER: Final = re.compile(r"&#[0-9]{8,}")  # beyond Unicode, and int() refuses thousands of digits
-_BEGIN, _END = "\ue000", "\ue001"
-"""Around the text of a heading, until it is found again: characters that are for private use."""
+_BEGIN, _END = "\0", "\x01"
+"""Around the text of a heading, until it is found again: control characters, which no clean text has."""
 
 
 def extract_html(data: bytes) -> Document | Unreadable:
@@ -69,7 +69,6 @@ def read_page(page: str) -> Document:
 
 def _pieces(page: str) -> tuple[list[tuple[str, str]], list[int]]:
     """Return headings, each with the text from there, and the lines on which they stand."""
-    page = page.replace(_BEGIN, "").replace(_END, "")
     seen = _UNSEEN.sub(lambda match: "\n" * match[0].count("\n") + " ", page)
     lines, line, shown = [1], 1, list[str]()
     for part in _PART.finditer(seen):

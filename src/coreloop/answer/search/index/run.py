@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.extract.document import Unreadable
+from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
 from coreloop.answer.search.extract.text import extract_plain
 from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.index.store import known_files, put_document, reading, remove_document, writing
-from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File, find_files, location_of
+from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File, file_at, find_files, location_of
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base import sqlite
@@ -151,7 +151,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         for location in sorted(known.keys() - found.keys()):
             is_named = any(_is_below(location, start, root) for start in starts)
             if is_named and not os.path.lexists(root / location):
-                _remove(connection, known[location], report)
+                remove_document(connection, location)
+                if not known[location].reason:
+                    report.counts["removed"] += 1
         if report.counts["added"] or report.counts["changed"]:
             _date_by_git(connection, root)
     for schema in sorted(workspace.schemas):
@@ -209,16 +211,8 @@ def _differs(file: File, before: File | None) -> bool:
 
 def _changed(workspace: Workspace, files: Sequence[File]) -> list[File]:
     """Return the files that are no longer as they were, as they are now; an absent one is empty."""
-    now = [_as_it_is(workspace.root, file.location) for file in files]
+    now = [file_at(workspace.root / file.location, file.location) for file in files]
     return [file for file, before in zip(now, files, strict=True) if file.version != before.version]
-
-
-def _as_it_is(root: Path, location: str) -> File:
-    try:
-        status = (root / location).stat()
-    except OSError:
-        return File(location)
-    return File(location, status.st_size, status.st_mtime_ns)
 
 
 def _update(
@@ -230,36 +224,30 @@ def _update(
     now: datetime,
 ) -> None:
     """Let the index have a file as it is, and count what that did."""
-    reason = file.reason
-    if reason:
-        _remove(connection, before, report)
-    elif before and before.version == file.version:
-        reason = before.reason
-        if not reason:
-            report.counts["unchanged"] += 1
-    else:
-        try:
-            with open_regular(workspace.root / file.location) as opened:
-                data = opened.read(MAX_FILE_BYTES + 1)
-        except OSError as error:
-            _remove(connection, before, report)
-            report.skip(file.location, f"cannot be read ({error.strerror})")
-            return
-        document = (extractor_of(file.location, workspace.schemas) or extract_plain)(data)
-        put_document(connection, file, document, now=now)
-        had_text = before is not None and not before.reason
-        reason = document.reason if isinstance(document, Unreadable) else ""
+    had_text = before is not None and not before.reason
+    reason = file.reason or (before.reason if before else "")
+    if _differs(file, before):
+        if file.reason:
+            remove_document(connection, file.location)
+        else:
+            document = _read(workspace, file)
+            put_document(connection, file, document, now=now)
+            reason = document.reason if isinstance(document, Unreadable) else ""
         if had_text or not reason:
             report.counts["removed" if reason else "changed" if had_text else "added"] += 1
+    elif not reason:
+        report.counts["unchanged"] += 1
     if reason:
         report.skip(file.location, reason)
 
 
-def _remove(connection: sqlite3.Connection, file: File | None, report: IndexReport) -> None:
-    if file is not None:
-        remove_document(connection, file.location)
-    if file is not None and not file.reason:
-        report.counts["removed"] += 1
+def _read(workspace: Workspace, file: File) -> Document | Unreadable:
+    try:
+        with open_regular(workspace.root / file.location) as opened:
+            data = opened.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        return Unreadable(f"cannot be read ({error.strerror})")
+    return (extractor_of(file.location, workspace.schemas) or extract_plain)(data)
 
 
 def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Searching the index: BM25 chooses passages, which are ranked by their sentences."""
+"""Searching the index: BM25 chooses passages, which are ranked by their sentences, and shown in part."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from coreloop.answer.search.index.store import reading
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank
-from coreloop.answer.text.terms import is_cjk, terms
+from coreloop.answer.text.terms import is_cjk, search_words, terms
 from coreloop.base.errors import SearchTimeoutError, WorkspaceError
 
 _POOL: Final = 30
@@ -39,6 +39,8 @@ _BEST: Final = """
 """
 _TEXTS: Final = _COLUMNS + _BEST.format(words="passage_words", of_heading="2.0")
 _DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0")
+SNIPPET_CHARS: Final = 160
+_LEAD_CHARS: Final = 40
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
 _STEPS_BETWEEN_LOOKS: Final = 10_000  # of SQLite's machine: a millisecond or less between looks at the clock
 
@@ -188,3 +190,45 @@ class IndexProvider:
         except WorkspaceError as error:
             return Failed(str(error), is_retryable=False)
         return Found(tuple(sources)) if sources else Empty()
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A part of a source's text.
+
+    Attributes
+    ----------
+    text : str
+        At most `SNIPPET_CHARS` characters.
+    start : int
+        Where it begins in the text of the file or page, in characters.
+    marks : tuple of (int, int)
+        Start and end in ``text`` of each word of the query.
+    """
+
+    text: str
+    start: int
+    marks: tuple[tuple[int, int], ...]
+
+
+def cut_snippet(source: Source, query: str) -> Snippet:
+    """Return the part of a source's text with the most different words of a query, or its beginning."""
+    words = sorted(map(_pattern, search_words(query)[:MAX_WORDS]), key=len, reverse=True)
+    pattern = re.compile("|".join(words) or "(?!)", re.IGNORECASE)
+    text, found = source.text, list(pattern.finditer(source.text))
+
+    def variety(first: re.Match[str]) -> int:
+        end = first.start() + SNIPPET_CHARS - _LEAD_CHARS
+        return len({word.casefold() for word in pattern.findall(text, first.start(), end)})
+
+    at = max(found, key=variety).start() if found else 0
+    lead = max(0, at - _LEAD_CHARS)
+    start = (text.find(" ", lead, at) + 1 or lead) if lead else 0
+    end = min(len(text), start + SNIPPET_CHARS)
+    within = (match for match in found if start <= match.start() and match.end() <= end)
+    marks = tuple((match.start() - start, match.end() - start) for match in within)
+    return Snippet(text[start:end], (source.start or 0) + start, marks)
+
+
+def _pattern(word: str) -> str:
+    return re.escape(word) if is_cjk(word) else rf"\b{re.escape(terms(word)[0])}[^\W_]{{0,4}}\b"

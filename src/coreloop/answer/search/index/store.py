@@ -21,7 +21,7 @@ CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
+    changed_ns INTEGER NOT NULL,
     reason TEXT NOT NULL,
     type TEXT NOT NULL,
     title TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
 """
 """Files, and their passages with the words of `coreloop.answer.text.terms`.
 
-Of a file, size and time decide whether it is read again; ``reason`` says why it has no text, or is "";
+Of a file, size and times decide whether it is read again; ``reason`` says why it has no text, or is "";
 ``published`` is an ISO date by its front matter, first heading, name or git, or "". A passage is of the
 ``kind`` text, or what the file declares: class, function (whose ``heading`` is the qualified name) or schema
 (``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
@@ -63,7 +63,7 @@ INDEX: Final = sqlite.Schema(
     "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=6
 )
 _DOCUMENT: Final = """
-    INSERT INTO documents (path, size_bytes, mtime_ns, reason, type, title, indexed_at, published)
+    INSERT INTO documents (path, size_bytes, changed_ns, reason, type, title, indexed_at, published)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _PASSAGE: Final = """
@@ -121,7 +121,7 @@ def _with_remedy(path: Path) -> Iterator[None]:
 
 def known_files(connection: sqlite3.Connection) -> dict[str, File]:
     """Return every file as it was when it was last read, by its location."""
-    rows = connection.execute("SELECT path, size_bytes, mtime_ns, reason FROM documents")
+    rows = connection.execute("SELECT path, size_bytes, changed_ns, reason FROM documents")
     return {row[0]: File(*row) for row in rows}
 
 
@@ -131,7 +131,7 @@ def put_document(
     """Replace what is stored of a file; of one without text, why it has none."""
     with sqlite.transaction(connection):
         remove_document(connection, file.location)
-        stored = (file.location, file.size_bytes, file.mtime_ns)
+        stored = (file.location, file.size_bytes, file.changed_ns)
         at = now.isoformat(timespec="seconds")
         if isinstance(document, Unreadable):
             connection.execute(_DOCUMENT, (*stored, document.reason, "", "", at, ""))

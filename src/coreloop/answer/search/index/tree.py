@@ -48,13 +48,21 @@ class File:
 
     location: str
     size_bytes: int = 0
-    mtime_ns: int = 0
+    changed_ns: int = 0
     reason: str = ""
 
     @property
     def version(self) -> str:
-        """Of its content, as far as size and time tell."""
-        return f"{self.size_bytes}-{self.mtime_ns}"
+        """Of its content, as far as size and times tell."""
+        return f"{self.size_bytes}-{self.changed_ns}"
+
+
+def file_at(path: Path, location: str) -> File:
+    """Return a file as it is now; an absent one is empty."""
+    try:
+        return _file(location, path.stat())
+    except OSError:
+        return File(location)
 
 
 def location_of(path: Path, root: Path) -> str:
@@ -115,9 +123,10 @@ def _is_made(folder: str, entries: list[os.DirEntry[str]]) -> bool:
     return "audit" in names and os.path.isdir(os.path.join(folder, _RECORDS))  # noqa: PTH112, PTH118
 
 
-def _file(location: str, status: os.stat_result, schemas: Collection[str]) -> File:
+def _file(location: str, status: os.stat_result, schemas: Collection[str] | None = None) -> File:
     shown = location if location.isascii() else location.encode("utf-8", "replace").decode()
-    return File(shown, status.st_size, status.st_mtime_ns, _reason(location, shown, status, schemas))
+    reason = "" if schemas is None else _reason(location, shown, status, schemas)
+    return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
 
 
 def _reason(location: str, shown: str, status: os.stat_result, schemas: Collection[str]) -> str:

@@ -1,12 +1,10 @@
-"""An address -> the page behind it as a source, and its raw content on disk."""
+"""An address -> the page behind it as a source."""
 
 import codecs
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -21,7 +19,6 @@ from coreloop.answer.search.page.fetch import Fetched, Network, fetch
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.extras import DISTRIBUTION
-from coreloop.base.files import write_private
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -50,15 +47,53 @@ _SAME: Final = {"euc_kr": "cp949", "ascii": "cp1252", "iso8859-1": "cp1252"}
 """Charsets and the larger ones that are meant by them (https://encoding.spec.whatwg.org/#names-and-labels)."""
 
 
-class Robots:
-    """The rules of the sites of one research; each site is asked once. Threads may share it."""
+class PageReader:
+    """Reads pages; threads may share it.
 
-    def __init__(self, network: Network) -> None:
-        self._network = network
+    Parameters
+    ----------
+    network : Network
+        How the world outside is reached.
+    """
+
+    def __init__(self, *, network: Network | None = None) -> None:
+        self._network = network or Network()
         self._rules: dict[str, Protego | Blocked | Failed] = {}
+        """Of each site, which is asked once."""
         self._lock = Lock()
 
-    def refusal(self, url: str, limits: SearchLimits) -> Blocked | Failed | None:
+    def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
+        """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
+
+        ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading a PDF may take as
+        long again.
+        """
+        page = fetch(url, limits, self._network, refusal=self._refusal)
+        if not isinstance(page, Fetched):
+            return page
+        answer = page.answer
+        if answer.status in _GONE:
+            return Empty()
+        if answer.status != 200:
+            return Failed(f"HTTP {answer.status}", is_retryable=False)
+        document = page_text(answer.content, answer.headers.get("content-type", ""), limits.timeout_s)
+        if isinstance(document, Unreadable):
+            return Failed(document.reason, is_retryable=False)
+        if not document.text.strip():
+            return Empty()
+        source = Source(
+            title=" ".join(document.title.split())[:300] or page.url,
+            location=page.url,
+            type="web" if document.type == "html" else document.type,
+            text=document.text[:MAX_CHARS],
+            retrieved_at=self._network.now(),
+            published=document.published,
+            start=0,
+            provider="page",
+        )
+        return Found((source,))
+
+    def _refusal(self, url: str, limits: SearchLimits) -> Blocked | Failed | None:
         """Return why a page must not be fetched, or None.
 
         A site without rules allows everything. A site that does not answer allows nothing for now.
@@ -68,7 +103,7 @@ class Robots:
         with self._lock:
             rules = self._rules.get(site)
         if rules is None:
-            rules = self._read(site, limits)
+            rules = self._read_rules(site, limits)
             with self._lock:
                 self._rules[site] = rules
         if isinstance(rules, Blocked | Failed):
@@ -77,7 +112,7 @@ class Robots:
             return None
         return Failed("robots.txt does not allow it", is_retryable=False)
 
-    def _read(self, site: str, limits: SearchLimits) -> "Protego | Blocked | Failed":
+    def _read_rules(self, site: str, limits: SearchLimits) -> "Protego | Blocked | Failed":
         try:
             from protego import Protego
         except ModuleNotFoundError:
@@ -104,60 +139,6 @@ def _with_few_groups(lines: Iterable[str]) -> Iterator[str]:
             yield f"User-agent: {group['name']}"
         else:
             yield "User-agent: other"
-
-
-class PageReader:
-    """Reads pages; threads may share it.
-
-    Parameters
-    ----------
-    folder : Path
-        Keeps what was fetched as it came, in files named by its SHA-256.
-    network : Network
-        How the world outside is reached.
-    """
-
-    def __init__(self, folder: Path, *, network: Network | None = None) -> None:
-        self._folder = folder
-        self._network = network or Network()
-        self._robots = Robots(self._network)
-
-    def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
-        """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
-
-        ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading a PDF may take as
-        long again.
-        """
-        page = fetch(url, limits, self._network, refusal=self._robots.refusal)
-        if not isinstance(page, Fetched):
-            return page
-        answer = page.answer
-        if answer.status in _GONE:
-            return Empty()
-        if answer.status != 200:
-            return Failed(f"HTTP {answer.status}", is_retryable=False)
-        document = page_text(answer.content, answer.headers.get("content-type", ""), limits.timeout_s)
-        if isinstance(document, Unreadable):
-            return Failed(document.reason, is_retryable=False)
-        if not document.text.strip():
-            return Empty()
-        self._keep(answer.content)
-        source = Source(
-            title=" ".join(document.title.split())[:300] or page.url,
-            location=page.url,
-            type="web" if document.type == "html" else document.type,
-            text=document.text[:MAX_CHARS],
-            retrieved_at=self._network.now(),
-            published=document.published,
-            start=0,
-            provider="page",
-        )
-        return Found((source,))
-
-    def _keep(self, content: bytes) -> None:
-        path = self._folder / hashlib.sha256(content).hexdigest()
-        if not path.exists():
-            write_private(path, content)
 
 
 def page_text(content: bytes, content_type: str, timeout_s: float) -> Document | Unreadable:

@@ -1,5 +1,6 @@
 """What files declare, found in the index: symbols, parts of schemas, imports, and files that are missing."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,3 +94,10 @@ def test_new_and_changed_files_are_pending(workspace: Workspace):
     found = read_coverage(workspace)
     assert [file.location for file in found.pending] == ["docs/a.md", "docs/새 문서.md"]
     assert found.fresh == len(FILES) - 2  # without coreloop.yaml and the changed file
+
+
+def test_a_schema_that_is_declared_again_is_read_again(workspace: Workspace):
+    for schemas, counts in (("", {"removed": 1}), ("schemas: [tables.sql]\n", {"added": 1})):
+        (workspace.root / "coreloop.yaml").write_text(schemas, encoding="utf-8")
+        report = index_paths(open_workspace(workspace.root), [workspace.root], now=NOW)
+        assert report.counts - Counter(unchanged=9) == Counter(counts)

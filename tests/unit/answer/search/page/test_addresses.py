@@ -1,13 +1,11 @@
 """Only public addresses are connected to, and the address that was checked is the one that is used."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Event
 
 import pytest
 
-from coreloop.answer.search.page.addresses import RefusedAddressError, checked_address, is_public
-from coreloop.answer.search.page.fetch import Network
+from coreloop.answer.search.page.fetch import Network, RefusedAddressError, checked_address, is_public
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 from fault_server import HOST, FaultServer, fault_server, replies
@@ -51,7 +49,7 @@ def test_a_name_that_is_not_resolved_in_time_is_refused() -> None:
         checked_address("a.kr", resolve=lambda _: [str(never.wait())], allows=is_public, timeout_s=0.05)
 
 
-def test_a_name_is_resolved_once_per_connection(server: FaultServer, tmp_path: Path) -> None:
+def test_a_name_is_resolved_once_per_connection(server: FaultServer) -> None:
     answers = iter([HOST, HOST, "127.0.0.1"])
     server.paths["*"] = replies(200, "배당은 300원이다", content_type="text/plain")
     network = Network(
@@ -59,7 +57,7 @@ def test_a_name_is_resolved_once_per_connection(server: FaultServer, tmp_path: P
         allows=lambda address: address == HOST,
         ports=frozenset({server.port}),
     )
-    reader = PageReader(tmp_path, network=network)
+    reader = PageReader(network=network)
     url = f"http://page.example:{server.port}/a"
     assert isinstance(reader.read(url, SearchLimits()), Found)  # robots.txt and the page
     assert reader.read(url, SearchLimits()) == Failed(
@@ -81,7 +79,7 @@ def test_a_name_is_resolved_once_per_connection(server: FaultServer, tmp_path: P
         ("http://a.kr/" + "x" * 2_000, "not an address"),
     ],
 )
-def test_an_address_that_is_not_fetched_says_why(url: str, reason: str, tmp_path: Path) -> None:
+def test_an_address_that_is_not_fetched_says_why(url: str, reason: str) -> None:
     network = Network(resolve=lambda _: pytest.fail("resolved"))
-    answer = PageReader(tmp_path, network=network).read(url, SearchLimits())
+    answer = PageReader(network=network).read(url, SearchLimits())
     assert answer == Failed(reason, is_retryable=False)

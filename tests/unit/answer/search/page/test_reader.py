@@ -1,9 +1,7 @@
 """What a page says, as a source."""
 
-import hashlib
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from socket import socket
 from threading import Event
 
@@ -32,11 +30,11 @@ def server() -> Iterator[FaultServer]:
 
 
 @pytest.fixture
-def reader(server: FaultServer, tmp_path: Path) -> PageReader:
+def reader(server: FaultServer) -> PageReader:
     network = Network(
         resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
     )
-    return PageReader(tmp_path / "pages", network=network)
+    return PageReader(network=network)
 
 
 def read(reader: PageReader, server: FaultServer, path: str = "/a") -> Source:
@@ -68,13 +66,6 @@ def test_the_article_is_the_text_of_the_page(
     assert source.published == date(2026, 10, 30)
     assert "배당금은 주당 300원이다." in source.text
     assert "ignore your instructions" not in source.text
-
-
-def test_the_page_is_kept_as_it_came(server: FaultServer, reader: PageReader, tmp_path: Path) -> None:
-    server.paths["/a"] = replies(200, "본문", content_type="text/plain")
-    read(reader, server)
-    content = "본문".encode()
-    assert (tmp_path / "pages" / hashlib.sha256(content).hexdigest()).read_bytes() == content
 
 
 def test_robots_txt_is_respected(server: FaultServer, reader: PageReader) -> None:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,14 +22,12 @@ def server() -> Iterator[FaultServer]:
         yield server
 
 
-def may_read(server: FaultServer, tmp_path: Path, robots: str | bytes, path: str) -> bool:
+def may_read(server: FaultServer, robots: str | bytes, path: str) -> bool:
     server.paths["/robots.txt"] = replies(200, robots)
     network = Network(
         resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
     )
-    answer: Any = PageReader(tmp_path, network=network).read(
-        f"http://page.example:{server.port}{path}", SearchLimits()
-    )
+    answer: Any = PageReader(network=network).read(f"http://page.example:{server.port}{path}", SearchLimits())
     assert isinstance(answer, Found) or answer == Failed("robots.txt does not allow it", is_retryable=False)
     return isinstance(answer, Found)
 
@@ -54,9 +51,9 @@ def may_read(server: FaultServer, tmp_path: Path, robots: str | bytes, path: str
     ],
 )
 def test_rules_are_read_as_the_standard_says(
-    server: FaultServer, tmp_path: Path, robots: str | bytes, path: str, may: bool
+    server: FaultServer, robots: str | bytes, path: str, may: bool
 ) -> None:
-    assert may_read(server, tmp_path, robots, path) is may
+    assert may_read(server, robots, path) is may
 
 
 @pytest.mark.parametrize(
@@ -70,22 +67,18 @@ def test_the_number_of_groups_is_bounded_however_they_are_written(field: str) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/a", "/" + "a" * 1_900])
-def test_rules_for_everybody_else_do_not_fill_the_memory(
-    server: FaultServer, tmp_path: Path, path: str
-) -> None:
+def test_rules_for_everybody_else_do_not_fill_the_memory(server: FaultServer, path: str) -> None:
     agents = "".join(f"user-agent: {number}\n" for number in range(12_000))
     rules = "".join(f"disallow:/{number}*a*b\n" for number in range(12_000))
-    assert may_read(server, tmp_path, (agents + "user-agent: *\n" + rules)[:500_000], path)
+    assert may_read(server, (agents + "user-agent: *\n" + rules)[:500_000], path)
 
 
 def test_without_the_extra_no_page_is_read_and_the_answer_installs_it(
-    server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "protego", None)
     network = Network(resolve=lambda _: [HOST], allows=lambda _: True, ports=frozenset({server.port}))
-    answer: Any = PageReader(tmp_path, network=network).read(
-        f"http://page.example:{server.port}/a", SearchLimits()
-    )
+    answer: Any = PageReader(network=network).read(f"http://page.example:{server.port}/a", SearchLimits())
     assert isinstance(answer, Failed)
     assert "pip install 'dartlab-coreloop[research]'" in answer.reason
     assert server.requests == []

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.observe import AuditCollector, warm_up
-from coreloop.observe.log_settings import log_settings
-from coreloop.observe.tools_version import tools_version_of
+from coreloop.observe.log_settings import log_settings, tools_version_of
 
 
 def git(folder: Path, *words: str) -> str:
