@@ -12,8 +12,7 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
-from coreloop.sanitize.detectors.rule import Detection, in_row, is_money
-from coreloop.sanitize.find_in_text import Hit
+from coreloop.sanitize.detectors.rule import Detection, Hit, in_row, is_money
 from coreloop.sanitize.undisguised import decoded, plain_text, readings
 
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.

@@ -10,7 +10,8 @@ from itertools import product
 from typing import Any, Final, Protocol
 
 from coreloop.base.text import printable
-from coreloop.sanitize.find_in_text import Hit, Numbering, find_hits, is_harmless, mask_text
+from coreloop.sanitize.detectors.rule import Hit
+from coreloop.sanitize.find_in_text import Numbering, find_hits, is_harmless, mask_text
 from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_sensitive, is_telling
 from coreloop.sanitize.undisguised import short_labels
 

@@ -3,10 +3,20 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from coreloop.sanitize.detectors import rules_for
-from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, NONE, Detection, Sign, current, value_span
+from coreloop.sanitize.detectors.rule import (
+    AFTER,
+    BEFORE,
+    MARGIN,
+    NONE,
+    Detection,
+    Hit,
+    Sign,
+    current,
+    value_span,
+)
 from coreloop.sanitize.detectors.signs import signs_of
 from coreloop.sanitize.undisguised import (
     SHORT_LABEL,
@@ -80,18 +90,6 @@ _HARMLESS: Final = re.compile(
     r"(?:(?!(?:[srp]k|key|pul|fc)-)[a-z0-9]{2,8}+[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-z_]{2,20}-[a-p]{32}"
 )
 _MAX_HARMLESS_CHARS: Final = 73
-
-
-class Hit(NamedTuple):
-    """A finding: its kind as in its label (``EMAIL``, ``PHONE``), and its place in the original text.
-
-    ``value`` is the undisguised value, or the code of a company, so that equal values get equal labels.
-    """
-
-    kind: str
-    start: int
-    end: int
-    value: str
 
 
 def find_hits(text: str) -> tuple[Hit, ...]:

@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import current
+from coreloop.sanitize.detectors.rule import Hit, current
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
-from coreloop.sanitize.find_in_text import Hit, find_hits
+from coreloop.sanitize.find_in_text import find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
 
 _ID: Final = re.compile(

@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntFlag, auto
-from typing import TYPE_CHECKING, Final, Literal, get_args
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
+from typing import Final, Literal, NamedTuple, Protocol, get_args
 
 
 class Sign(IntFlag):
@@ -201,6 +198,26 @@ class OwnPattern:
     pattern: str
 
 
+class Hit(NamedTuple):
+    """A finding: its kind as in its label (``EMAIL``, ``PHONE``), and its place in the original text.
+
+    ``value`` is the undisguised value, or the code of a company, so that equal values get equal labels.
+    """
+
+    kind: str
+    start: int
+    end: int
+    value: str
+
+
+class Companies(Protocol):
+    """Companies by name and by stock code."""
+
+    def find(self, text: str) -> list[Hit]: ...
+
+    def has_code(self, text: str) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Detection:
     """The choices of a run.
@@ -215,7 +232,7 @@ class Detection:
         Companies to mask, if there is no file of names.
     allow : frozenset of str
         Values that stay: a finding whose whole text is one of them.
-    companies : Names or None
+    companies : Companies or None
         Companies that are searched, too.
     """
 
@@ -223,7 +240,7 @@ class Detection:
     own: tuple[OwnPattern, ...] = ()
     names: tuple[str, ...] = ()
     allow: frozenset[str] = frozenset()
-    companies: "Names | None" = None
+    companies: Companies | None = None
 
 
 _current: list[Detection] = [Detection()]
