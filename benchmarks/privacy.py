@@ -29,7 +29,7 @@ from benchmarks.planted.score import Secrets, strings  # noqa: E402
 
 from coreloop import __version__  # noqa: E402
 from coreloop.base.project.workspace import open_workspace  # noqa: E402
-from coreloop.sanitize.run import ExportRequest, export_records  # noqa: E402
+from coreloop.sanitize.run import export_records  # noqa: E402
 from coreloop.sanitize.sanitize_record import MODES, Mode  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "masking.md"
@@ -54,8 +54,8 @@ def exported(samples: Iterable[Sample], mode: Mode) -> list[Any]:
         (folder / "in").mkdir()
         lines = [json.dumps(sample.record, ensure_ascii=False) + "\n" for sample in samples]
         (folder / "in" / "a.jsonl").write_text("".join(lines), encoding="utf-8")
-        request = ExportRequest(mode=mode, now=datetime.now(UTC), source=folder / "in", out=folder / "out")
-        done = export_records(open_workspace(folder), request)
+        workspace, now = open_workspace(folder), datetime.now(UTC)
+        done = export_records(workspace, mode, now=now, source=folder / "in", out=folder / "out")
         assert done.is_clean, done.to_json()
         texts = (folder / "out" / "records-0001.jsonl").read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in texts if line]

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from coreloop.web.pages.frame import Frame
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import render
-from coreloop.web.pages.section import PageSection
+from coreloop.web.pages.page_data import PageSection, PageSource
+from coreloop.web.pages.render import Frame, render
 from logs import write_log
 
 

@@ -101,9 +101,9 @@ def test_files_of_a_day_keep_what_the_specification_asks_for(project: Path):
 def test_the_job_summary_and_the_dashboard_have_none(project: Path):
     command(project, "refine", "--sanitize", "--out", "shared/counterexamples").assert_code()
     command(project, "pattern", "--sanitize", "--out", "shared/candidates").assert_code()
-    summary = program(project, "python", "-m", "coreloop.cli.job_summary", "shared").assert_code()
+    summary = program(project, "python", "-m", "coreloop.cli.nightly", "summary", "shared").assert_code()
     assert "failing group" in summary.out
-    page = program(project, "python", "-m", "coreloop.cli.dashboard", "--outputs", "shared")
+    page = program(project, "python", "-m", "coreloop.cli.nightly", "outputs", "shared")
     assert CANARY not in summary.out + page.assert_code().out
 
 

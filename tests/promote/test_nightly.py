@@ -1,6 +1,7 @@
 """A night's drafts: each candidate gets a reason; an empty night is told from one that waits for a human."""
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from coreloop.base.errors import PullRequestExistsError
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.cli.prepare_drafts import main
+from coreloop.cli.nightly import main
 from coreloop.promote.nightly import (
     DraftOutcome,
     DraftState,
@@ -174,12 +175,12 @@ def test_exit_code_tells_an_empty_night_from_an_error(
 ) -> None:
     monkeypatch.chdir(project.root)
     settle(project)
-    assert main([str(project.candidates.parent), "drafts"]) == 1
+    assert main(["drafts", str(project.candidates.parent), "drafts"], os.environ) == 1
     assert "### 0 drafts prepared" in capsys.readouterr().out
     write_candidates(project.candidates, candidate(suggested_append=None, refused="weak: few"))
-    assert main([str(project.candidates.parent), "drafts"]) == 0
-    assert main([str(tmp_path / "nowhere"), "drafts"]) == 2
+    assert main(["drafts", str(project.candidates.parent), "drafts"], os.environ) == 0
+    assert main(["drafts", str(tmp_path / "nowhere"), "drafts"], os.environ) == 2
     assert "holds no candidates" in capsys.readouterr().err
-    assert main([]) == 2
-    monkeypatch.setattr("coreloop.cli.prepare_drafts.prepare_drafts", lambda *_, **__: 1 / 0)
-    assert main([str(project.candidates.parent), "drafts"]) == 3
+    assert main([], {}) == 2
+    monkeypatch.setattr("coreloop.cli.nightly.prepare_drafts", lambda *_, **__: 1 / 0)
+    assert main(["drafts", str(project.candidates.parent), "drafts"], os.environ) == 3

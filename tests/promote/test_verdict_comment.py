@@ -11,7 +11,7 @@ from coreloop.admin.status.status import Standing, Status
 from coreloop.base.errors import ForgeError
 from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.issues import MARK, write_comment
-from coreloop.cli.dashboard import main
+from coreloop.cli.nightly import main
 from coreloop.learn.effect.description_changes import Change
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.verdict import EffectVerdict
@@ -76,7 +76,7 @@ def test_the_nightly_job_comments_on_promotions_with_a_verdict(github: GithubSta
     )
     comments = orjson.dumps(verdict_comments(status)).decode()
     environ = {"GITHUB_REPOSITORY": github.repo, "GITHUB_TOKEN": github.token, "GITHUB_API_URL": github.url}
-    assert main(["--comment"], {**environ, "COMMENTS": comments}) == 0
+    assert main(["comments"], {**environ, "COMMENTS": comments}) == 0
     (comment,) = github.comments
     assert comment.number == 1
     assert "helps**, since 2026-05-09" in comment.body
@@ -85,6 +85,6 @@ def test_the_nightly_job_comments_on_promotions_with_a_verdict(github: GithubSta
 
 def test_without_a_verdict_there_is_nothing_to_write(capsys: pytest.CaptureFixture[str]):
     environ = {"GITHUB_REPOSITORY": "octo/tools", "GITHUB_TOKEN": "t"}
-    assert main(["--comment"], {**environ, "COMMENTS": ""}) == 0
-    assert main(["--comment"], {**environ, "COMMENTS": "{"}) == 2
-    assert "COMMENTS is not the output of --outputs" in capsys.readouterr().err
+    assert main(["comments"], {**environ, "COMMENTS": ""}) == 0
+    assert main(["comments"], {**environ, "COMMENTS": "{"}) == 2
+    assert "COMMENTS is not what nightly wrote" in capsys.readouterr().err

@@ -291,7 +291,7 @@ def test_without_logs_the_night_is_green(runner: WorkflowRunner) -> None:
 def test_error_while_drafts_are_prepared_is_red_at_once(runner: WorkflowRunner) -> None:
     with_logs(runner)
     step = next(one for one in runner.jobs["propose"]["steps"] if one.get("name") == "Prepare drafts")
-    step["run"] = step["run"].replace('prepare_drafts "$private"', 'prepare_drafts "$private/nowhere"')
+    step["run"] = step["run"].replace('nightly drafts "$private"', 'nightly drafts "$private/nowhere"')
     job = night(runner, STABLE="true")
     assert job.result == "failure"
     assert "holds no candidates" in job.log

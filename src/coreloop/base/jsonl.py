@@ -1,7 +1,7 @@
 """JSON Lines files: append values, and read them with a count of the skipped lines.
 
 For small files. Records have their own readers: `coreloop.observe.reading.decode` and
-`coreloop.sanitize.sanitize_line`.
+`coreloop.sanitize.sanitize_record`.
 """
 
 from collections import Counter

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.options import FILE_OR_FOLDER
 from coreloop.cli.output import Group, Output
-
-if TYPE_CHECKING:
-    from coreloop.descriptions.lost_sections import FileReport
+from coreloop.descriptions.lost_sections import FileReport, check_files
 
 
 @click.group(cls=Group)
@@ -30,15 +27,13 @@ def check(paths: tuple[Path, ...], base: str | None) -> Output:
 
     Example: docstring check src --base main
     """
-    from coreloop.descriptions.lost_sections import check_files
-
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)
     is_lost = any(report.lost or report.unreadable for report in reports)
     return Output(reports, [line for report in reports for line in _lines(report)], code=int(is_lost))
 
 
-def _lines(report: "FileReport") -> Iterator[str]:
+def _lines(report: FileReport) -> Iterator[str]:
     if report.unreadable is not None:
         yield f"{report.path}: cannot be read: {report.unreadable}"
     for shape in report.shapes:

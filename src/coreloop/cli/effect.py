@@ -1,31 +1,28 @@
 """``dartlab-coreloop effect`` and ``measure``: what a line did, and what it would do."""
 
 import os
-import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import printable, wrapped
+from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, verbose_option
-from coreloop.cli.output import Command, Output
-
-if TYPE_CHECKING:
-    from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.effect.run import Effects
-    from coreloop.learn.effect.verdict import Look
-    from coreloop.promote.measure.measurement import Measurement
-    from coreloop.promote.measure.run import Prepared
+from coreloop.cli.output import Command, Output, for_people, wrap
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import Effects, run_effect
+from coreloop.learn.effect.verdict import Look
+from coreloop.promote.measure.measurement import Measurement, keep
+from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
+from coreloop.promote.measure.run import measure as ask
+from coreloop.promote.run import PromoteRequest, select_proposals
 
 
 @click.command(cls=Command)
@@ -55,11 +52,6 @@ def measure(
 
     Example: measure --tool list_orders --budget-usd 1
     """
-    from coreloop.promote.measure.measurement import keep
-    from coreloop.promote.measure.run import MeasureOptions, Prepared, prepare
-    from coreloop.promote.measure.run import measure as ask
-    from coreloop.promote.run import PromoteRequest, select_proposals
-
     if (tool is None) is (wanted is None) or (wanted and candidate is None):
         raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
     workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
@@ -74,13 +66,13 @@ def measure(
         with click.progressbar(length=measured.n_contexts, file=sys.stderr) as bar:
             measured = ask(measured, now=now, on_progress=lambda done: bar.update(done - bar.pos))
     keep(workspace, measured)
-    return Output(measured, partial(show_measured, measured), code=int(measured.verdict == "hurts"))
+    return Output(measured, _measured_lines(measured), code=int(measured.verdict == "hurts"))
 
 
-_STYLES = {"helps": "green", "hurts": "red"}
+_STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
-def show_estimate(prepared: "Prepared") -> None:
+def show_estimate(prepared: Prepared) -> None:
     """Print how much is asked, on standard error, and whether it needs a confirmation."""
     estimate = prepared.estimate()
     left = estimate.n_questions - estimate.n_known
@@ -94,14 +86,11 @@ def show_estimate(prepared: "Prepared") -> None:
         click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
-def show_measured(measured: "Measurement") -> None:
-    """Print a measurement."""
-    for line in measured.lines:
-        click.echo(printable(line))
+def _measured_lines(measured: Measurement) -> Iterator[str]:
+    yield from map(printable, measured.lines)
     verdict = click.style(measured.verdict, fg=_STYLES.get(measured.verdict), bold=True)
-    click.echo(f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}")
-    for sentence in measured.sentences():
-        click.echo(sentence)
+    yield f"{verdict}{f': {printable(measured.reason)}' if measured.reason else ''}"
+    yield from measured.sentences()
 
 
 @click.command(cls=Command)
@@ -116,59 +105,52 @@ def effect(tool: str | None, wanted: str | None, verbose: bool) -> Output:
 
     Example: effect --tool list_orders
     """
-    from coreloop.learn.effect.run import run_effect
-
     now = datetime.now(UTC)
     effects = run_effect(open_workspace(Path.cwd()), now=now).chosen(tool=tool, id=wanted)
     changes = [effect.facts for effect in effects.effects]
     facts = {"changes": changes, **untrusted({"unknown": effects.unknown})}
     is_verbose = verbose or tool is not None or wanted is not None
-    return Output(facts, lambda: show_effects(effects, is_verbose=is_verbose))
+    shown = effects_lines(effects, is_verbose=is_verbose)
+    return Output(facts, shown, for_people(unknown_lines(effects, is_verbose=is_verbose)))
 
 
 _MAX_SHOWN = 3
 """Newest changes, of at most eight lines each; besides, every one that hurts."""
 _MAX_NAMED = 3
-_EFFECT_STYLES = {"helps": "green", "hurts": "red", "no effect": "yellow"}
 
 
-def show_effects(effects: "Effects", *, is_verbose: bool = False) -> None:
-    """Print the changes with their verdicts, by default the newest, and all that hurt."""
+def effects_lines(effects: Effects, *, is_verbose: bool = False) -> Iterator[str]:
+    """Yield the changes with their verdicts, by default the newest, and all that hurt."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
-    listed = [effect for effect in older if is_verbose or effect.verdict == "hurts"]
-    listed += newest
+    listed = [*(effect for effect in older if is_verbose or effect.verdict == "hurts"), *newest]
     with_notes = is_verbose or len(listed) == 1
     ordered = sorted(listed, key=lambda effect: (effect.change.tool, -effect.change.place))
     for tool, changes in groupby(ordered, key=lambda effect: effect.change.tool):
-        click.secho(printable(tool), bold=True)
+        yield click.style(printable(tool), bold=True)
         for effect in changes:
-            for line in _effect_lines(effect, with_notes=with_notes):
-                click.echo(line)
-    if not effects.effects:
-        click.echo("no description of a tool has changed in the base branch yet")
-        click.echo("  merge a promotion, and the days after it are compared; status lists what is open")
+            yield from _effect_lines(effect, with_notes=with_notes)
+    if not listed:
+        yield "no description of a tool has changed in the base branch yet"
+        yield "  merge a promotion, and the days after it are compared; status lists what is open"
     left_out = ["what else is known"] if any(one.notes for one in listed) and not with_notes else []
-    if len(listed) < len(effects.effects):
-        left_out.append(number_of(len(effects.effects) - len(listed), "older change"))
+    if n_older := len(effects.effects) - len(listed):
+        left_out.append(number_of(n_older, "older change"))
     if left_out:
-        click.echo(f"-v shows {', '.join(left_out)}")
-    _show_unknown(effects.unknown, is_verbose=is_verbose)
+        yield f"-v shows {', '.join(left_out)}"
 
 
-def _show_unknown(unknown: Mapping[str, str], *, is_verbose: bool) -> None:
-    """Print on stderr which tools are left out and why; by default a line for each reason."""
+def unknown_lines(effects: Effects, *, is_verbose: bool) -> Iterator[str]:
+    """Yield which tools are left out and why; by default a line for each reason."""
     by_reason: dict[str, list[str]] = {}
-    for name, reason in sorted(unknown.items()):
+    for name, reason in sorted(effects.unknown.items()):
         by_reason.setdefault(reason, []).append(name)
-    columns = shutil.get_terminal_size().columns
     for reason, names in by_reason.items():
-        listed = names if is_verbose else names[:_MAX_NAMED]
-        more = f" and {len(names) - len(listed)} more (-v lists them)" if names != listed else ""
-        text = f"left out: {', '.join(listed)}{more}: {reason}"
-        click.echo(wrapped(printable(text), columns), err=True)
+        n_more = 0 if is_verbose else max(0, len(names) - _MAX_NAMED)
+        more = f" and {n_more} more (-v lists them)" if n_more else ""
+        yield wrap(f"left out: {', '.join(names[: len(names) - n_more])}{more}: {reason}")
 
 
-def effect_chart(look: "Look", *, columns: int = 30) -> str:
+def effect_chart(look: Look, *, columns: int = 30) -> str:
     """Draw a change on one line, from 0 % to the largest share.
 
     ``○`` is the share of failures expected without the change, ``●`` the share after it, in its interval.
@@ -188,9 +170,9 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
     return f"0 {''.join(row)} {most:.0%}"
 
 
-def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
+def _effect_lines(effect: Effect, *, with_notes: bool) -> Iterator[str]:
     change = effect.change
-    verdict = click.style(effect.title, fg=_EFFECT_STYLES.get(effect.verdict), bold=True)
+    verdict = click.style(effect.title, fg=_STYLES.get(effect.verdict), bold=True)
     since = f", since {effect.decided_on}" if effect.decided_on else ""
     yield f"  {verdict}{since}"
     whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")
@@ -211,13 +193,13 @@ def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
         yield f"    {printable(note)}"
 
 
-def effect_text(effect: "Effect") -> str:
+def effect_text(effect: Effect) -> str:
     """The verdict and the figures on which it rests, in one line."""
     figures = [_figures(effect, effect.look)] if effect.look is not None else []
     return "; ".join([effect.title, *figures])
 
 
-def _figures(effect: "Effect", look: "Look") -> str:
+def _figures(effect: Effect, look: Look) -> str:
     """Before and after with the interval of the difference, in words."""
     found = look.estimate
     what = "failed against the line" if effect.lines else "failed"

@@ -1,39 +1,90 @@
-"""The lines of a passage that a screen shows: the marked sentence, and the code that says how."""
+"""An answer on a screen: its passages around their marked sentences, and its sources."""
 
-import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from coreloop.base.messages import in_language_of, number_of
+from coreloop.base.text import printable
+
 if TYPE_CHECKING:
-    from coreloop.answer.research.answer import AnswerPassage
+    from coreloop.answer.research.answer import AgentResponse, AnswerPassage, AnswerSource
 
 LINES: Final = 15
 """Of all passages: with three, an answer and its sources, 24 lines."""
 _MAX_CHARS: Final = 320
 _LEAD_CHARS: Final = 40
 """Of a line, four on a screen, and of those before what is marked."""
-_BEGINNING: Final = 5
-"""Letters of a word of the heading or the marked line that a line of code shares with it."""
-_WORD: Final = re.compile(r"[^\W\d_]{4,}|[가-힣]{2,}")
-_COMMAND: Final = re.compile(r" {3,}\S|>>> |\.\.\. |\$ ")
-_NO_STEP: Final = re.compile(
-    r"""\s*(?: import\s | from\s\S+\simport | \# | \.{3}\s*$ | [)\]}]+,?\s*$ | \w+\s=\s[(\[{]$ )""",
-    re.VERBOSE,
-)
-"""Lines of code that prepare or close: the last ones to be shown."""
+_SOURCES: Final = 4  # chosen: the screen has 24 lines
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """An answer for people: what it says, whether sources say so, the passages, and the other sources.
+
+    Long passages are cut to the lines around what is marked, so that one screen holds all of it; ``n_lines``
+    is what all passages get. The verdict is in the language of the question.
+    """
+
+    answer: "AgentResponse"
+    question: str
+    is_verbose: bool = False
+    n_lines: int = LINES
+
+    def answer_lines(self) -> Iterator[str]:
+        """Yield an answer of `ask`."""
+        yield from self.lines()
+        yield f"{number_of(self.answer.repairs, 'repair')}; answer {self.answer.run_id}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield the answer, its verdict, passages and sources."""
+        from coreloop.answer.research.verify import NO_EVIDENCE
+
+        answer, tell = self.answer, in_language_of(self.question)
+        if answer.end != "nothing_said_so" or answer.final_answer != NO_EVIDENCE:
+            yield from (*map(printable, answer.final_answer.splitlines()), "")
+        closest = tell("; closest:") if answer.passages and answer.verdict == "nothing said so" else ""
+        if answer.end != "search_down":
+            yield f"{tell(answer.verdict)}{closest}"
+        for passage, n_lines in self._shares():
+            yield _place_line(passage)
+            lines = marked_lines(passage) if n_lines is None else excerpt(passage, n_lines)
+            yield from (f"    {printable(line)}".rstrip() for line in lines)
+        yield from map(_place_line, self._sources()[0])
+
+    def left_out(self) -> Iterator[str]:
+        """Yield what ``-v`` would show, too."""
+        texts = ["the whole passages"] if any(n_lines for _, n_lines in self._shares()) else []
+        if n_more := self._sources()[1]:
+            texts.append(number_of(n_more, "more source"))
+        if texts:
+            yield f"-v shows {', '.join(texts)}"
+
+    def _shares(self) -> "list[tuple[AnswerPassage, int | None]]":
+        """The passages, each with its lines; None for a passage that is shown as it is."""
+        shares = zip(self.answer.passages, lines_of(self.answer.passages, self.n_lines), strict=True)
+        return [(part, None if self.is_verbose or len(_dense(part.text)) <= n else n) for part, n in shares]
+
+    def _sources(self) -> "tuple[Sequence[AnswerSource], int]":
+        """The sources beside the passages, and how many more there are."""
+        shown_ids = {passage.id for passage in self.answer.passages}
+        others = [source for source in self.answer.sources if source.id not in shown_ids]
+        listed = others if self.is_verbose else others[:_SOURCES]
+        return listed, len(others) - len(listed)
+
+
+def _place_line(source: "AnswerSource") -> str:
+    """Return where a source stands: ``[1] guide.md:1  Returns  (2026-04-25)``."""
+    line = f":{source.line}" if source.line else ""
+    day = f"  ({source.published})" if source.published else ""
+    return printable(f"{source.id} {source.location}{line}  {source.title}{day}")
 
 
 def lines_of(passages: Sequence["AnswerPassage"], n_lines: int = LINES) -> list[int]:
     """Lines of each passage, of so many for all; the first gets what the others leave."""
     fewest = (n_lines + 1) // 4
-    others = [min(fewest, len(dense(passage.text))) for passage in passages[1:]]
+    others = [min(fewest, len(_dense(passage.text))) for passage in passages[1:]]
     return [max(fewest, n_lines - sum(others)), *others][: len(passages)]
-
-
-def dense(text: str) -> list[str]:
-    """Return the lines of a text that are not blank."""
-    return [line for line in text.splitlines() if line.strip()]
 
 
 def marked_lines(passage: "AnswerPassage") -> list[str]:
@@ -44,23 +95,20 @@ def marked_lines(passage: "AnswerPassage") -> list[str]:
 
 
 def excerpt(passage: "AnswerPassage", n_lines: int) -> list[str]:
-    """Return at most so many lines of a passage; ``…`` stands for those between and after them.
+    """Return at most so many lines, from the one before the mark on; ``…`` stands for those left out."""
+    lines = [_cut(line) for line in _dense("\n".join(marked_lines(passage)))]
+    mark = next((place for place, line in enumerate(lines) if "»" in line), 0)
+    first = max(0, min(mark - 1, len(lines) - n_lines))
+    shown = lines[first : first + n_lines]
+    if first:
+        shown[0] = f"… {shown[0]}"
+    if first + n_lines < len(lines):
+        shown[-1] += " …"
+    return shown
 
-    The marked ones come first, then those of the code that belongs to them, then what follows and precedes.
-    """
-    lines, code = _read_code([_cut(line) for line in marked_lines(passage) if line.strip()])
-    first = next((place for place, line in enumerate(lines) if "»" in line), 0)
-    last = next((place for place, line in enumerate(lines) if "«" in line), first)
-    topic = {word[:_BEGINNING] for word in _WORD.findall(f"{passage.title} {lines[first]}".casefold())}
-    block = [] if passage.type == "python" else _block_at(code, last)
-    steps = sorted(block, key=lambda place: _rank_step(lines[place], topic))
-    others = sorted(range(len(lines)), key=lambda place: (place < first - 1, place < first, place))
-    chosen: list[int] = []
-    for place in dict.fromkeys([*range(first, last + 1), *steps, *others]):
-        more = sorted([*chosen, place])
-        if len(_with_gaps(lines, more)) <= n_lines:
-            chosen = more
-    return _with_gaps(lines, chosen)
+
+def _dense(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def _cut(line: str) -> str:
@@ -70,39 +118,3 @@ def _cut(line: str) -> str:
     start = max(0, line.find("»") - _LEAD_CHARS)
     end = max(start + _MAX_CHARS, line.find("«") + 1)
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
-
-
-def _read_code(lines: list[str]) -> tuple[list[str], list[int]]:
-    """Return the lines without fences, and the places of those of code."""
-    shown, code, is_fenced = list[str](), list[int](), False
-    for line in lines:
-        if line.lstrip().startswith(("```", "~~~")):
-            is_fenced = not is_fenced
-            continue
-        if is_fenced or _COMMAND.match(line):
-            code.append(len(shown))
-        shown.append(line)
-    return shown, code
-
-
-def _block_at(code: list[int], mark: int) -> list[int]:
-    """Return the places of the first code below a line, or of the last above it."""
-    below = [place for place in code if place > mark]
-    block = below[:1] or code[-1:]
-    step = 1 if below else -1
-    while block and block[-1] + step in code:
-        block.append(block[-1] + step)
-    return block
-
-
-def _rank_step(line: str, topic: set[str]) -> tuple[bool, int]:
-    return _NO_STEP.match(line) is not None, -sum(word in line.casefold() for word in topic)
-
-
-def _with_gaps(lines: list[str], chosen: list[int]) -> list[str]:
-    shown = []
-    for before, place in pairwise([*chosen[:1], *chosen]):
-        shown += [*(["…"] if place > before + 1 else []), lines[place]]
-    if chosen and chosen[-1] < len(lines) - 1:
-        shown[-1] += " …"
-    return shown

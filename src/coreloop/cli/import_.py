@@ -1,6 +1,5 @@
 """``dartlab-coreloop import`` and ``look``."""
 
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -8,32 +7,28 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import aligned, fitted, printable, wrapped
+from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, verbose_option
-from coreloop.cli.output import Command, Output, show
+from coreloop.cli.output import Command, Output, cut, show, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.look import Looked
+    from coreloop.learn.proposals.task import ErrorRow
     from coreloop.observe.importers.append_requests import ImportReport
     from coreloop.observe.importers.files import TraceFile
 
 _FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
-_Row = TypeVar("_Row")
-_MAX_ERRORS: Final = 4
-_MAX_STATEMENTS: Final = 3
-_MAX_ARGUMENTS: Final = 2
-"""With the headings and what is missing, one screen of 24 lines."""
 
 
 @click.command(cls=Command)
@@ -79,7 +74,7 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     from coreloop.learn.look import look as look_into
 
     looked = look_into(paths, now=datetime.now(UTC), watching=reading_bar)
-    return Output(_look_facts(looked), lambda: _show_look(looked, is_verbose=verbose))
+    return Output(_look_facts(looked), _look_lines(looked, is_verbose=verbose))
 
 
 @contextmanager
@@ -93,21 +88,17 @@ def reading_bar(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]"
         yield [replace(file, progress=bar.update) for file in files]
 
 
-def _import_lines(report: "ImportReport") -> "Iterator[str]":
+def _import_lines(report: "ImportReport") -> Iterator[str]:
     added = f"{report.added:,} added, {report.already_there:,} already there"
     yield f"records: {added}; files: {report.n_files:,}"
-    columns = shutil.get_terminal_size().columns
     if report.tools:
         yield f"calls: {report.tools.total():,}, by tool:"
-    for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
-        yield fitted(f"  {count:>7,}  {printable(name)}", columns)
+    yield from (cut(f"  {n:>7,}  {name}") for name, n in report.tools.most_common(_MAX_TOOLS_SHOWN))
     if len(report.tools) > _MAX_TOOLS_SHOWN:
         yield f"           and {len(report.tools) - _MAX_TOOLS_SHOWN:,} more"
     yield from report.unseen.lines()
-    for reason, count in sorted(report.skipped.items()):
-        yield f"skipped: {count:,}, {reason}"
-    for reason, count in sorted(report.dropped.items()):
-        yield f"values left out: {count:,}, {reason}"
+    for what, counts in (("skipped", report.skipped), ("values left out", report.dropped)):
+        yield from (f"{what}: {count:,}, {reason}" for reason, count in sorted(counts.items()))
     if report.first_day is not None:
         refine = f"dartlab-coreloop refine --since {report.first_day}"
         yield f"days: {report.first_day} to {report.last_day}; see why calls fail: {refine}"
@@ -122,62 +113,64 @@ def import_facts(report: "ImportReport") -> dict[str, object]:
     }
 
 
-def _show_look(looked: "Looked", *, is_verbose: bool) -> None:
-    columns = shutil.get_terminal_size().columns
-    _show_head(looked, columns)
-    left_out = []
-
-    def first(rows: "Sequence[_Row]", most: int, noun: str) -> "Sequence[_Row]":
-        if is_verbose or len(rows) <= most:
-            return rows
-        left_out.append(number_of(len(rows) - most, noun))
-        return rows[:most]
-
-    if looked.errors:
-        click.echo(f"\n{aligned('calls', 6)} {aligned('lost', 5)} {aligned('recovered', 9)}  {'error'}")
-    for error in first(looked.errors, _MAX_ERRORS, "error"):
-        text = printable(f"{error.tool}: {error.error or error.error_class}")
-        figures = f"{error.n_calls:>6,} {error.n_lost:>5,} {error.n_recovered:>9,}  "
-        click.echo(fitted(f"{figures}{text}", columns))
-    if looked.statements:
-        click.echo("\ncalls that do not follow these lines nearly always fail:")
-    for statement in first(looked.statements, _MAX_STATEMENTS, "statement"):
-        line = printable(f"{statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
-        click.echo(wrapped(line, columns, indent="  "))
-    if looked.arguments:
-        click.echo("\nwhere arguments come from:")
-    for argument in first(looked.arguments, _MAX_ARGUMENTS, "argument"):
+def _look_lines(looked: "Looked", *, is_verbose: bool) -> Iterator[str]:
+    yield from _head_lines(looked)
+    errors, statements, arguments = (
+        rows if is_verbose else rows[:most] for rows, most in _parts(looked).values()
+    )
+    if errors:
+        yield ""
+        yield from table("", (">calls", ">lost", ">recovered", "error"), map(_cells, errors))
+    if statements:
+        yield from ("", "calls that do not follow these lines nearly always fail:")
+    for statement in statements:
+        yield wrap(f"  {statement.tool}: {statement.line.removeprefix('- ')} ({statement.sides})")
+    if arguments:
+        yield from ("", "where arguments come from:")
+    for argument in arguments:
         places = ", ".join(f"{place} {share:.0%}" for place, share in argument.places)
-        click.echo(fitted(printable(f"  {argument.tool}.{argument.argument}: {places}"), columns))
-    if left_out:
-        click.echo(f"… and {', '.join(left_out)}; -v shows them")
-    _show_missing(looked, columns)
+        yield cut(f"  {argument.tool}.{argument.argument}: {places}")
+    n_more = {noun: len(rows) - most for noun, (rows, most) in _parts(looked).items()}
+    if more := [number_of(n, noun) for noun, n in n_more.items() if n > 0 and not is_verbose]:
+        yield f"… and {', '.join(more)}; -v shows them"
+    yield from _missing_lines(looked)
 
 
-def _show_head(looked: "Looked", columns: int) -> None:
+def _parts(looked: "Looked") -> "dict[str, tuple[Sequence[Any], int]]":
+    """What is listed, and how much of it one screen of 24 lines has room for."""
+    return {
+        "error": (looked.errors, 4),
+        "statement": (looked.statements, 3),
+        "argument": (looked.arguments, 2),
+    }
+
+
+def _cells(row: "ErrorRow") -> tuple[str, ...]:
+    counts = (row.n_calls, row.n_lost, row.n_recovered)
+    return *(f"{n:,}" for n in counts), printable(f"{row.tool}: {row.error or row.error_class}")
+
+
+def _head_lines(looked: "Looked") -> Iterator[str]:
     formats = ", ".join(f"{name} ({number_of(n, 'file')})" for name, n in looked.formats.items())
     first, last = looked.report.first_day, looked.report.last_day
-    days = first if first == last else f"{first} to {last}"
-    click.echo(wrapped(f"{formats}; {days}", columns))
+    yield wrap(f"{formats}; {first if first == last else f'{first} to {last}'}")
     n_calls, n_tools = looked.report.tools.total(), len(looked.report.tools)
-    click.echo(
+    yield (
         f"{number_of(looked.n_requests, 'request')}, {looked.n_failed:,} failed; "
         f"{number_of(n_calls, 'call')} of {number_of(n_tools, 'tool')}"
     )
-    for line in looked.unseen.lines():
-        click.echo(wrapped(line, columns))
+    yield from map(wrap, looked.unseen.lines())
 
 
-def _show_missing(looked: "Looked", columns: int) -> None:
-    """What would let the traces say more, and what was not read."""
-    click.echo("\nmissing for more:")
-    for text in looked.missing:
-        click.echo(wrapped(text, columns, indent="  "))
+def _missing_lines(looked: "Looked") -> Iterator[str]:
+    """Yield what would let the traces say more, and what was not read."""
+    yield from ("", "missing for more:")
+    yield from (wrap(f"  {text}") for text in looked.missing)
     if looked.few_failures:
-        click.echo(fitted(printable(f"    few failures: {', '.join(looked.few_failures)}"), columns))
+        yield cut(f"    few failures: {', '.join(looked.few_failures)}")
     for reason, n in [*sorted(looked.report.skipped.items()), ("file of no known format", looked.n_unknown)]:
         if n:
-            click.echo(f"  skipped: {n:,}, {reason}")
+            yield f"  skipped: {n:,}, {reason}"
 
 
 def _look_facts(looked: "Looked") -> dict[str, object]:

@@ -2,34 +2,31 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 import orjson
 
+from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.jobs import GateReading, all_handlers, plan_gates, read_gates
+from coreloop.answer.repair.tables import Gap, Suggestion
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import fitted, padded, printable
+from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.output import Group, Output, table
-from coreloop.cli.runs_output import of
+from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.job import STATUSES, Job, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coreloop.answer.repair.jobs import GateReading
-    from coreloop.answer.repair.tables import Gap, Suggestion
-    from coreloop.runs.jobs.queue import JobQueue
-
+from coreloop.runs.jobs.queue import JobQueue, forget_expired, open_queue
+from coreloop.runs.jobs.work import work_in_threads
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -53,11 +50,6 @@ def work(*, once: bool, until_idle: bool, workers: int) -> Output:
 
     Example: jobs work --until-idle
     """
-    from coreloop.answer.repair.jobs import all_handlers, plan_gates
-    from coreloop.cli.open_runs import project_deps
-    from coreloop.runs.jobs.queue import forget_expired
-    from coreloop.runs.jobs.work import work_in_threads
-
     with project_deps() as deps, _stopped_by_signals() as stop:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
         if not (once or until_idle):
@@ -115,21 +107,19 @@ def cancel(job_id: str) -> Output:
     return _tell(lambda queue: queue.cancel(job_id))
 
 
-def _job_facts(job: "Job") -> dict[str, object]:
+def _job_facts(job: Job) -> dict[str, object]:
     return with_untrusted(job, "error", "result")
 
 
-def _tell(change: "Callable[[JobQueue], Job]") -> Output:
+def _tell(change: Callable[[JobQueue], Job]) -> Output:
     with _project_queue() as queue:
         job = change(queue)
     return Output(fields_of(job, "id", "name", "status"), _status_line(job))
 
 
 @contextmanager
-def _project_queue() -> "Iterator[JobQueue]":
+def _project_queue() -> Iterator[JobQueue]:
     """Open the queue of the project in the current folder."""
-    from coreloop.runs.jobs.queue import open_queue
-
     with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
         yield queue
 
@@ -156,9 +146,6 @@ def _stopped_by_signals() -> Iterator[Event]:
         restore()
 
 
-_TEXT_COLUMNS = 1000
-
-
 def _cells(job: Job) -> tuple[str, ...]:
     attempts, created = of(f"{job.attempts}", f"{job.max_attempts}"), f"{job.created_at:%Y-%m-%d %H:%M}"
     return job.id, job.status, attempts, created, printable(job.name), _text(job.error or job.payload)
@@ -166,8 +153,18 @@ def _cells(job: Job) -> tuple[str, ...]:
 
 def _job_lines(job: Job) -> Iterator[str]:
     yield _status_line(job)
-    for name, value in _facts(job):
-        yield f"{padded(name, 9)} {value}"
+    rows = (
+        ("about", _text(job.payload)),
+        ("key", _text(job.key)),
+        ("priority", str(job.priority)),
+        ("attempts", of(f"{job.attempts}", f"{job.max_attempts}")),
+        ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
+        ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),
+        ("finished", f"{job.finished_at:%Y-%m-%d %H:%M}" if job.finished_at else ""),
+        ("error", _text(job.error)),
+        ("result", "" if job.result is None else _text(job.result)),
+    )
+    yield from (f"{name:<9} {value}" for name, value in rows if value)
 
 
 def _status_line(job: Job) -> str:
@@ -180,26 +177,10 @@ def show_outcome(job: Job) -> None:
     click.echo(f"{_status_line(job)}{error}", err=True)
 
 
-def _facts(job: Job) -> list[tuple[str, str]]:
-    finished = f"{job.finished_at:%Y-%m-%d %H:%M}" if job.finished_at else ""
-    facts = [
-        ("about", _text(job.payload)),
-        ("key", _text(job.key)),
-        ("priority", str(job.priority)),
-        ("attempts", of(f"{job.attempts}", f"{job.max_attempts}")),
-        ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
-        ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),
-        ("finished", finished),
-        ("error", _text(job.error)),
-        ("result", "" if job.result is None else _text(job.result)),
-    ]
-    return [(name, value) for name, value in facts if value]
-
-
 def _text(value: object) -> str:
     """Return a text, or a value as JSON, as one printable line."""
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)
+    return printable_text(text)
 
 
 _GATES: Final = {
@@ -221,8 +202,6 @@ def gates() -> Output:
 
     Example: repair gates
     """
-    from coreloop.answer.repair.jobs import read_gates
-
     with project_deps() as deps:
         readings = read_gates(deps, now=datetime.now(UTC))
     return Output(readings, _gate_lines(readings))
@@ -244,11 +223,13 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
         gaps = deps.tables.gaps(open_only=not show_all)
         reasons = {gap.topic: deps.tables.reasons(gap.topic) for gap in gaps}
         suggestions = deps.tables.suggestions(status=None if show_all else "pending")
+    listed = [{**asdict(gap), "rejected_because": reasons[gap.topic]} for gap in gaps]
     facts = {
-        "gaps": [_gap_facts(gap, reasons) for gap in gaps],
-        "suggestions": list(map(_suggestion_facts, suggestions)),
+        "gaps": [with_untrusted(gap, "topic", "rejected_because") for gap in listed],
+        "suggestions": [_decided(one).value for one in suggestions],
     }
-    return Output(facts, [*_gap_lines(gaps, reasons), *_suggestion_lines(suggestions)])
+    lines = [line for gap in gaps for line in _gap_lines(gap, reasons[gap.topic])] or ["no gaps"]
+    return Output(facts, [*lines, *(map(_line, suggestions) if suggestions else ["no suggestions"])])
 
 
 @repair.command()
@@ -260,13 +241,8 @@ def apply(suggestion_id: str) -> Output:
 
     Example: repair apply s-1
     """
-    from coreloop.answer.repair.feedback import apply_suggestion
-
     with project_deps() as deps:
-        decided = apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC))
-    lost = ["the index no longer has both ends of the link; nothing was applied"]
-    failed = decided.status == "failed"
-    return Output(_suggestion_facts(decided), _line(decided), lost if failed else (), int(failed))
+        return _decided(apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC)))
 
 
 @repair.command()
@@ -276,23 +252,18 @@ def reject(suggestion_id: str) -> Output:
 
     Example: repair reject s-1
     """
-    from coreloop.answer.repair.feedback import reject_suggestion
-
     with project_deps() as deps:
-        decided = reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC))
-    return Output(_suggestion_facts(decided), _line(decided))
+        return _decided(reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC)))
 
 
-def _suggestion_facts(suggestion: "Suggestion") -> dict[str, object]:
-    return with_untrusted(suggestion, "target", "details")
+def _decided(suggestion: Suggestion) -> Output:
+    lost = ["the index no longer has both ends of the link; nothing was applied"]
+    failed = suggestion.status == "failed"
+    facts = with_untrusted(suggestion, "target", "details")
+    return Output(facts, _line(suggestion), lost if failed else (), int(failed))
 
 
-def _gap_facts(gap: "Gap", reasons: "Mapping[str, Sequence[str]]") -> dict[str, object]:
-    facts = {**asdict(gap), "rejected_because": reasons[gap.topic]}
-    return with_untrusted(facts, "topic", "rejected_because")
-
-
-def _gate_lines(readings: "Sequence[GateReading]") -> Iterator[str]:
+def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
     """Yield each gate, what it was, and the files that lack most."""
     for reading in readings:
         now, before = reading.now, reading.before
@@ -306,25 +277,15 @@ def _gate_lines(readings: "Sequence[GateReading]") -> Iterator[str]:
             yield f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work"
 
 
-def _gap_lines(gaps: "Sequence[Gap]", reasons: "Mapping[str, Sequence[str]]") -> Iterator[str]:
-    """Yield gaps, a line each, and below it why persons rejected the answers."""
-    for gap in gaps:
-        closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
-        place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
-        yield printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}")
-        for reason in reasons[gap.topic]:
-            yield printable(f"    rejected: {reason}")
-    if not gaps:
-        yield "no gaps"
+def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:
+    """Yield a gap, and below it why persons rejected the answers."""
+    closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
+    place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
+    yield printable(f"{gap.id}  {gap.seen}x  {gap.reason}  {gap.topic}{place}{closed}")
+    yield from (printable(f"    rejected: {reason}") for reason in reasons)
 
 
-def _suggestion_lines(suggestions: "Sequence[Suggestion]") -> Iterator[str]:
-    yield from map(_line, suggestions)
-    if not suggestions:
-        yield "no suggestions"
-
-
-def _line(suggestion: "Suggestion") -> str:
+def _line(suggestion: Suggestion) -> str:
     details = suggestion.details
     link = f"{details.get('code_symbol')} -> {details.get('schema_ref')}"
     return printable(f"{suggestion.id}  {suggestion.status}  {link}  {details.get('reason', '')}")

@@ -4,30 +4,28 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from coreloop.base.errors import UsageError
-from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import fitted, padded, printable, wrapped
+from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import with_untrusted
 from coreloop.cli.effect import effect_text
 from coreloop.cli.mining_options import skipped_lines
-from coreloop.cli.output import Command, Output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coreloop.base.project.workspace import Workspace
-    from coreloop.learn.effect.effect import Effect
-    from coreloop.learn.proposals.proposed_change import DocstringChange
-    from coreloop.learn.verdicts.judged_item import JudgedItem, Queue, Waiting
-    from coreloop.observe.judgments import HumanVerdict
-
+from coreloop.cli.output import Command, Output, cut, for_people, wrap
+from coreloop.learn.effect.effect import Effect
+from coreloop.learn.effect.run import read_kept
+from coreloop.learn.proposals.proposed_change import DocstringChange
+from coreloop.learn.verdicts import judge as verdicts
+from coreloop.learn.verdicts.judge import read_proposed
+from coreloop.learn.verdicts.judged_item import JudgedItem, Queue, Waiting, read_item, read_queue
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter
+from coreloop.promote.measure.measurement import newest_by_key
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caution", "V": "violation"}
 _PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
@@ -54,11 +52,6 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
 
     Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
     """
-    from coreloop.learn.effect.run import read_kept
-    from coreloop.learn.verdicts import judge as verdicts
-    from coreloop.learn.verdicts.judged_item import read_item, read_queue
-    from coreloop.observe.judgments import VerdictLetter
-
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     if verdict is None and (cause is not None or by is not None):
@@ -70,7 +63,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).newest
         facts = with_untrusted(item, *_texts(item.id), "questions", "calls", "error")
-        return Output(facts, lambda: show_item(item, _measured(workspace), effects))
+        return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
     letter = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]})"
@@ -78,25 +71,24 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     return Output(judgment, printable(line), [f"appended to {path}"])
 
 
-def _effect(judgment: "HumanVerdict") -> str:
+def _effect(judgment: HumanVerdict) -> str:
     passes = judgment.verdict.passes
     if judgment.key is None:
         return f"the request counts as {'succeeded' if passes else 'failed'}"
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _queue(queue: "Queue", workspace: "Workspace") -> Output:
+def _queue(queue: Queue, workspace: Workspace) -> Output:
     waiting, judgments = queue.waiting, queue.judgments
-    for line in skipped_lines(judgments.skipped, "judgments"):
-        click.echo(line, err=True)
-    for damaged in queue.damaged:
-        click.echo(printable(damaged), err=True)
     facts = {
         "queue": [with_untrusted(one, "text") for one in waiting],
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    return Output(facts, lambda: _show_waiting(waiting, _measured(workspace)))
+    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, queue.damaged)]
+    answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
+    notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
+    return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)
 
 
 def _texts(id: str) -> tuple[str, ...]:
@@ -104,34 +96,19 @@ def _texts(id: str) -> tuple[str, ...]:
     return ("text",) if _PROPOSAL.fullmatch(id) else ("id", "text")
 
 
-def _measured(workspace: "Workspace") -> dict[str, str]:
+def _measured(workspace: Workspace) -> dict[str, str]:
     """What a model did with each proposal's line, by the proposal's id."""
-    from coreloop.learn.verdicts.judge import read_proposed
-    from coreloop.promote.measure.measurement import newest_by_key
-
     newest = newest_by_key(workspace.measured_file)
     return {one.id: newest[one.key].dated for one in read_proposed(workspace) if one.key in newest}
 
 
-def _show_waiting(waiting: "Sequence[Waiting]", measured: "Mapping[str, str]") -> None:
-    columns = shutil.get_terminal_size().columns
-    if waiting:
-        click.echo(f"waiting: {len(waiting)}")
+def _waiting_lines(waiting: Sequence[Waiting], measured: Mapping[str, str]) -> Iterator[str]:
+    yield f"waiting: {len(waiting)}" if waiting else "nothing waits for a verdict"
     for item in waiting[:_MAX_SHOWN]:
-        reasons = filter(None, [item.reason, measured.get(item.id)])
-        for line in (f"  {item.id}  {item.text}".rstrip(), *(f"      {text}" for text in reasons)):
-            click.echo(fitted(printable(line), columns))
+        yield cut(f"  {item.id}  {item.text}".rstrip())
+        yield from (cut(f"      {text}") for text in (item.reason, measured.get(item.id)) if text)
     if len(waiting) > _MAX_SHOWN:
-        click.echo(f"  … and {len(waiting) - _MAX_SHOWN} more; --json lists all")
-    click.echo(
-        (
-            "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]\n"
-            "P pass, T tolerable, C caution, V violation"
-        )
-        if waiting
-        else "nothing waits for a verdict",
-        err=bool(waiting),
-    )
+        yield f"  … and {len(waiting) - _MAX_SHOWN} more; --json lists all"
 
 
 _LABEL: Final = 10  # columns of the longest label
@@ -142,21 +119,19 @@ _CALLS: Final = 8  # see above
 _MAX_VERDICTS: Final = 3
 
 
-def show_item(item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]" = ()) -> None:
-    """Print an item; ``measured`` are what a model did with each proposal's line, by its id.
+def _item_lines(item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect]) -> Iterator[str]:
+    """Yield an item; ``measured`` are what a model did with each proposal's line, by its id.
 
     ``effects`` are those of the last run of ``effect`` or ``status``, of all changes.
     """
-    columns = shutil.get_terminal_size().columns
-    click.echo(wrapped(printable(f"{item.id} {item.text}"), columns))
+    yield wrap(f"{item.id} {item.text}")
     body = _proposal(item, measured, effects) if item.key is not None else _request(item)
     for label, text in [*body, *_verdicts(item)]:
-        click.echo(fitted(padded(label if label else "", _LABEL) + printable(text), columns).rstrip())
-    _show_next(item)
+        yield cut(padded(label, _LABEL) + text).rstrip()
 
 
 def _proposal(
-    item: "JudgedItem", measured: Mapping[str, str], effects: "Iterable[Effect]"
+    item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect]
 ) -> Iterator[tuple[str, str]]:
     if item.state is not None:
         yield "state", f"{item.state}, since {item.since}"
@@ -170,7 +145,7 @@ def _proposal(
         yield from _labelled("change", _change(item.change))
 
 
-def _request(item: "JudgedItem") -> Iterator[tuple[str, str]]:
+def _request(item: JudgedItem) -> Iterator[tuple[str, str]]:
     words = {True: "ok", False: "failed", None: "?"}
     calls = [
         f"{call.tool}: {words[call.ok]}" + (f": {call.error}" if call.error else "") for call in item.calls
@@ -182,7 +157,7 @@ def _request(item: "JudgedItem") -> Iterator[tuple[str, str]]:
         yield "error", item.error
 
 
-def _verdicts(item: "JudgedItem") -> Iterator[tuple[str, str]]:
+def _verdicts(item: JudgedItem) -> Iterator[tuple[str, str]]:
     given = [
         f"{verdict.judged_at.date()} {verdict.verdict.named}, by {verdict.judged_by}"
         + (f": {verdict.cause}" if verdict.cause else "")
@@ -203,7 +178,7 @@ def _labelled(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield ("" if number else label), text
 
 
-def _change(change: "DocstringChange") -> Iterator[str]:
+def _change(change: DocstringChange) -> Iterator[str]:
     if change.target:
         yield change.target
     if change.problem:
@@ -217,17 +192,14 @@ def _change(change: "DocstringChange") -> Iterator[str]:
         yield "the docstring says it already"
 
 
-def _show_next(item: "JudgedItem") -> None:
-    """Print on stderr the verdicts and what each does, and the promotion if it is possible."""
-    id = printable(shlex.quote(item.id))
-    click.echo(f"dartlab-coreloop judge --id {id} --verdict P|T|C|V [--cause TEXT]", err=True)
-    effect = (
-        "P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
-        if item.key is None
-        else "P pass, T tolerable: it can be promoted; C caution, V violation: it is not proposed again"
-    )
-    click.echo(f"  {effect}", err=True)
+def _next(item: JudgedItem) -> Iterator[str]:
+    """Yield the verdicts and what each does, and the promotion if it is possible."""
+    yield f"dartlab-coreloop judge --id {printable(shlex.quote(item.id))} --verdict P|T|C|V [--cause TEXT]"
+    if item.key is None:
+        yield "  P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
+    else:
+        yield "  P pass, T tolerable: it can be promoted; C caution, V violation: it is not proposed again"
     if item.can_be_promoted and item.path is not None:
         path = shlex.quote(os.path.relpath(item.path))
-        click.echo(f"dartlab-coreloop promote --candidate {path} --id {item.id}", err=True)
-        click.echo("  shows the plan; with --confirm, opens the draft pull request", err=True)
+        yield f"dartlab-coreloop promote --candidate {path} --id {item.id}"
+        yield "  shows the plan; with --confirm, opens the draft pull request"

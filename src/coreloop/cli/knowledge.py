@@ -1,7 +1,5 @@
 """``dartlab-coreloop knowledge`` and ``backfill-blog``."""
 
-import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -13,11 +11,11 @@ import click
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
-from coreloop.base.text import padded, printable, wrapped
+from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
-from coreloop.cli.output import Command, Group, Output, spelled_path
+from coreloop.cli.output import Command, Group, Output, spelled_path, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.blog import Backfill, Post
@@ -57,8 +55,8 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
         else:
             insights = recall(connection, stock_code=stock, sector=sector, now=datetime.now(UTC))
             facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
-            lines = [line for insight in insights for line in _insight_lines(insight)]
-    return Output(facts, map(_fit, lines), [] if lines else ["nothing on record"])
+            lines = [wrap(line) for insight in insights for line in _insight_lines(insight)]
+    return Output(facts, lines, [] if lines else ["nothing on record"])
 
 
 @knowledge.command()
@@ -82,7 +80,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
     if not weak:
         return Output(facts, "no bullet has a quality below 0.5")
     notes = [f"removed: {len(weak):,}", *_readers(database)] if confirm else [NOT_CONFIRMED]
-    return Output(facts, [_fit(_bullet_line(bullet)) for bullet in weak], notes)
+    return Output(facts, map(_bullet_line, weak), notes)
 
 
 @knowledge.command()
@@ -170,15 +168,7 @@ def _insight_lines(insight: "Insight") -> Iterator[str]:
 def _bullet_line(bullet: "Bullet") -> str:
     counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
     sector = f"[{bullet.sector}] " if bullet.sector else ""
-    return f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"
-
-
-def _fit(line: str) -> str:
-    """Wrap a line at its own indent on a terminal."""
-    line = printable(line)
-    indent = " " * (len(line) - len(line.lstrip()))
-    columns = shutil.get_terminal_size().columns
-    return wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line
+    return printable(f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}")
 
 
 def _effects(outcome: "Cleaned", removed: str, changed: str) -> Iterator[str]:

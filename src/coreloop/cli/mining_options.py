@@ -1,6 +1,7 @@
 """Options and stderr messages of the commands that mine records."""
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -9,12 +10,10 @@ import click
 
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
-from coreloop.cli.options import FolderType
-from coreloop.cli.progress import ProgressBar
+from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
+from coreloop.cli.output import ProgressBar
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coreloop.learn.facts.oddities import Absent, LogOddities
     from coreloop.learn.mine.run import Mined, Watch
     from coreloop.observe.reading.outcome import Unseen
@@ -41,16 +40,35 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_mining
 
 
-def min_chunk_len_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--min-chunk-len``: the shortest answer that counts as complete."""
-    text = "Shortest complete answer, in characters.  [default: 1]"
-    return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
+def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options of `pattern` and `refine`: days, records and files; they get ``now``, ``days``, ``mining``."""
+    sharing = "Write files to share: no questions, no groups of fewer than 5 requests."
+    shortest = "Shortest complete answer, in characters.  [default: 1]"
+    first = "First UTC day: 2026-04-25 or 30d."
+    given = options(
+        click.option("--since", type=DayType(), default="30d", show_default=True, help=first),
+        click.option("--until", type=DayType(), default="0d", help="Last UTC day.  [default: today]"),
+        click.option("--min-chunk-len", type=click.IntRange(0), help=shortest),
+        click.option("--out", type=FOLDER, help=f"Output folder.  [default: data/audit/{folder}]"),
+        click.option("--sanitize", "sanitized", is_flag=True, help=sharing),
+        click.option(
+            "--dry-run", is_flag=True, expose_value=False, help=f"No effect (for compatibility): {dry_run}"
+        ),
+    )
 
+    def with_night(command: Callable[..., Any]) -> Callable[..., Any]:
+        @given
+        @mining_options
+        @wraps(command)
+        def with_days(*args: Any, since: date | timedelta, until: date | timedelta, **options: Any) -> Any:
+            from coreloop.base.date_range import Days
 
-def sanitize_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--sanitize``: write files that can be shared."""
-    text = "Write files to share: no questions, no groups of fewer than 5 requests."
-    return click.option("--sanitize", "sanitized", is_flag=True, help=text)(command)
+            now = datetime.now(UTC)
+            return command(*args, now=now, days=Days(*days_between(now.date(), since, until)), **options)
+
+        return with_days
+
+    return with_night
 
 
 def watched(*, quiet: bool = False) -> "Watch":
@@ -75,29 +93,26 @@ def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
 MAX_SHOWN = 10
 
 
-def show_files(paths: tuple[Path, ...], kept: Path | None) -> None:
-    """Say on stderr which files a run wrote or, since its days have no record, kept."""
-    for path in paths:
-        click.echo(f"wrote {path}", err=True)
+def written_notes(paths: tuple[Path, ...], kept: Path | None) -> Iterator[str]:
+    """Say which files a run wrote or, since its days have no record, kept."""
+    yield from (f"wrote {path}" for path in paths)
     if kept is not None:
-        click.echo(f"kept {kept}: no record in these days, so nothing was written", err=True)
+        yield f"kept {kept}: no record in these days, so nothing was written"
 
 
-def show_more(number: int, noun: str, n_shown: int = MAX_SHOWN) -> None:
+def more_lines(number: int, noun: str, n_shown: int = MAX_SHOWN) -> Iterator[str]:
     """Say how many of a table only the draft shows."""
     if number > n_shown:
-        click.echo(f"… and {number_of(number - n_shown, noun)}{' more' if n_shown else ''}, in the draft")
+        yield f"… and {number_of(number - n_shown, noun)}{' more' if n_shown else ''}, in the draft"
 
 
-def show_oddities(oddities: "LogOddities", unseen: "Unseen | None" = None) -> None:
-    """Print what records do not say, then skipped lines and unusable fields, each with its first location."""
-    for line in unseen.lines() if unseen is not None else ():
-        click.echo(f"  {line}")
+def oddity_lines(oddities: "LogOddities", unseen: "Unseen | None" = None) -> Iterator[str]:
+    """Yield what records do not say, then skipped lines and unusable fields, each with its first location."""
+    yield from (f"  {line}" for line in (unseen.lines() if unseen is not None else ()))
     for reason, count in sorted(oddities.skipped.items()):
         first = printable(oddities.skipped_first[reason])
-        click.echo(f"  {number_of(count, 'line')} skipped: {reason}, first in {first}")
-    for line in absent_lines(oddities.read_as_absent):
-        click.echo(f"  {line}")
+        yield f"  {number_of(count, 'line')} skipped: {reason}, first in {first}"
+    yield from (f"  {line}" for line in absent_lines(oddities.read_as_absent))
 
 
 def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:

@@ -5,17 +5,20 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
-from coreloop.base.errors import UsageError
+import coreloop.answer.agent.kind
+import coreloop.answer.repair.store
+import coreloop.answer.research.kind  # noqa: F401
+from coreloop.answer.deps import Deps, open_deps
+from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.cli.options import USD, DurationType, options
-
-if TYPE_CHECKING:
-    from coreloop.answer.deps import Deps
-    from coreloop.runs.stores.store import Store
+from coreloop.runs.agent.session_file import run_of_session
+from coreloop.runs.manage import named_run, read_run
+from coreloop.runs.stores.store import Store, open_store
 
 run_argument = click.argument("run_id", metavar="[RUN]", required=False)
 run_option = click.option(
@@ -74,7 +77,7 @@ def session_id(session: str = "") -> str:
     return session
 
 
-def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session: str = "") -> str:
+def meant_run(workspace: Workspace, store: Store, run_id: str | None, session: str = "") -> str:
     """Return the run that was named, or else the session's own; outside of a session the project's newest.
 
     Raises
@@ -84,8 +87,6 @@ def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session:
     RunNotFoundError
         There is no run.
     """
-    from coreloop.runs.manage import named_run
-
     session = session_id(session)
     if run_id is not None or not session:
         return named_run(store, run_id)
@@ -96,12 +97,8 @@ def meant_run(workspace: Workspace, store: "Store", run_id: str | None, session:
     return own
 
 
-def _own_run(workspace: Workspace, store: "Store", session: str) -> str | None:
+def _own_run(workspace: Workspace, store: Store, session: str) -> str | None:
     """Return a session's run: as its file says if the run's events do, else its newest that goes on."""
-    from coreloop.base.errors import RunNotFoundError
-    from coreloop.runs.agent.session_file import run_of_session
-    from coreloop.runs.manage import read_run
-
     named = run_of_session(workspace.root, session)
     for run_id in (named, *(row.run_id for row in store.runs(limit=_LOOK_BACK))):
         with suppress(RunNotFoundError):  # it was forgotten
@@ -111,22 +108,15 @@ def _own_run(workspace: Workspace, store: "Store", session: str) -> str | None:
 
 
 @contextmanager
-def project_store() -> "Iterator[tuple[Workspace, Store]]":
+def project_store() -> Iterator[tuple[Workspace, Store]]:
     """Open the store of the project in the current folder."""
-    import coreloop.answer.agent.kind
-    import coreloop.answer.repair.store  # registers its kind, so that its runs are whole
-    import coreloop.answer.research.kind  # noqa: F401
-    from coreloop.runs.stores.store import open_store
-
     workspace = open_workspace(Path.cwd())
     with open_store(workspace) as store:
         yield workspace, store
 
 
 @contextmanager
-def project_deps() -> "Iterator[Deps]":
+def project_deps() -> Iterator[Deps]:
     """Open everything that questions need."""
-    from coreloop.answer.deps import open_deps
-
     with project_store() as (workspace, store), open_deps(workspace, store, os.environ) as deps:
         yield deps

@@ -128,12 +128,6 @@ class FolderType(click.ParamType["Path"]):
         return named_folder(value)
 
 
-window_options = options(
-    click.option(
-        "--since", type=DayType(), default="30d", show_default=True, help="First UTC day: 2026-04-25 or 30d."
-    ),
-    click.option("--until", type=DayType(), default="0d", help="Last UTC day.  [default: today]"),
-)
 id_option = click.option("--id", "wanted", metavar="ID", help="An id in the file.")
 candidate_option = click.option(
     "--candidate", type=FILE, help="A …-candidates.json or …-counterexamples.json."

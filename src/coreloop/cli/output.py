@@ -1,8 +1,10 @@
-"""What a command is and returns, and the one printer: text for people or, with ``--json``, JSON."""
+"""What a command is and returns, the one printer, text for people or JSON, and the progress of long work."""
 
 import difflib
 import os
 import shutil
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,7 @@ class Output:
     text : str, iterable of str, callable, or None
         For people: a text, its lines, or what prints it. Without it, everyone gets the JSON.
     notes : iterable of str
-        For people, on stderr afterwards.
+        On stderr afterwards, also beside JSON; see `for_people`.
     code : int
         The exit code.
     """
@@ -40,6 +42,11 @@ def is_json() -> bool:
     """Whether ``--json`` was given."""
     context = click.get_current_context(silent=True)
     return context is not None and context.meta.get(_AS_JSON, False)
+
+
+def for_people(notes: Iterable[str]) -> Iterable[str]:
+    """Return notes that may have text of users, which programs get in JSON alone."""
+    return () if is_json() else notes
 
 
 def show(output: Output) -> None:
@@ -76,6 +83,21 @@ def _spelled(value: object) -> str:
 def spelled_path(path: Path) -> str:
     """Return a path as text; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", "replace")
+
+
+def wrap(line: str) -> str:
+    """Make a line printable, and wrap it to the terminal at its own indent."""
+    from coreloop.base.text import printable, wrapped
+
+    indent = " " * (len(line) - len(line.lstrip()))
+    return wrapped(printable(line), shutil.get_terminal_size().columns, indent=indent)
+
+
+def cut(line: str) -> str:
+    """Make a line printable, and cut it to the terminal."""
+    from coreloop.base.text import fitted, printable
+
+    return fitted(printable(line), shutil.get_terminal_size().columns)
 
 
 def table(empty: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -142,3 +164,37 @@ _JSON: Final = click.Option(
     callback=_remember,
     help="Print JSON instead of text.",
 )
+
+
+_DELAY_S: Final = 1.0  # chosen: what takes less needs no line
+_PERIOD_S: Final = 0.1  # chosen: often enough to look alive
+
+
+class ProgressBar:
+    """A percentage that appears on a terminal after one second and is erased at the end.
+
+    Parameters
+    ----------
+    label : str
+        The activity: ``reading records``.
+    """
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._next_s = time.monotonic() + _DELAY_S
+        self._is_shown = False
+        click.get_current_context().call_on_close(self.end)
+
+    def update(self, done_bytes: int, total_bytes: int) -> None:
+        """Set how many bytes are processed."""
+        if time.monotonic() < self._next_s or not sys.stderr.isatty():
+            return
+        self._next_s = time.monotonic() + _PERIOD_S
+        self._is_shown = True
+        click.echo(f"\r{self._label}: {100 * done_bytes // max(total_bytes, 1)}%", nl=False, err=True)
+
+    def end(self) -> None:
+        """Erase the line if it is shown."""
+        if self._is_shown:
+            click.echo("\r\x1b[2K", nl=False, err=True)
+        self._is_shown = False

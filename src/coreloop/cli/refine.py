@@ -1,11 +1,9 @@
 """``dartlab-coreloop refine``."""
 
 import os
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import UTC, date, datetime, timedelta
-from functools import partial
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,228 +11,183 @@ import click
 
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.text import aligned, fitted, padded, printable, wrapped
+from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.mining_options import (
     MAX_SHOWN,
-    min_chunk_len_option,
-    mining_options,
-    sanitize_option,
-    show_files,
-    show_more,
-    show_oddities,
+    more_lines,
+    night_options,
+    oddity_lines,
     skipped_lines,
     watched,
+    written_notes,
 )
-from coreloop.cli.options import FOLDER, days_between, verbose_option, window_options
-from coreloop.cli.output import Command, Output
+from coreloop.cli.options import verbose_option
+from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
-    from coreloop.learn.mine.run import MiningOptions
     from coreloop.learn.proposals.draft import Unproposed
     from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
     from coreloop.learn.proposals.proposal_files import CounterexamplesFile
     from coreloop.learn.proposals.task import ErrorRow
-    from coreloop.learn.propose import RefineResult, ToolGaps
+    from coreloop.learn.propose import RefineResult
 
 
 @click.command(cls=Command)
-@window_options
+@night_options("counterexamples", "refine never opens a pull request.")
 @click.option("--min-failures", type=click.IntRange(1), help="Fewest failures of a group.  [default: 2]")
-@min_chunk_len_option
 @click.option(
     "--exclude-types",
     default="",
     help="Failure labels and error classes to ignore, such as timeout,rate_limit.",
 )
-@click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/counterexamples]")
-@sanitize_option
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    expose_value=False,
-    help="No effect (for compatibility): refine never opens a pull request.",
-)
-@mining_options
 @verbose_option
-def refine(
-    since: date | timedelta,
-    until: date | timedelta,
-    exclude_types: str,
-    mining: "MiningOptions",
-    verbose: bool,
-    **options: Any,
-) -> Output:
+def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> Output:
     """Find what distinguishes failed calls from successful calls.
 
     Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else.
 
     Example: refine --since 30d --exclude-types timeout,rate_limit
     """
-    from coreloop.base.date_range import Days
     from coreloop.learn.propose import RefineRequest, run_refine
 
-    now = datetime.now(UTC)
-    days = Days(*days_between(now.date(), since, until))
-    excluded = tuple(exclude_types.split(","))
-    request = RefineRequest(days=days, mining=mining, excluded=excluded, environ=os.environ, **options)
+    request = RefineRequest(excluded=tuple(exclude_types.split(",")), environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    notes = skipped_lines(result.skipped_verdicts, "judgments")
-    return Output(refined_facts(result), partial(show_refined, result, is_verbose=verbose), notes)
+    skipped = skipped_lines(result.skipped_verdicts, "judgments")
+    return Output(
+        _facts(result),
+        refined_lines(result, is_verbose=verbose),
+        [*for_people(written_notes(result.paths, result.kept)), *skipped],
+    )
 
 
-_MAX_ERRORS = 5
-_MAX_STATEMENTS = 4
+_MAX_ERRORS: Final = 5
+_MAX_STATEMENTS: Final = 4
 """With the heading, what is left out and the two paths: 24 lines, as a terminal has."""
 
 
-def show_refined(refined: "RefineResult", *, is_verbose: bool = False) -> None:
-    """Print a run's results, by default one screen, and on stderr the paths of the written files."""
+def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Iterator[str]:
+    """Yield a run's results, by default one screen."""
     from coreloop.learn.proposals.proposal_files import entries_counted
 
     document = refined.document
-    click.echo(
+    statements, n_groups = document.statements, len(document.counterexamples)
+    yield (
         f"{number_of(refined.n_records, 'record')} in {number_of(refined.n_files, 'file')}, "
         f"{refined.recorded.since} to {refined.recorded.until}; "
-        f"{entries_counted(document, len(document.counterexamples), 'failing group')}"
+        f"{entries_counted(document, n_groups, 'failing group')}"
     )
-    columns = shutil.get_terminal_size().columns
-    show_errors(document.errors, columns=columns, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
-    show_statements(
-        document.statements, max_shown=MAX_SHOWN if is_verbose else _MAX_STATEMENTS, is_verbose=is_verbose
-    )
-    n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(document.statements))
-    show_unproposed(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
-    if is_verbose or not document.statements:
-        show_nearest(refined.nearest)
-    _show_gaps(refined.gaps)
-    show_oddities(refined.oddities, refined.unseen)
-    _show_left_out(document, len(refined.unproposed.withheld), is_verbose=is_verbose)
-    show_files(refined.paths, refined.kept)
+    yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
+    for statement in statements[: MAX_SHOWN if is_verbose else _MAX_STATEMENTS]:
+        yield from _statement_lines(statement, is_verbose=is_verbose)
+    n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(statements))
+    yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
+    for miss in refined.nearest if is_verbose or not statements else ():
+        yield wrap(f"  nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})")
+    for gap in refined.gaps:
+        asked = f"{number_of(gap.n_questions, 'question')} asked {number_of(gap.n_asked, 'time')}"
+        yield f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair show"
+    yield from oddity_lines(refined.oddities, refined.unseen)
+    if is_verbose:
+        yield from more_lines(len(statements), "statement")
+    else:
+        yield from _left_out(document, len(refined.unproposed.withheld))
+    yield from more_lines(n_groups, "failing group", n_shown=0)
 
 
-def _show_left_out(document: "CounterexamplesFile", n_withheld: int, *, is_verbose: bool) -> None:
+def _left_out(document: "CounterexamplesFile", n_withheld: int) -> Iterator[str]:
     """Say what a screen has no room for; the draft has all of it."""
     n_left_out = {
         "error": len(document.errors) - _MAX_ERRORS,
         "statement": len(document.statements) + n_withheld - _MAX_STATEMENTS,
     }
-    counts = [number_of(n, noun) for noun, n in n_left_out.items() if n > 0 and not is_verbose]
-    if counts:
-        click.echo(f"… and {', '.join(counts)}; -v shows them")
-    show_more(len(document.counterexamples), "failing group", n_shown=0)
+    if counts := [number_of(n, noun) for noun, n in n_left_out.items() if n > 0]:
+        yield f"… and {', '.join(counts)}; -v shows them"
 
 
-def _show_gaps(gaps: "Sequence[ToolGaps]") -> None:
-    for gap in gaps:
-        asked = f"{number_of(gap.n_questions, 'question')} asked {number_of(gap.n_asked, 'time')}"
-        click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair show")
-
-
-def show_errors(errors: "Sequence[ErrorRow]", *, columns: int, max_shown: int) -> None:
-    """Print the table of errors: what they cost, who can mend them, and the text without values.
+def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str]:
+    """Yield the table of errors: what they cost, who can mend them, and the text without values.
 
     `MAX_SHOWN` rows have their whole text and the lines that nearly explain them, fewer rows one line each.
     """
-    if errors:
-        click.echo(
-            f"{aligned('calls', 6)} {aligned('lost', 5)} {aligned('recovered', 9)}  "
-            f"{padded('mender', 6)}  {'tool and error'}"
-        )
-    for row in errors[:max_shown]:
-        figures = f"{row.n_calls:>6} {row.n_lost:>5} {row.n_recovered:>9}  {padded(row.mender, 6)}"
-        if max_shown < MAX_SHOWN:
-            click.echo(fitted(printable(f"{figures}  {row.tool}: {row.error or row.error_class}"), columns))
-            continue
-        click.echo(f"{figures}  {printable(row.tool)}")
-        click.echo(wrapped(printable(f"{row.error_class}: {row.error}"), columns, indent=" " * 4))
-        for text in (*row.merged, *(f"nearest: {text}" for text in row.nearest)):
-            click.echo(wrapped(printable(text), columns, indent=" " * 4))
-    if max_shown == MAX_SHOWN:
-        show_more(len(errors), "error")
+    is_whole, shown = max_shown == MAX_SHOWN, errors[:max_shown]
+    columns = (">calls", ">lost", ">recovered", "mender", "tool and error")
+    heading, *lines = table("", columns, (_cells(row, is_whole=is_whole) for row in shown))
+    yield from [heading] if shown else ()
+    for row, line in zip(shown, lines, strict=True):
+        yield line
+        if is_whole:
+            texts = (
+                f"{row.error_class}: {row.error}",
+                *row.merged,
+                *(f"nearest: {one}" for one in row.nearest),
+            )
+            yield from (wrap(f"    {text}") for text in texts)
+    if is_whole:
+        yield from more_lines(len(errors), "error")
 
 
-def refined_facts(refined: "RefineResult") -> dict[str, object]:
+def _cells(row: "ErrorRow", *, is_whole: bool) -> tuple[str, ...]:
+    text = row.tool if is_whole else f"{row.tool}: {row.error or row.error_class}"
+    return (*map(str, (row.n_calls, row.n_lost, row.n_recovered)), row.mender, printable(text))
+
+
+def _facts(result: "RefineResult") -> dict[str, object]:
     """Return a run's results as JSON has them."""
     from coreloop.learn.proposals.vocabulary import labelled
 
-    def entries(listed: "Iterable[Statement | Counterexample]") -> list[dict[str, object]]:
-        return [labelled(entry, entry.shared(refined.words)) for entry in listed]
+    document, unproposed = result.document, result.unproposed
 
-    document, unproposed = refined.document, refined.unproposed
+    def listed(rows: "Iterable[Statement | Counterexample | NearStatement | ErrorRow]") -> list[Any]:
+        return [labelled(row, row.shared(result.words)) for row in rows]
+
     return {
         "window": document.window,
-        **fields_of(refined, "n_days", "n_records", "n_files"),
-        "n_groups": refined.n_groups,
-        "fell": refined.dropped,
-        **asdict(refined.oddities),
-        "unseen": refined.unseen,
-        "n_tests": refined.n_tests,
-        "nearest_statements": [labelled(near, near.shared(refined.words)) for near in refined.nearest],
+        **fields_of(result, "n_days", "n_records", "n_files", "n_groups"),
+        "fell": result.dropped,
+        **asdict(result.oddities),
+        **fields_of(result, "unseen", "n_tests"),
+        "nearest_statements": listed(result.nearest),
         "unproposed": {
             "n_settled": unproposed.n_settled,
-            "withheld": entries(unproposed.withheld),
+            "withheld": listed(unproposed.withheld),
             **untrusted({"undefined": unproposed.undefined}),
         },
-        "errors": [labelled(row, row.shared(refined.words)) for row in document.errors],
-        "statements": entries(document.statements),
-        "counterexamples": entries(document.counterexamples),
+        "errors": listed(document.errors),
+        "statements": listed(document.statements),
+        "counterexamples": listed(document.counterexamples),
         **fields_of(document, "n_folded"),
-        "knowledge_gaps": refined.gaps,
-        "files": refined.paths,
-        "kept": refined.kept,
+        "knowledge_gaps": result.gaps,
+        "files": result.paths,
+        "kept": result.kept,
     }
 
 
-_INDENT: Final = " " * 4
-
-
-def show_statements(statements: "Sequence[Statement]", *, max_shown: int, is_verbose: bool) -> None:
-    """Print the first statements: the line and the two sides; verbose, also what deviating calls cost."""
-    columns = shutil.get_terminal_size().columns
-    for statement in statements[:max_shown]:
-        _show_statement(statement, columns, is_verbose=is_verbose)
-    if is_verbose:
-        show_more(len(statements), "statement")
-
-
-def show_nearest(missed: "Sequence[NearStatement]") -> None:
-    """Print the statements that came closest to passing, each with the reason why it failed."""
-    columns = shutil.get_terminal_size().columns
-    for miss in missed:
-        text = f"nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})"
-        click.echo(wrapped(printable(text), columns, indent="  "))
-
-
-def show_unproposed(unproposed: "Unproposed", *, n_days: int, max_shown: int) -> None:
-    """Print why there are no statements yet, or why those that were found are not proposed."""
+def unproposed_lines(unproposed: "Unproposed", *, n_days: int, max_shown: int) -> Iterator[str]:
+    """Yield why there are no statements yet, or why those that were found are not proposed."""
     from coreloop.learn.statements.search import MIN_DAYS
 
-    columns = shutil.get_terminal_size().columns
     if 0 < n_days < MIN_DAYS:
-        click.echo("  no statement yet: all records are of one day, and two are needed")
+        yield "  no statement yet: all records are of one day, and two are needed"
     if unproposed.n_settled:
         noun = number_of(unproposed.n_settled, "statement")
-        click.echo(f"  {noun} not proposed: already promoted, open or rejected (known)")
+        yield f"  {noun} not proposed: already promoted, open or rejected (known)"
     if unproposed.undefined:
-        names = printable(", ".join(unproposed.undefined))
-        text = f"not proposed: statements about {names}: no definition, or several"
-        remedy = "name one under tools: in coreloop.yaml"
-        click.echo(wrapped(f"{text}; {remedy}", columns, indent="  "))
+        about = f"  not proposed: statements about {', '.join(unproposed.undefined)}"
+        yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
         for one in unproposed.withheld[:max_shown]:
-            line = f"{one.tool}: {one.line.removeprefix('- ')} ({one.sides})"
-            click.echo(wrapped(printable(line), columns, indent=_INDENT))
+            yield wrap(f"    {one.tool}: {one.line.removeprefix('- ')} ({one.sides})")
 
 
-def _show_statement(statement: "Statement", columns: int, *, is_verbose: bool) -> None:
+def _statement_lines(statement: "Statement", *, is_verbose: bool) -> Iterator[str]:
+    """Yield a statement: the line and the two sides; verbose, also what deviating calls cost."""
     from coreloop.learn.proposals.entry import cost_text, difference_text, sides_text
 
-    click.echo(f"{statement.id:<20} {printable(statement.tool)}")
-    texts = [statement.line.removeprefix("- "), sides_text(statement, statement.sides)]
+    yield f"{statement.id:<20} {printable(statement.tool)}"
+    yield wrap(f"    {statement.line.removeprefix('- ')}")
+    yield wrap(f"    {sides_text(statement, statement.sides)}")
     if is_verbose:
-        texts.append(f"{cost_text(statement)}; {difference_text(statement)}")
-    for text in texts:
-        click.echo(wrapped(printable(text), columns, indent=_INDENT))
+        yield wrap(f"    {cost_text(statement)}; {difference_text(statement)}")
     if statement.refused is not None:
-        click.echo(f"{_INDENT}no text: {statement.refused}")
+        yield f"    no text: {statement.refused}"

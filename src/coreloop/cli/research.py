@@ -2,24 +2,26 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
+from coreloop.answer.models.contracts import Tier
+from coreloop.answer.research.answer import EXIT_CODES, AgentResponse, ending
+from coreloop.answer.research.earlier_researches import read_session
+from coreloop.answer.research.research_state import Request
+from coreloop.answer.research.run import begin_research, continue_research
+from coreloop.answer.research.tiers import LimitOverrides, environment_limits
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
-from coreloop.cli.ask import show_passages
+from coreloop.cli.choose_session import choose_session
+from coreloop.cli.excerpt import PassageView
+from coreloop.cli.iteration_block import show_begin, show_progress
 from coreloop.cli.open_runs import limit_options, project_deps
 from coreloop.cli.options import verbose_option
-from coreloop.cli.output import Command, Output, is_json
-
-if TYPE_CHECKING:
-    from coreloop.answer.models.contracts import Tier
-    from coreloop.answer.research.answer import AgentResponse
-    from coreloop.answer.research.research_state import ReadSource
-    from coreloop.runs.state import State
+from coreloop.cli.output import Command, Output, for_people, is_json
+from coreloop.runs.state import State
 
 
 @click.command(cls=Command)
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 def research(
     question: str,
     *,
-    tier: "Tier | None",
+    tier: Tier | None,
     exhaust: bool,
     second_check: bool,
     session: str | None,
@@ -61,14 +63,6 @@ def research(
 
     Example: research "How long is the Han river?" --tier simple
     """
-    from coreloop.answer.research.answer import EXIT_CODES
-    from coreloop.answer.research.earlier_researches import read_session
-    from coreloop.answer.research.research_state import Request
-    from coreloop.answer.research.run import begin_research, continue_research
-    from coreloop.answer.research.tiers import LimitOverrides, environment_limits
-    from coreloop.cli.choose_session import choose_session
-    from coreloop.cli.iteration_block import show_begin, show_progress
-
     wishes = LimitOverrides(
         max_iters=max_iterations,
         max_queries=max_queries,
@@ -90,31 +84,22 @@ def research(
         state = read_session(deps.store, response.run_id)
     # a pause is no end: the run goes on where it was
     code = 0 if state.status == "paused" else EXIT_CODES[response.end]
-    text = partial(show_response, response, state, is_verbose=verbose)
-    return Output(response, text, code=code)
+    return response_output(response, response, state, is_verbose=verbose, code=code)
 
 
-def show_response(response: "AgentResponse", state: "State", *, is_verbose: bool = False) -> None:
-    """Print the answer of a research in a state, and its sources."""
-    from coreloop.answer.research.answer import ending
-
-    show_passages(response, state.question, is_verbose=is_verbose)
-    click.echo(_figures(response))
-    if note := ending(state):
-        click.echo(printable(note))
-    if response.reason and state.status != "paused":
-        click.echo(printable(response.reason), err=True)
-
-
-def show_read_sources(sources: "Sequence[ReadSource]") -> None:
-    """Print sources with their texts."""
-    for read in sources:
-        click.echo(printable(f"[{read.number}] {read.source.location}  {read.source.title}"))
-        for line in read.source.text.splitlines():
-            click.echo(f"    {printable(line)}")
-
-
-def _figures(response: "AgentResponse") -> str:
-    queries = response.usage.queries
+def response_output(
+    value: object,
+    response: AgentResponse,
+    state: State,
+    *,
+    is_verbose: bool,
+    code: int = 0,
+    before: Iterable[str] = (),
+) -> Output:
+    """Return the answer of a research in a state, with its sources, as text; ``before`` is shown above it."""
+    shown, queries = PassageView(response, state.question, is_verbose=is_verbose), response.usage.queries
     searches = number_of(queries, "search") if queries == 1 else f"{queries:,} searches"
-    return f"{number_of(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
+    figures = f"{number_of(response.iterations, 'iteration')}, {searches}; run {response.run_id}"
+    reason = response.reason if state.status != "paused" else ""
+    text = [*before, *shown.lines(), figures, *filter(None, [printable(ending(state) or "")])]
+    return Output(value, text, for_people([*shown.left_out(), *filter(None, [printable(reason)])]), code)

@@ -1,14 +1,20 @@
 """``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from coreloop.answer.agent.open import opening_events
+from coreloop.answer.repair.store import forget_answer
+from coreloop.answer.research.answer import respond
+from coreloop.answer.research.memory import retrieve
+from coreloop.answer.research.research_state import KIND as RESEARCH
+from coreloop.answer.research.research_state import knowledge_of
+from coreloop.base.text import printable
 from coreloop.base.validation import fields_of
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.open_runs import (
@@ -21,11 +27,19 @@ from coreloop.cli.open_runs import (
 )
 from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, confirm_option, verbose_option
 from coreloop.cli.output import Group, Output
-
-if TYPE_CHECKING:
-    from coreloop.runs.events import Caller
-    from coreloop.runs.state import State
-    from coreloop.runs.stores.store import Store
+from coreloop.cli.research import response_output
+from coreloop.cli.runs_output import drive_here, printable_text, row_facts, run_lines, state_lines
+from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
+from coreloop.runs.agent.agent_runs import close_if_over
+from coreloop.runs.driver.driven_run import is_driven, require_outside
+from coreloop.runs.driver.driver import settle_left_over
+from coreloop.runs.driver.new_run import begin_driven, bound_run
+from coreloop.runs.events import Caller
+from coreloop.runs.manage import forget_run, last_state, read_iteration, read_run, require_status
+from coreloop.runs.pause_and_stop import complete_run, pause_run, resume_run, stop_run
+from coreloop.runs.person_or_agent import require_person, require_terminal
+from coreloop.runs.state import State, state_json
+from coreloop.runs.stores.store import Store
 
 
 @click.group(cls=Group)
@@ -59,10 +73,6 @@ def start(words: tuple[str, ...], **options: Any) -> Output:
 
     Example: runs start --max-iterations 3 --until "test -f report.md" -- ./agent.sh
     """
-    from coreloop.answer.agent.open import opening_events
-    from coreloop.cli.runs_output import drive_here
-    from coreloop.runs.driver.new_run import begin_driven
-
     with project_store() as (workspace, store):
         now, first = datetime.now(UTC), opening_events(workspace.root)
         state = begin_driven(workspace, store, words, folder=Path.cwd(), now=now, first=first, **options)
@@ -80,9 +90,6 @@ def list_(status: str, kind: str, limit: int) -> Output:
 
     Example: runs list --status running
     """
-    from coreloop.cli.runs_output import row_facts, run_lines
-    from coreloop.runs.manage import require_status
-
     require_status(status)
     with project_store() as (_, store):
         rows = store.runs(status=status, kind=kind, limit=limit)
@@ -98,40 +105,24 @@ def show(run_id: str | None, iteration: int | None, verbose: bool) -> Output:
 
     Example: runs show --iteration 1
     """
-    from coreloop.answer.research.research_state import KIND as RESEARCH
-    from coreloop.cli.runs_output import state_lines
-    from coreloop.runs.manage import read_iteration, read_run
-    from coreloop.runs.state import state_json
-
     with project_store() as (workspace, store):
         meant = meant_run(workspace, store, run_id)
         state = read_run(store, meant)
         is_research = state.kind == RESEARCH
         if iteration is not None:
             events = read_iteration(store, meant, iteration)
-            return Output(events, partial(_show_sources, state, iteration) if is_research else None)
+            return Output(events, _read_lines(state, iteration) if is_research else None)
     if not is_research:
         return Output(state_json(state), state_lines(state))
-    return Output(state_json(state), partial(_show_research, state, is_verbose=verbose))
+    lines = (*state_lines(state), "")
+    return response_output(state_json(state), respond(state), state, is_verbose=verbose, before=lines)
 
 
-def _show_sources(state: "State", iteration: int) -> None:
-    from coreloop.answer.research.memory import retrieve
-    from coreloop.answer.research.research_state import knowledge_of
-    from coreloop.cli.research import show_read_sources
-
-    show_read_sources(retrieve(knowledge_of(state), iteration))
-
-
-def _show_research(state: "State", *, is_verbose: bool) -> None:
-    from coreloop.answer.research.answer import respond
-    from coreloop.cli.research import show_response
-    from coreloop.cli.runs_output import state_lines
-
-    for line in state_lines(state):
-        click.echo(line)
-    click.echo()
-    show_response(respond(state), state, is_verbose=is_verbose)
+def _read_lines(state: State, iteration: int) -> Iterator[str]:
+    """Yield the sources that an iteration read, with their texts."""
+    for read in retrieve(knowledge_of(state), iteration):
+        yield printable(f"[{read.number}] {read.source.location}  {read.source.title}")
+        yield from (f"    {printable(line)}" for line in read.source.text.splitlines())
 
 
 @runs.command()
@@ -142,8 +133,6 @@ def pause(run_id: str | None, session: str) -> Output:
 
     Example: runs pause
     """
-    from coreloop.runs.pause_and_stop import pause_run
-
     return _tell(pause_run, run_id, session)
 
 
@@ -158,13 +147,6 @@ def resume(run_id: str | None, session: str, **options: Any) -> Output:
 
     Example: runs resume --deadline 30m
     """
-    from coreloop.cli.runs_output import drive_here
-    from coreloop.runs.agent.agent_runs import close_if_over
-    from coreloop.runs.driver.driven_run import is_driven
-    from coreloop.runs.driver.new_run import bound_run
-    from coreloop.runs.manage import read_run
-    from coreloop.runs.pause_and_stop import resume_run
-
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id, session))
         by = _require_outside(store, named, "resume")
@@ -175,8 +157,7 @@ def resume(run_id: str | None, session: str, **options: Any) -> Output:
         return _status(close_if_over(store, state.run_id), _next_steps)
 
 
-def _next_steps(state: "State") -> Sequence[str]:
-    from coreloop.answer.research.research_state import KIND as RESEARCH
+def _next_steps(state: State) -> Sequence[str]:
 
     if state.is_terminal:
         return [f"its report: dartlab-coreloop runs report {state.run_id}"]
@@ -194,8 +175,6 @@ def stop(run_id: str | None, session: str, completed: bool) -> Output:
 
     Example: runs stop --completed
     """
-    from coreloop.runs.pause_and_stop import complete_run, stop_run
-
     return _tell(complete_run if completed else stop_run, run_id, session, is_for_persons=completed)
 
 
@@ -207,11 +186,6 @@ def forget(run_id: str | None, confirm: bool) -> Output:
 
     Example: runs forget --confirm
     """
-    from coreloop.answer.repair.store import forget_answer
-    from coreloop.cli.runs_output import printable_text
-    from coreloop.runs.manage import forget_run, last_state
-    from coreloop.runs.person_or_agent import require_person
-
     require_person("forget a run", os.environ)
     with project_store() as (workspace, store):
         named = last_state(store, meant_run(workspace, store, run_id))
@@ -227,12 +201,8 @@ def forget(run_id: str | None, confirm: bool) -> Output:
 
 
 def _tell(
-    tell: "Callable[..., State]", run_id: str | None, session: str, *, is_for_persons: bool = False
+    tell: Callable[..., State], run_id: str | None, session: str, *, is_for_persons: bool = False
 ) -> Output:
-    from coreloop.runs.driver.driven_run import is_driven
-    from coreloop.runs.driver.driver import settle_left_over
-    from coreloop.runs.manage import read_run
-    from coreloop.runs.person_or_agent import require_person
 
     by = require_person("pause, complete or stop a run", os.environ)
     with project_store() as (workspace, store):
@@ -244,19 +214,15 @@ def _tell(
         return _status(tell(store, named.run_id, by=by))
 
 
-def _require_outside(store: "Store", state: "State", act: str) -> "Caller":
+def _require_outside(store: Store, state: State, act: str) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls."""
-    from coreloop.runs.agent.agent_runs import KIND as DRIVES_ITSELF
-    from coreloop.runs.driver.driven_run import require_outside
-    from coreloop.runs.person_or_agent import require_terminal
-
     by = require_outside(store, state, act, os.environ)
     if state.kind == DRIVES_ITSELF:
         require_terminal(f"{act} a run", os.environ)
     return by
 
 
-def _status(state: "State", following: "Callable[[State], Sequence[str]]" = lambda _: ()) -> Output:
+def _status(state: State, following: Callable[[State], Sequence[str]] = lambda _: ()) -> Output:
     return Output(fields_of(state, "run_id", "status"), f"{state.run_id}  {state.status}", following(state))
 
 

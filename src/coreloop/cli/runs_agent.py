@@ -6,13 +6,25 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from coreloop.answer.agent.next import next_for_agent
+from coreloop.answer.agent.open import like_runs, open_run
+from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteration, read_plan
+from coreloop.answer.agent.read import Shown, read_source
+from coreloop.answer.agent.record import record_iteration
+from coreloop.answer.repair.store import read_rejections
+from coreloop.answer.research.report import markdown_report, write_report
+from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.errors import UsageError
+from coreloop.base.files import read_file
+from coreloop.base.project.workspace import Workspace
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.base.validation import fields_of
+from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
+from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines, plan_lines
 from coreloop.cli.open_runs import (
     limit_options,
     meant_run,
@@ -25,15 +37,17 @@ from coreloop.cli.open_runs import (
 )
 from coreloop.cli.options import FILE
 from coreloop.cli.output import Command, Output
-
-if TYPE_CHECKING:
-    from coreloop.answer.agent.plan import PlannedIteration
-    from coreloop.answer.agent.read import Shown
-    from coreloop.base.project.workspace import Workspace
-    from coreloop.runs.limits import Mode
-    from coreloop.runs.state import State
-    from coreloop.runs.stores.store import Store
-
+from coreloop.runs.agent import agent_runs
+from coreloop.runs.agent.agent_report import read_report
+from coreloop.runs.agent.agent_runs import attach, close_if_over, show_views, take_up
+from coreloop.runs.agent.json_input import MAX_BYTES
+from coreloop.runs.driver.driven_run import require_outside
+from coreloop.runs.folder import INBOX
+from coreloop.runs.limits import Mode, limits_of
+from coreloop.runs.manage import export_run, read_run, write_export
+from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run, require_person, require_terminal
+from coreloop.runs.state import State, state_json
+from coreloop.runs.stores.store import Store
 
 _MAX_QUESTION_BYTES: Final = 100_000
 _DATA: Final = (
@@ -59,7 +73,7 @@ file_option = click.option(
 def open_(
     question: str | None,
     file: Path | None,
-    mode: "Mode",
+    mode: Mode,
     session: str,
     is_new: bool,
     continued: str | None,
@@ -72,12 +86,6 @@ def open_(
 
     Example: runs open "How long is the Han river?" --max-iterations 20
     """
-    from coreloop.answer.agent.open import like_runs, open_run
-    from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
-    from coreloop.runs.agent.agent_runs import attach, show_views
-    from coreloop.runs.limits import limits_of
-    from coreloop.runs.manage import read_run
-
     text = _text(question, file)
     with project_store() as (workspace, store):
         likes = () if is_new or continued else like_runs(store, text)
@@ -105,9 +113,6 @@ def next_(run_id: str | None, session: str) -> Output:
 
     Example: runs next
     """
-    from coreloop.answer.agent.next import next_for_agent
-    from coreloop.runs.agent.agent_runs import attach, close_if_over, show_views, take_up
-
     with project_store() as (workspace, store):
         known = _run(workspace, store, run_id, session)
         attach(store, known, session_id(session))
@@ -129,9 +134,6 @@ def plan(run_id: str | None, file: Path | None) -> Output:
 
     Example: runs plan --file .research/inbox/plan.json
     """
-    from coreloop.answer.agent.plan import plan_iteration, read_plan
-    from coreloop.runs.agent.agent_runs import show_views
-
     given = read_plan(_given(file))
     with project_store() as (workspace, store):
         planned = plan_iteration(store, _run(workspace, store, run_id), given)
@@ -156,9 +158,6 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
 
     Example: runs read notes/rivers.md --query "length of the Han"
     """
-    from coreloop.answer.agent.read import read_source
-    from coreloop.answer.search.page.reader import PageReader
-
     text = None if text_file is None else _given(text_file)
     with project_store() as (workspace, store):
         shown = read_source(
@@ -187,13 +186,6 @@ def record(run_id: str | None, file: Path | None) -> Output:
 
     Example: runs record --file .research/inbox/iteration.json
     """
-    from coreloop.answer.agent.record import record_iteration
-    from coreloop.answer.repair.store import read_rejections
-    from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
-    from coreloop.runs.agent.agent_report import read_report
-    from coreloop.runs.agent.agent_runs import show_views
-    from coreloop.runs.state import state_json
-
     report = read_report(_given(file))
     with project_store() as (workspace, store):
         rejections = partial(read_rejections, workspace, os.environ)
@@ -230,9 +222,6 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
 
     Example: runs report --out report.md
     """
-    from coreloop.answer.research.report import markdown_report, write_report
-    from coreloop.runs.manage import export_run, read_run, write_export
-
     with project_store() as (workspace, store):
         meant = _run(workspace, store, run_id, session)
         if form == "events":
@@ -260,8 +249,6 @@ def confirm(sub_questions: tuple[str, ...], run_id: str | None, is_waived: bool)
 
     Example: runs confirm S2 S3
     """
-    from coreloop.runs.agent import agent_runs
-
     act = partial(agent_runs.confirm, part_ids=sub_questions)
     if is_waived:
         if len(sub_questions) != 1:
@@ -274,13 +261,8 @@ def confirm(sub_questions: tuple[str, ...], run_id: str | None, is_waived: bool)
     return Output(facts, f"{line}; {state.run_id}: {state.status}")
 
 
-def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "State":
+def _agree(agree: Callable[..., State], run_id: str | None, act: str) -> State:
     """Do what only a person can: agree to what an agent proposed."""
-    from coreloop.runs.agent.agent_runs import show_views
-    from coreloop.runs.driver.driven_run import require_outside
-    from coreloop.runs.manage import read_run
-    from coreloop.runs.person_or_agent import require_person, require_terminal
-
     by = require_person("agree to its own proposal", os.environ)
     require_terminal("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
@@ -291,15 +273,13 @@ def _agree(agree: "Callable[..., State]", run_id: str | None, act: str) -> "Stat
         return state
 
 
-def _run(workspace: "Workspace", store: "Store", run_id: str | None, session: str = "") -> str:
+def _run(workspace: Workspace, store: Store, run_id: str | None, session: str = "") -> str:
     """Return the run that was named, the driver's, the session's, or the newest."""
     return meant_run(workspace, store, _own_run(run_id), session)
 
 
 def _own_run(run_id: str | None) -> str | None:
     """Return the run that was named, or else the driver's; an agent of a driver has no other."""
-    from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run
-
     own = driving_run(os.environ)
     if own == UNKNOWN:
         raise UsageError(f"the run of this agent cannot be told; leave {RUN} in its environment as it was")
@@ -323,16 +303,11 @@ def _text(question: str | None, file: Path | None) -> str:
 
 def _given(file: Path | None) -> bytes:
     """Read what a command was given: a file, or stdin, also as ``-``."""
-    from coreloop.base.files import read_file
-    from coreloop.runs.agent.json_input import MAX_BYTES
-
     return _stdin(MAX_BYTES + 1) if file in {None, _STDIN} else read_file(file)
 
 
 def _used_up(root: Path, file: Path | None) -> None:
     """Remove a file of the inbox that was recorded: what it says is in the run, and goes with it."""
-    from coreloop.runs.folder import INBOX
-
     if file not in {None, _STDIN} and file.resolve().is_relative_to((root / INBOX).resolve()):
         file.unlink(missing_ok=True)
 
@@ -343,11 +318,8 @@ def _stdin(max_bytes: int) -> bytes:
     return sys.stdin.buffer.read(max_bytes)
 
 
-def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
+def plan_facts(planned: PlannedIteration) -> dict[str, Any]:
     """Build the answer of a plan."""
-    from coreloop.answer.agent.plan import order_of
-    from coreloop.cli.iteration_block import plan_lines
-
     state, order = planned.state, order_of(planned.state)
     return {
         "run_id": state.run_id,
@@ -367,7 +339,7 @@ def plan_facts(planned: "PlannedIteration") -> dict[str, Any]:
     }
 
 
-def source_facts(shown: "Shown") -> dict[str, Any]:
+def source_facts(shown: Shown) -> dict[str, Any]:
     """Build the answer of a read source."""
     source = shown.read.source
     return {

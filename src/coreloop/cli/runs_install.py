@@ -4,33 +4,28 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from coreloop.base.claude_settings import InstallChange
 from coreloop.base.errors import CoreloopError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, text_width
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, confirm_option
 from coreloop.cli.output import Command, Group, Output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coreloop.base.claude_settings import InstallChange
-    from coreloop.runs.claude_code.installer import Agent, Language
-
+from coreloop.observe import claude_code
+from coreloop.observe.claude_code import read_turn, record_turn
+from coreloop.runs.claude_code import installer
+from coreloop.runs.claude_code.installer import Agent, Language, project_root
 
 _NOT_ON_PATH: Final = (
     "dartlab-coreloop is not on PATH, where the skills look for it: start the agent in the environment that "
     "has it, or install it for all with pipx or uv tool"
 )
-project_option = click.option(
-    "--project", type=FOLDER, default=Path(), help="The project's folder.  [default: the current folder]"
-)
-agent_argument = click.argument("agent", type=click.Choice(["claude-code"]))
 _agent_argument = click.argument("agent", type=click.Choice(["claude-code", "plugin", "agents-md"]))
 _root_option = click.option(
     "--project",
@@ -58,9 +53,7 @@ _root_option = click.option(
     help="Let a turn end if nothing was recorded for so long.",
 )
 @confirm_option
-def install(
-    agent: "Agent", project: Path | None, language: "Language", lease: float, confirm: bool
-) -> Output:
+def install(agent: Agent, project: Path | None, language: Language, lease: float, confirm: bool) -> Output:
     """Install the hook and the skills: deep-research, dr, research-pause, -stop, -report, use-coreloop.
 
     AGENT is claude-code, plugin (the folder coreloop-plugin, for Claude Code's plugins), or agents-md (a
@@ -68,8 +61,6 @@ def install(
 
     Example: runs install claude-code --language en --confirm
     """
-    from coreloop.runs.claude_code import installer
-
     changes = installer.install(
         _root(project), agent=agent, lease_s=int(lease), confirm=confirm, language=language
     )
@@ -81,26 +72,21 @@ def install(
 @_agent_argument
 @_root_option
 @confirm_option
-def uninstall(agent: "Agent", project: Path | None, confirm: bool) -> Output:
+def uninstall(agent: Agent, project: Path | None, confirm: bool) -> Output:
     """Remove what install wrote. Files that were changed since are kept.
 
     Example: runs uninstall claude-code --confirm
     """
-    from coreloop.runs.claude_code import installer
-
     changes = installer.uninstall(_root(project), agent=agent, confirm=confirm)
     return changed_files(changes, confirm=confirm)
 
 
 def _root(project: Path | None) -> Path:
-    from coreloop.runs.claude_code.installer import project_root
 
     return project_root(Path.cwd()) if project is None else project.resolve()
 
 
-def changed_files(
-    changes: "Sequence[InstallChange]", *, confirm: bool, notes: "Sequence[str]" = ()
-) -> Output:
+def changed_files(changes: Sequence[InstallChange], *, confirm: bool, notes: Sequence[str] = ()) -> Output:
     """Return which files change and, as a note, that nothing did without ``--confirm``."""
     width = max(text_width(change.what) for change in changes)
     lines = [f"{padded(change.what, width)}  {change.path}" for change in changes]
@@ -113,33 +99,29 @@ def observe() -> None:
 
 
 @observe.command("install")
-@agent_argument
-@project_option
+@click.argument("agent", type=click.Choice(["claude-code"]))
+@_root_option
 @confirm_option
-def observe_install(agent: str, project: Path, confirm: bool) -> Output:
+def observe_install(agent: str, project: Path | None, confirm: bool) -> Output:
     """Add a Stop hook to the agent's settings, which records each turn.
 
     Example: observe install claude-code --confirm
     """
-    from coreloop.observe import claude_code
-
     del agent  # the only one so far
-    return changed_files(claude_code.install(project.resolve(), confirm=confirm), confirm=confirm)
+    return changed_files(claude_code.install(_root(project), confirm=confirm), confirm=confirm)
 
 
 @observe.command("uninstall")
-@agent_argument
-@project_option
+@click.argument("agent", type=click.Choice(["claude-code"]))
+@_root_option
 @confirm_option
-def observe_uninstall(agent: str, project: Path, confirm: bool) -> Output:
+def observe_uninstall(agent: str, project: Path | None, confirm: bool) -> Output:
     """Take the hook out of the agent's settings. Records stay.
 
     Example: observe uninstall claude-code --confirm
     """
-    from coreloop.observe import claude_code
-
     del agent
-    return changed_files(claude_code.uninstall(project.resolve(), confirm=confirm), confirm=confirm)
+    return changed_files(claude_code.uninstall(_root(project), confirm=confirm), confirm=confirm)
 
 
 @observe.command()
@@ -150,8 +132,6 @@ def turn() -> Output:
 
     Example: observe turn < turn.json
     """
-    from coreloop.observe.claude_code import read_turn, record_turn
-
     try:
         told = read_turn(sys.stdin.buffer.read())
         workspace = open_workspace(Path(os.environ.get("CLAUDE_PROJECT_DIR") or Path.cwd()))

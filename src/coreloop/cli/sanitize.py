@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -14,12 +14,12 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER
-from coreloop.cli.output import Command, Output
-from coreloop.cli.progress import ProgressBar
+from coreloop.cli.output import Command, Output, ProgressBar
 
 if TYPE_CHECKING:
     from coreloop.sanitize.export import Report
     from coreloop.sanitize.run import SanitizeResult
+    from coreloop.sanitize.sanitize_record import Mode
 
 _SHOWN = 10
 
@@ -60,32 +60,25 @@ def sanitize(
 
     Example: sanitize --mode mask --out shared
     """
-    from coreloop.sanitize.run import ExportRequest, check_records, export_records
+    from coreloop.sanitize.run import check_records, export_records
 
-    workspace = open_workspace(Path.cwd())
-    jobs = jobs or os.cpu_count() or 1
+    workspace, jobs = open_workspace(Path.cwd()), jobs or os.cpu_count() or 1
     _require_one_task(paths, check=check, mode=mode, writes=out is not None or key_file is not None)
+    bar = ProgressBar("looking" if check else "sanitizing")
+    shared: dict[str, Any] = {"names": names, "report": report_file, "jobs": jobs, "progress": bar.update}
     if check:
-        sources = (*paths, *([source] if source is not None else []))
-        bar = ProgressBar("looking")
-        result = check_records(
-            workspace, sources, names=names, report=report_file, jobs=jobs, progress=bar.update
-        )
+        result = check_records(workspace, (*paths, *([source] if source is not None else [])), **shared)
     else:
-        bar = ProgressBar("sanitizing")
-        request = ExportRequest(
-            mode=mode,  # type: ignore[arg-type]  # click checked that it is a mode
+        result = export_records(
+            workspace,
+            cast("Mode", mode),
             now=datetime.now(UTC),
             source=source,
             out=out,
-            names=names,
             key_file=key_file,
-            report=report_file,
             keep_times=keep_times,
-            jobs=jobs,
-            progress=bar.update,
+            **shared,
         )
-        result = export_records(workspace, request)
     bar.end()
     return _output(result, report_file, mode)
 
@@ -121,10 +114,11 @@ def _lines(result: "SanitizeResult", report_file: Path | None) -> Iterator[str]:
 
 
 def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
+    from coreloop.sanitize.export import MAX_LISTED
+
     what = "read" if report.mode is None else f"written (mode {report.mode})"
     yield f"{number_of(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected"
-    for kind, count in sorted(report.findings.items()):
-        yield f"  {kind:<9} {count:>7,}"
+    yield from (f"  {kind:<9} {count:>7,}" for kind, count in sorted(report.findings.items()))
     if report.mode is None and not report.findings:
         if report.n_out:
             yield "  no private data found: no address, number, credential or listed name that a rule knows"
@@ -134,21 +128,14 @@ def _report_lines(report: "Report", report_file: Path | None) -> Iterator[str]:
     if report.n_unread:
         names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
         yield f"{number_of(report.n_unread, 'file')} not read: {', '.join(names)}"
-    more = str(report_file or "--report FILE.json")
-    yield from _listed(report.places, report.findings.total() if report.places else 0, "findings", more)
-    yield from _listed(report.rejected, report.n_rejected, "rejected lines", more)
-
-
-def _listed(entries: list[dict[str, object]], total: int, noun: str, more: str) -> Iterator[str]:
-    from coreloop.sanitize.export import MAX_LISTED
-
-    for entry in entries[:_SHOWN]:
-        place = f"{entry['file']}:{entry['line']}"
-        detail = (
-            f"{entry['kind']} in {entry['path']}"
-            if "kind" in entry
-            else f"{entry['reason']} ({entry['bytes']:,} bytes)"
-        )
-        yield f"{printable(place)}: {printable(detail)}"
-    if total > _SHOWN:
-        yield f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}"
+    found = [(place, f"{place['kind']} in {place['path']}") for place in report.places]
+    rejected = [(line, f"{line['reason']} ({line['bytes']:,} bytes)") for line in report.rejected]
+    n_found, more = report.findings.total() if found else 0, report_file or "--report FILE.json"
+    for listed, total, noun in (
+        (found, n_found, "findings"),
+        (rejected, report.n_rejected, "rejected lines"),
+    ):
+        for place, detail in listed[:_SHOWN]:
+            yield printable(f"{place['file']}:{place['line']}: {detail}")
+        if total > _SHOWN:
+            yield f"… {_SHOWN} of {total:,} {noun}; {more} has up to {MAX_LISTED:,}"

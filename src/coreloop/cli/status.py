@@ -5,10 +5,10 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -56,8 +56,7 @@ _MAX_CHARTS: Final = 3
 _MAX_MEASURED: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A line of the screen: its label, its text and its colour on a terminal."""
 
     label: str
@@ -86,14 +85,10 @@ def status_facts(status: "Status") -> dict[str, object]:
 def _stability_lines(stability: "Stability") -> Iterator[str]:
     """Yield the stability gates, and the merges that are not clean."""
     gates = [_Line(gate.name, _figure(gate), None if gate.passed else "red") for gate in stability.gates]
-    flaws = [
-        _Line(
-            "not clean",
-            f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {flaw.reason}",
-        )
-        for flaw in stability.flaws
-    ]
-    return _printed([*gates, *flaws])
+    for flaw in stability.flaws:
+        merged = f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}"
+        gates.append(_Line("not clean", f"{merged}: {flaw.reason}"))
+    return _printed(gates)
 
 
 def _figure(gate: "StabilityGate") -> str:
@@ -106,19 +101,14 @@ def _log_lines(status: "Status") -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
-        yield _Line(
-            "",
-            ("record requests in the agent: with AuditCollector(question=…) as audit:, or see first what it"),
-        )
-        yield _Line("", "looks like: dartlab-coreloop demo --out scratch")
+        yield _Line("", "record requests in the agent: with AuditCollector(question=…) as audit:")
+        yield _Line("", "or see first what it looks like: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()
     newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them dated in the future"
-    records = f"{log.n_records:,} on {number_of(log.n_days, 'day')}, {newest}"
-    yield _Line("records", records)
+    yield _Line("records", f"{log.n_records:,} on {number_of(log.n_days, 'day')}, {newest}")
     mined = ", ".join([number_of(log.n_in_window, "record"), number_of(log.n_patterns, "sequence")])
-    window = f"{log.days.since} to {log.days.until}: {mined}"
-    yield _Line("window", window)
+    yield _Line("window", f"{log.days.since} to {log.days.until}: {mined}")
     for text in (*log.unseen.lines(), *absent_lines(log.read_as_absent)):
         yield _Line("note", text, "yellow")
 
@@ -150,10 +140,7 @@ def _promotion_lines(status: "Status") -> Iterator[_Line]:
     yield _Line("promotions", _promotions(status, status.promotions))
     for promotion in status.promotions.open:
         place = promotion.url or f"branch {promotion.branch}, no pull request known"
-        yield _Line(
-            "",
-            f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}",
-        )
+        yield _Line("", f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}")
     gates = status.promotions.stability.gates
     yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
 
@@ -177,10 +164,7 @@ def _effect_lines(status: "Status") -> Iterator[_Line]:
     verdicts = Counter(effect.verdict for effect in status.effects)
     if verdicts:
         counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in EffectVerdict if verdicts[verdict])
-        yield _Line(
-            "effect",
-            f"of {number_of(len(status.effects), 'change')}: {counts}",
-        )
+        yield _Line("effect", f"of {number_of(len(status.effects), 'change')}: {counts}")
     measured = [effect for effect in reversed(status.effects) if effect.look is not None]
     for effect in measured[:_MAX_CHARTS]:
         yield _Line("", f"{effect.change.tool}: {effect.title}")

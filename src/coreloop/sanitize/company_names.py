@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -13,12 +12,9 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
-from coreloop.sanitize.detectors.detection import Detection
-from coreloop.sanitize.detectors.rule import in_row, is_money
-from coreloop.sanitize.undisguised import CACHED_CHARS, decoded, plain_text, readings
-
-_LISTED: Final = ("kr",)
-"""Countries with a public listing in ``listings/``."""
+from coreloop.sanitize.detectors.rule import Detection, in_row, is_money
+from coreloop.sanitize.find_in_text import Hit
+from coreloop.sanitize.undisguised import decoded, plain_text, readings
 
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
 _ORDINARY_TEXT: Final = """
@@ -75,19 +71,6 @@ _UNIT: Final = re.compile(
     re.IGNORECASE,
 )
 
-# A mask searches most texts twice; a third of its time on planted records.
-_CACHE_SIZE: Final = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """The position of a company or its code; all names of a company have the same ``code``."""
-
-    kind: str
-    start: int
-    end: int
-    code: str
-
 
 _AnyRow = tuple[str, str, Iterable[str]]
 
@@ -106,17 +89,13 @@ class Names:
     def __init__(self, rows: Iterable[_AnyRow], listed: Iterable[_AnyRow] = ()) -> None:
         self._codes: dict[str, str] = {}
         by_text: dict[str, tuple[str, str, bool]] = {}
-        for is_listed, (code, name, aliases) in [
-            *((False, row) for row in rows),
-            *((True, row) for row in listed),
-        ]:
-            if code:
-                self._codes[code] = name
-            for spelling in (name, *aliases):
-                folded = re.sub(r"\s", "", plain_text(spelling))
-                if len(folded) > 1:
-                    by_text.setdefault(folded.lower(), (folded, code or name, is_listed))
-        self._found: dict[str, list[Name]] = {}
+        for is_listed, given in ((False, rows), (True, listed)):
+            for code, name, aliases in given:
+                if code:
+                    self._codes[code] = name
+                for folded in (re.sub(r"\s", "", plain_text(spelling)) for spelling in (name, *aliases)):
+                    if len(folded) > 1:
+                        by_text.setdefault(folded.lower(), (folded, code or name, is_listed))
         self._texts = list(by_text)
         self._entries = list(by_text.values())
         self._automaton = AhoCorasick(self._texts) if self._texts else None
@@ -124,36 +103,26 @@ class Names:
     def __len__(self) -> int:
         return len(self._texts)
 
-    def find(self, text: str) -> list[Name]:
+    def find(self, text: str) -> list[Hit]:
         """Find names and codes in a text; overlapping names are resolved to the leftmost, then longest."""
-        found = self._found.get(text)
-        if found is None:
-            found = self._search(text)
-            if len(text) <= CACHED_CHARS:
-                if len(self._found) >= _CACHE_SIZE:
-                    self._found.clear()
-                self._found[text] = found
-        return found
-
-    def _search(self, text: str) -> list[Name]:
-        names: list[Name] = []
+        names: list[Hit] = []
         for view in readings(text):
             visible = text if view is None else view.text
             taken = _leftmost_longest(list(self._companies(visible)))
             found = [*taken, *self._stock_codes(visible, taken), *self._encoded(visible)]
             if view is not None:
-                found = [Name(name.kind, *view.span(name.start, name.end), name.code) for name in found]
+                found = [Hit(name.kind, *view.span(name.start, name.end), name.value) for name in found]
             names += found
         return _leftmost_longest(names)
 
-    def _encoded(self, text: str) -> Iterator[Name]:
+    def _encoded(self, text: str) -> Iterator[Hit]:
         """Yield base64 text that names a company."""
         for start, end, inner in decoded(text):
             name = next(self._companies(inner), None)
             if name is not None:
-                yield Name(name.kind, start, end, name.code)
+                yield Hit(name.kind, start, end, name.value)
 
-    def _companies(self, text: str) -> Iterator[Name]:
+    def _companies(self, text: str) -> Iterator[Hit]:
         if self._automaton is None:
             return
         lowered = encodable("".join(text.split()).lower())
@@ -165,7 +134,7 @@ class Names:
             written, code, is_listed = self._entries[index]
             first, last = places[start], places[end - 1] + 1
             if self._is_company(text, first, last, written, is_listed=is_listed):
-                yield Name("COMPANY", first, last, code)
+                yield Hit("COMPANY", first, last, code)
 
     def _is_company(self, text: str, start: int, end: int, written: str, *, is_listed: bool) -> bool:
         before, behind, match = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
@@ -189,14 +158,14 @@ class Names:
             return False
         return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
 
-    def _stock_codes(self, text: str, taken: list[Name]) -> Iterator[Name]:
+    def _stock_codes(self, text: str, taken: list[Hit]) -> Iterator[Hit]:
         for name in taken:
             torn = _TORN_CODE.match(text, name.end)
             if torn is not None and "".join(torn[1].split()) in self._codes:
-                yield Name("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
+                yield Hit("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
         for match in _SECURITY.finditer(text):
             if (match[1] or match[2]) in self._codes:
-                yield Name("STOCK", match.start(), match.end(), match[1] or match[2])
+                yield Hit("STOCK", match.start(), match.end(), match[1] or match[2])
         for match in _CODE.finditer(text):
             code = match[0]
             if code not in self._codes:
@@ -206,9 +175,9 @@ class Names:
             if any(name.start < match.end() and match.start() < name.end for name in beside):
                 continue
             if self._is_tied(text, match, beside):
-                yield Name("STOCK", match.start(), match.end(), code)
+                yield Hit("STOCK", match.start(), match.end(), code)
 
-    def _is_tied(self, text: str, match: re.Match[str], beside: list[Name]) -> bool:
+    def _is_tied(self, text: str, match: re.Match[str], beside: list[Hit]) -> bool:
         start, end = match.span()
         if any(0 <= start - name.end <= 6 or 0 <= name.start - end <= 6 for name in beside):
             return True
@@ -229,12 +198,12 @@ Row = tuple[str, str, list[str]]
 
 
 def has_companies(names_file: Path | None, detection: Detection) -> bool:
-    """Whether a run looks for any company: the project names some, or a chosen country has a listing."""
-    return names_file is not None or bool(detection.names) or bool(_listed(detection))
+    """Whether a run looks for any company: the project names some, or the listing of Korea is chosen."""
+    return names_file is not None or bool(detection.names) or "kr" in detection.countries
 
 
 def companies(names_file: Path | None, detection: Detection) -> Names | None:
-    """Return the companies to look for: the project's own and the listings of the chosen countries.
+    """Return the companies to look for: the project's own, and the listing of Korea if it is chosen.
 
     The file has ``code<TAB>name<TAB>alias|alias``; lines that begin with ``#`` are comments.
 
@@ -244,17 +213,10 @@ def companies(names_file: Path | None, detection: Detection) -> Names | None:
         The file cannot be read or is empty, or a line has no name; the message has its number.
     """
     own = _read(names_file) if names_file is not None else [("", name, []) for name in detection.names]
-    listed = [row for country in _listed(detection) for row in _listing(country)]
+    listing = files("coreloop.sanitize").joinpath("listings", "kr.tsv")
+    is_listed = "kr" in detection.countries
+    listed = _rows(listing.read_text(encoding="utf-8"), Path("kr.tsv")) if is_listed else []
     return Names(own, listed) if own or listed else None
-
-
-def _listed(detection: Detection) -> list[str]:
-    return [country for country in _LISTED if country in detection.countries]
-
-
-def _listing(country: str) -> list[Row]:
-    text = files("coreloop.sanitize").joinpath("listings", f"{country}.tsv").read_text(encoding="utf-8")
-    return _rows(text, Path(f"{country}.tsv"))
 
 
 def _read(path: Path) -> list[Row]:
@@ -281,10 +243,10 @@ def _rows(text: str, path: Path) -> list[Row]:
     return rows
 
 
-def _leftmost_longest(names: list[Name]) -> list[Name]:
+def _leftmost_longest(names: list[Hit]) -> list[Hit]:
     if len(names) < 2:
         return names
-    selected: list[Name] = []
+    selected: list[Hit] = []
     for name in sorted(names, key=lambda name: (name.start, -name.end)):
         if not selected or name.start >= selected[-1].end:
             selected.append(name)

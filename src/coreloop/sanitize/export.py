@@ -21,7 +21,7 @@ import orjson
 
 from coreloop.base.tempfiles import end_with_parent, removed_if_killed, temporary_folder
 from coreloop.sanitize.company_names import companies
-from coreloop.sanitize.detectors.detection import Detection, use, using
+from coreloop.sanitize.detectors.rule import Detection, use, using
 from coreloop.sanitize.files import (
     DamagedError,
     PrintableNames,
@@ -31,11 +31,10 @@ from coreloop.sanitize.files import (
     read_line,
     refuse_out,
 )
-from coreloop.sanitize.find_in_record import Finder, FindingPlace, places_of
+from coreloop.sanitize.find_in_record import Finder, places_of
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
-from coreloop.sanitize.sanitize_record import Masker, Mode
+from coreloop.sanitize.sanitize_record import Masker, Mode, RejectedLine, sanitize_line
 from coreloop.sanitize.vocabulary import KnownWords
 
 MAX_LISTED: Final = 1_000
@@ -88,10 +87,11 @@ class Outcome:
     n_in: int = 0
     findings: Counter[str] = field(default_factory=Counter)
     rejected: list[tuple[int, RejectedLine]] = field(default_factory=list)
-    places: list[FindingPlace] = field(default_factory=list)
+    places: list[tuple[int, str, str]] = field(default_factory=list)
     text: bytes = b""
 
 
+@dataclass(slots=True)
 class Report:
     """Counts of lines and findings by file, and places, without any content.
 
@@ -99,6 +99,10 @@ class Report:
     ----------
     mode : str or None
         None for a check.
+    unread : list of str
+        Files in the folder that are not records by their name, and links to folders; the first `MAX_LISTED`.
+    n_unread : int
+        Number of all such files.
     n_in, n_out : int
         Lines that are not blank, and lines that were written (checked, without a mode). An empty file and the
         damaged part of a compressed file count as one line.
@@ -106,23 +110,18 @@ class Report:
         Findings by kind.
     reasons : Counter
         Rejected lines by reason.
-    unread : list of str
-        Files in the folder that are not records by their name, and links to folders; the first `MAX_LISTED`.
-    n_unread : int
-        Number of all such files.
     """
 
-    def __init__(self, mode: Mode | None, *, unread: Iterable[str] = (), n_unread: int = 0) -> None:
-        self.mode = mode
-        self.unread = list(unread)
-        self.n_unread = n_unread
-        self.n_in = 0
-        self.n_out = 0
-        self.findings: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()
-        self.files: dict[str, dict[str, Any]] = {}
-        self.rejected: list[dict[str, Any]] = []
-        self.places: list[dict[str, Any]] = []
+    mode: Mode | None
+    unread: list[str] = field(default_factory=list)
+    n_unread: int = 0
+    n_in: int = 0
+    n_out: int = 0
+    findings: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rejected: list[dict[str, Any]] = field(default_factory=list)
+    places: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def n_rejected(self) -> int:
@@ -132,20 +131,18 @@ class Report:
         """Add the outcome of a block; the blocks of a file must come in order."""
         counts = self.files.setdefault(file, {"file": file, "lines": 0, "in": 0, "out": 0, "rejected": 0})
         before, n_rejected = counts["lines"], len(outcome.rejected)
-        counts["lines"] += outcome.n_lines
-        counts["in"] += outcome.n_in
-        counts["out"] += outcome.n_in - n_rejected
-        counts["rejected"] += n_rejected
+        n_out = outcome.n_in - n_rejected
+        more = {"lines": outcome.n_lines, "in": outcome.n_in, "out": n_out, "rejected": n_rejected}
+        counts |= {name: counts[name] + number for name, number in more.items()}
         self.n_in += outcome.n_in
-        self.n_out += outcome.n_in - n_rejected
+        self.n_out += n_out
         self.findings.update(outcome.findings)
         self.reasons.update(rejected.reason for _, rejected in outcome.rejected)
         for line, rejected in outcome.rejected[: MAX_LISTED - len(self.rejected)]:
             place = {"file": file, "line": before + line}
             self.rejected.append({**place, "reason": rejected.reason, "bytes": rejected.size_bytes})
-        for found in outcome.places[: MAX_LISTED - len(self.places)]:
-            place = {"file": file, "line": before + found.line}
-            self.places.append({**place, "path": found.path, "kind": found.kind})
+        for line, path, kind in outcome.places[: MAX_LISTED - len(self.places)]:
+            self.places.append({"file": file, "line": before + line, "path": path, "kind": kind})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values; it lists at most `MAX_LISTED` rejected lines and places."""
@@ -234,30 +231,31 @@ def _run(
     source: Path, choices: Choices, jobs: int, progress: Progress
 ) -> Iterator[tuple[Report, Sequence[Path], _ByFile]]:
     """Give the report, the files, and each file with its outcomes, which fill the report as they are read."""
-    found = find_sources(source)
-    total = sum(file.stat().st_size for file in found.files)
-    label = PrintableNames(source, companies(choices.names_file, choices.detection))
-    unread = map(label, found.unread[:MAX_LISTED])
-    report = Report(choices.mode, unread=unread, n_unread=len(found.unread))
+    files, unread = find_sources(source)
+    total = sum(file.stat().st_size for file in files)
+    with using(_with_companies(choices)):
+        label = PrintableNames(source)
+        labels = dict(zip(files, map(label, files), strict=True))
+        report = Report(choices.mode, list(map(label, unread[:MAX_LISTED])), len(unread))
+    with using(_detection(choices)):
 
-    def reported(entries: Iterable[tuple[Path, int, Outcome]]) -> Iterator[Outcome]:
-        for file, done_bytes, outcome in entries:
-            report.add(label(file), outcome)
-            progress(done_bytes, total)
-            yield outcome
+        def reported(entries: Iterable[tuple[Path, int, Outcome]]) -> Iterator[Outcome]:
+            for file, done_bytes, outcome in entries:
+                report.add(labels[file], outcome)
+                progress(done_bytes, total)
+                yield outcome
 
-    with closing(_outcomes(found.files, choices, jobs if total >= _SMALL_BYTES else 1)) as outcomes:
-        by_file = groupby(outcomes, key=itemgetter(0))
-        yield report, found.files, ((file, reported(entries)) for file, entries in by_file)
+        with closing(_outcomes(files, choices, jobs if total >= _SMALL_BYTES else 1)) as outcomes:
+            by_file = groupby(outcomes, key=itemgetter(0))
+            yield report, files, ((file, reported(entries)) for file, entries in by_file)
 
 
 def _outcomes(files: Sequence[Path], choices: Choices, jobs: int) -> Generator[tuple[Path, int, Outcome]]:
     """Yield each block's file, the bytes read so far, and its outcome, in order."""
     if jobs < 2:
-        with using(choices.detection):
-            finder = _finder(choices)
-            for file, done_bytes, lines in _blocks(files):
-                yield file, done_bytes, _sanitize_block(lines, finder)
+        finder = _finder(choices)
+        for file, done_bytes, lines in _blocks(files):
+            yield file, done_bytes, _sanitize_block(lines, finder)
         return
     pending = deque[tuple[Path, int, Future[Outcome]]]()
     with ProcessPoolExecutor(
@@ -313,7 +311,7 @@ _worker: list[Finder] = []
 def _start_worker(choices: Choices) -> None:
     """Build what all blocks share; the process ends together with its parent."""
     end_with_parent()
-    use(choices.detection)
+    use(_detection(choices))
     _worker[:] = [_finder(choices)]
 
 
@@ -321,23 +319,28 @@ def _sanitize_in_worker(lines: Sequence[Line]) -> Outcome:
     return _sanitize_block(lines, _worker[0])
 
 
+def _detection(choices: Choices) -> Detection:
+    """Return what is looked for; modes without text keep no names of companies anyway."""
+    return _with_companies(choices) if choices.mode in {None, "mask"} else choices.detection
+
+
+def _with_companies(choices: Choices) -> Detection:
+    return replace(choices.detection, companies=companies(choices.names_file, choices.detection))
+
+
 def _finder(choices: Choices) -> Finder:
     """Return the mode as what visits records."""
-    names, mode, keep_times = (
-        companies(choices.names_file, choices.detection),
-        choices.mode,
-        choices.keep_times,
-    )
+    mode, keep_times, pseudonyms = choices.mode, choices.keep_times, Pseudonyms(choices.key)
     if mode is None:
-        return Finder(names=names)
-    pseudonyms, tag = Pseudonyms(choices.key), _tag(choices.key)
-    if mode == "mask":
+        return Finder()
+    if mode != "mask":
+        return Pseudonymizer(pseudonyms, choices.vocabulary, drop=mode == "drop", keep_times=keep_times)
+    tag = _tag(choices.key)
 
-        def label(kind: str, value: str) -> str:
-            return f"[{kind}-{tag}{pseudonyms.letters('label', f'{kind} {value}')}]"
+    def label(kind: str, value: str) -> str:
+        return f"[{kind}-{tag}{pseudonyms.letters('label', f'{kind} {value}')}]"
 
-        return Masker(pseudonyms, label, names=names, keep_times=keep_times)
-    return Pseudonymizer(pseudonyms, choices.vocabulary, drop=mode == "drop", keep_times=keep_times)
+    return Masker(pseudonyms, label, keep_times=keep_times)
 
 
 def _sanitize_block(lines: Sequence[Line], finder: Finder) -> Outcome:
@@ -353,7 +356,7 @@ def _sanitize_block(lines: Sequence[Line], finder: Finder) -> Outcome:
         elif result is not None and not is_check:
             kept.append(result)
         elif finder.found and len(outcome.places) < MAX_LISTED:
-            outcome.places += places_of(orjson.loads(raw), number, finder)  # type: ignore[arg-type]
+            outcome.places += ((number, *place) for place in places_of(orjson.loads(raw), finder))  # type: ignore[arg-type]
         finder.found.clear()
     outcome.findings, outcome.text = finder.counts, b"".join(kept)
     return outcome

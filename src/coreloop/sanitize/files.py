@@ -8,18 +8,14 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
+from typing import Any, BinaryIO, Final, Literal, cast
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.extras import needs_extra
 from coreloop.base.files import open_regular
+from coreloop.sanitize.find_in_text import Numbering, mask_text
 from coreloop.sanitize.find_in_value import find_in_value
-from coreloop.sanitize.mask_text import Numbering, mask_text
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
 
 MAX_LINE_BYTES: Final = 16 << 20
 Codec = Literal["gzip", "zstd"]
@@ -45,12 +41,6 @@ def codec_of(path: Path) -> Codec | None:
         head = file.read(4)
     by_content = next((codec for magic, codec in _MAGIC if head.startswith(magic)), None)
     return by_content or (_BY_SUFFIX.get(path.suffix) if head else None)
-
-
-def require_codec(codec: Codec | None) -> None:
-    """Raise `MissingExtraError` if this Python cannot read files of this compression."""
-    if codec == "zstd":
-        _zstd()
 
 
 @contextlib.contextmanager
@@ -108,16 +98,8 @@ _LISTED: Final = 5
 _KOREAN: Final = re.compile(r"(?<![가-힣])[가-힣]{2,4}(?![가-힣])")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFiles:
-    """The files of records in a folder, and the other files, which are not read."""
-
-    files: Sequence[Path]
-    unread: Sequence[Path] = ()
-
-
-def find_sources(source: Path) -> RecordFiles:
-    """List the files of records: every ``*.jsonl``, ``*.jsonl.gz`` and ``*.jsonl.zst``, or the given file.
+def find_sources(source: Path) -> tuple[list[Path], list[Path]]:
+    """List the files of records, ``*.jsonl`` also compressed, or the given file; and those that are not read.
 
     Raises
     ------
@@ -131,14 +113,15 @@ def find_sources(source: Path) -> RecordFiles:
             raise WorkspaceError(
                 "does not exist; record requests first, or name another folder or file", path=source
             )
-        sources = _in_folder(source) if source.is_dir() else RecordFiles([source])
-    for path in sources.files:
+        files, unread = _in_folder(source) if source.is_dir() else ([source], [])
+    for path in files:
         with io_errors(path):
-            require_codec(codec_of(path))
-    return sources
+            if codec_of(path) == "zstd":
+                _zstd()
+    return files, unread
 
 
-def _in_folder(source: Path) -> RecordFiles:
+def _in_folder(source: Path) -> tuple[list[Path], list[Path]]:
     files: list[Path] = []
     unread: list[Path] = []
     for folder, folders, names in os.walk(source, onerror=_refuse_unreadable):
@@ -151,7 +134,7 @@ def _in_folder(source: Path) -> RecordFiles:
                 unread.append(path)
     if not files:
         raise WorkspaceError(_no_records(source, unread), path=source)
-    return RecordFiles(files, unread)
+    return files, unread
 
 
 def _no_records(source: Path, unread: Sequence[Path]) -> str:
@@ -190,13 +173,10 @@ class PrintableNames:
     ----------
     source : Path
         The folder or file that is read.
-    names : Names, optional
-        Companies to mask as well.
     """
 
-    def __init__(self, source: Path, names: "Names | None" = None) -> None:
+    def __init__(self, source: Path) -> None:
         self._source = source
-        self._names = names
         self._label = Numbering()
         self._shown: dict[Path, str] = {}
         self._taken: set[str] = set()
@@ -214,7 +194,7 @@ class PrintableNames:
         return self._shown[file]
 
     def _masked(self, part: str) -> str:
-        masked = mask_text(part, self._label, names=self._names)
+        masked = mask_text(part, self._label)
         return _KOREAN.sub(self._masked_name, masked)
 
     def _masked_name(self, match: re.Match[str]) -> str:

@@ -1,18 +1,121 @@
-"""The `Finder`: finds and counts private data in the parts of a record, and caches clean values."""
+"""The traversal of a record, and the `Finder`, which finds and counts private data in its parts."""
 
+import math
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from itertools import product
+from typing import Any, Final, Protocol
 
 from coreloop.base.text import printable
-from coreloop.sanitize.find_in_text import Hit, find_hits, is_harmless
-from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_telling
-from coreloop.sanitize.mask_text import Numbering, mask_text
-from coreloop.sanitize.walk_record import children, scan
+from coreloop.sanitize.find_in_text import Hit, Numbering, find_hits, is_harmless, mask_text
+from coreloop.sanitize.find_in_value import find_in_number, find_in_value, is_sensitive, is_telling
+from coreloop.sanitize.undisguised import short_labels
 
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
+_VALUE_KEYS: Final = frozenset(
+    "".join(letters)  # in any case
+    for word in ("value", "val", "data", "content", "text", "preview", "default", "v")
+    for letters in product(*zip(word, word.upper(), strict=True))
+)
+_NAME_CHARS: Final = 64
+_NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "k")
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
+
+
+class Visitor(Protocol):
+    """Rewrites the parts of a tree; ``key`` is the key of a value."""
+
+    n_keys: int
+
+    def text(self, value: str, key: str) -> Any: ...
+
+    def number(self, value: int | float, key: str) -> Any: ...
+
+    def key(self, key: str) -> str: ...
+
+
+class NotFiniteError(ValueError):
+    """A number is infinite or NaN."""
+
+
+def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
+    """Rebuild a tree from the visitor's results, and add its number of keys to ``n_keys``.
+
+    The key of a value next to a name, ``{"name": "api_key", "value": …}``, or of an item after an option,
+    ``["--token", …]``, is that name or option.
+
+    Raises
+    ------
+    NotFiniteError
+        A number is infinite, which JSON cannot hold.
+    RecursionError
+        The tree is deeper than Python's stack.
+    """
+    kind = type(node)
+    if kind is str:
+        return visitor.text(node, key)
+    if kind is dict:
+        return _dict(node, visitor, key)
+    if kind is list:
+        return [rewrite(item, visitor, under) for _, under, item in children(node, key)]
+    if node is None or kind is bool:
+        return node
+    if not math.isfinite(node):
+        raise NotFiniteError
+    return visitor.number(node, key)
+
+
+def children(node: Any, key: str) -> Iterator[tuple[Any, str, Any]]:
+    """Yield the parts of a node: key or index, the key that is given to the visitor, value."""
+    if isinstance(node, dict):
+        name = "" if _VALUE_KEYS.isdisjoint(node) else _name_beside(node) or key
+        for own, value in node.items():
+            yield own, name if name and own in _VALUE_KEYS else own, value
+    else:
+        option = ""
+        for number, item in enumerate(node):
+            yield number, option or key, item
+            option = item if not option and isinstance(item, str) and _is_option(item) else ""
+
+
+def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
+    visitor.n_keys += len(node)
+    result: dict[str, Any] = {}
+    numbers: dict[str, int] = {}
+    for key, under, value in children(node, above):
+        new = visitor.key(key)
+        if new != key or new in result:
+            new = _unused(new, result, node, numbers)
+        result[new] = rewrite(value, visitor, under)
+    return result
+
+
+def _name_beside(node: dict[str, Any]) -> str:
+    lowered = {key.lower(): value for key, value in node.items()}
+    names = (lowered.get(key) for key in _NAME_KEYS)
+    return next((name for name in names if isinstance(name, str) and _length(name) <= _NAME_CHARS), "")
+
+
+def _length(text: str) -> int:
+    """Return the length of a text with its labels in their final, short form."""
+    return len(short_labels(text) if len(text) > _NAME_CHARS else text)
+
+
+@lru_cache(maxsize=4096)
+def _is_option(item: str) -> bool:
+    return len(item) <= 64 and _OPTION.fullmatch(item) is not None and is_sensitive(item)
+
+
+def _unused(key: str, result: dict[str, Any], node: dict[str, Any], numbers: dict[str, int]) -> str:
+    """Return a key that is not taken, since keys can be masked alike; ``numbers`` has the last of each."""
+    new = key
+    while new in result or new in node:
+        numbers[key] = numbers.get(key, 1) + 1
+        new = f"{key}~{numbers[key]}"
+    return new
+
 
 _MAX_CLEAN_KEYS: Final = 10_000
 _MAX_CLEAN_VALUES: Final = 20_000
@@ -25,10 +128,8 @@ class Finder:
 
     Parameters
     ----------
-    names : Names, optional
-        Companies to find as well.
     like : Finder, optional
-        A finder with the same names, whose cache of clean keys and values is shared.
+        A finder whose cache of clean keys and values is shared.
 
     Attributes
     ----------
@@ -36,8 +137,7 @@ class Finder:
         The kinds in each value with its key, and in each key with None, until the caller clears it.
     """
 
-    def __init__(self, *, names: "Names | None" = None, like: "Finder | None" = None) -> None:
-        self.names: Names | None = names if like is None else like.names
+    def __init__(self, *, like: "Finder | None" = None) -> None:
         self.counts: Counter[str] = Counter()
         self.found: dict[tuple[str, str | int | float | None], tuple[str, ...]] = {}
         self.n_keys = 0
@@ -54,8 +154,8 @@ class Finder:
         place = (key, value)
         if place in self._clean_values:
             return ()
-        harmless = not is_telling(key) and is_harmless(value, names=self.names)
-        hits = () if harmless else find_in_value(value, key, names=self.names)
+        harmless = not is_telling(key) and is_harmless(value)
+        hits = () if harmless else find_in_value(value, key)
         if not hits and len(value) <= (_WORD_CHARS if harmless else _SHORT_CHARS):
             if len(self._clean_values) >= _MAX_CLEAN_VALUES:
                 self._clean_values.clear()
@@ -63,7 +163,7 @@ class Finder:
         return hits
 
     def number(self, value: int | float, key: str) -> Any:
-        if hits := find_in_number(value, key, names=self.names):
+        if hits := find_in_number(value, key):
             self._note(value, key, hits)
         return value
 
@@ -71,17 +171,21 @@ class Finder:
         self.count(hits)
         self.found[key, value] = tuple(dict.fromkeys(hit.kind for hit in hits))
 
-    def keys(self, keys: Iterable[str]) -> None:
-        if not self._clean_keys.issuperset(keys):
-            for key in keys:
-                if hits := self.hits_of_key(key):
-                    self._note(None, key, hits)
+    def key(self, key: str) -> str:
+        if key not in self._clean_keys and (hits := self.hits_of_key(key)):
+            self._note(None, key, hits)
+        return key
+
+    def record(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Visit a record; a mode returns another one."""
+        rewrite(record, self)
+        return record
 
     def hits_of_key(self, key: str) -> tuple[Hit, ...]:
         """Find private data in a key; clean keys are cached."""
         if key in self._clean_keys:
             return ()
-        hits = find_hits(key, names=self.names)
+        hits = find_hits(key)
         if not hits and len(self._clean_keys) < _MAX_CLEAN_KEYS:
             self._clean_keys.add(key)
         return hits
@@ -96,29 +200,15 @@ MAX_PLACES: Final = 1_000
 _Keys = tuple[str | int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FindingPlace:
-    """A finding's line, its path in the record (``tool_calls[0].args.memo``), and its kind."""
-
-    line: int
-    path: str
-    kind: str
-
-
-def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[FindingPlace]:
-    """List the places of what a finder found in a record, at most `MAX_PLACES`."""
-    try:
-        findings: list[tuple[_Keys, str]] = []
+def places_of(record: dict[str, Any], finder: Finder) -> list[tuple[str, str]]:
+    """List the paths of what a finder found in a record, ``tool_calls[0].args.memo``, and the kinds."""
+    findings: list[tuple[_Keys, str]] = []
+    with suppress(RecursionError):  # the path would be too long to read
         _collect(record, "", (), finder, findings)
-    except RecursionError:  # the path would be too long to read
-        findings = []
     if findings:
         keys: dict[str, str] = {}
-        listed = ((_format_path(path, keys, finder.names), kind) for path, kind in findings[:MAX_PLACES])
-        return [FindingPlace(line, path, kind) for path, kind in listed]
-    counter = Finder(like=finder)
-    scan(record, counter)
-    return [FindingPlace(line, "(deeply nested)", kind) for kind in counter.counts]
+        return [(_format_path(path, keys), kind) for path, kind in findings[:MAX_PLACES]]
+    return sorted({("(deeply nested)", kind) for kinds in finder.found.values() for kind in kinds})
 
 
 def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:
@@ -135,7 +225,7 @@ def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tu
             findings += (((*path, part), kind) for kind in found[under, value])
 
 
-def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> str:
+def _format_path(path: _Keys, keys: dict[str, str]) -> str:
     """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
     path_text = ""
     for part in path:
@@ -145,6 +235,6 @@ def _format_path(path: _Keys, keys: dict[str, str], names: "Names | None") -> st
             path_text += f"[{part}]"
         else:
             if part not in keys:
-                keys[part] = printable(mask_text(part, Numbering(), names=names))[:64]
+                keys[part] = printable(mask_text(part, Numbering()))[:64]
             path_text = f"{path_text}.{keys[part]}" if path_text else keys[part]
     return path_text

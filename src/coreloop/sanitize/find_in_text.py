@@ -1,13 +1,14 @@
-"""Locate private data in a text: apply every rule to every view and map the matches back."""
+"""Locate private data in a text, apply every rule to every view and map the matches back; and mask it."""
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from coreloop.sanitize.detectors.detection import Detection, current
-from coreloop.sanitize.detectors.rule import NONE, Sign
+from coreloop.sanitize.detectors import rules_for
+from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, NONE, Detection, Sign, current, value_span
+from coreloop.sanitize.detectors.signs import signs_of
 from coreloop.sanitize.undisguised import (
-    CACHED_CHARS,
     SHORT_LABEL,
     View,
     decoded,
@@ -16,14 +17,6 @@ from coreloop.sanitize.undisguised import (
     short_labels,
     with_short_labels,
 )
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
-from collections.abc import Iterator
-
-from coreloop.sanitize.detectors import rules_for
-from coreloop.sanitize.detectors.rule import AFTER, BEFORE, MARGIN, value_span
-from coreloop.sanitize.detectors.signs import signs_of
 
 Span = tuple[str, int, int]
 _DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9]{5}\n[0-9]{2,}")
@@ -78,9 +71,6 @@ def _cut(match: re.Match[str]) -> tuple[int, int]:
     return start, start + len(match.string[start:end].rstrip(_TRAILING)) or end
 
 
-_CACHE_SIZE: Final = 20_000
-_LONG_CACHED_CHARS: Final = 1 << 15
-_LONG_CACHE_SIZE: Final = 32
 # Single words, hashes with a letter in them, pseudonyms and times are never private; "sk-", "key-", "pul-"
 # and "fc-" begin credentials.
 _HARMLESS: Final = re.compile(
@@ -92,25 +82,11 @@ _HARMLESS: Final = re.compile(
 _MAX_HARMLESS_CHARS: Final = 73
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateData:
-    """Private data in a text.
-
-    Attributes
-    ----------
-    kind : str
-        ``EMAIL``, ``PHONE``, ``SECRET`` and so on, as in its label.
-    start, end : int
-        Character offsets in the original text.
-    """
-
-    kind: str
-    start: int
-    end: int
-
-
 class Hit(NamedTuple):
-    """A finding with its undisguised value, so that equal values get equal labels."""
+    """A finding: its kind as in its label (``EMAIL``, ``PHONE``), and its place in the original text.
+
+    ``value`` is the undisguised value, or the code of a company, so that equal values get equal labels.
+    """
 
     kind: str
     start: int
@@ -118,66 +94,39 @@ class Hit(NamedTuple):
     value: str
 
 
-def find(text: str, *, names: "Names | None" = None) -> list[PrivateData]:
-    """Find private data in a text, even if disguised or encoded.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    names : Names, optional
-        Companies to find as well.
-
-    Returns
-    -------
-    list of PrivateData
-        Sorted by position, without overlaps.
-    """
-    return [PrivateData(hit.kind, hit.start, hit.end) for hit in find_hits(text, names=names)]
-
-
-def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
-    """`find`, with the undisguised values."""
+def find_hits(text: str) -> tuple[Hit, ...]:
+    """Find private data in a text, even if disguised or encoded; sorted by position, without overlaps."""
     if (short := short_labels(text)) != text:
-        in_short = find_hits(short, names=names)
+        in_short = find_hits(short)
         view = with_short_labels(text) if in_short else None
         return tuple(_hit(view, *hit) for hit in in_short)
     chosen = current()
-    hits: tuple[Hit, ...] | None = (chosen.cache if len(text) <= CACHED_CHARS else chosen.long_cache).get(
-        text
-    )
-    if hits is None:
-        hits = () if is_harmless(text) else _cached(text, _outside_labels(text, _merged(_scan(text))), chosen)
-    if names is not None:
-        companies = [Hit(name.kind, name.start, name.end, name.code) for name in names.find(text)]
-        hits = tuple(_merged([*hits, *companies])) if companies else hits
+    search = _search_short if len(text) <= 240 else _search_long if len(text) <= 1 << 15 else _search
+    hits = search(text, chosen)
     if hits and chosen.allow:
         return tuple(hit for hit in hits if text[hit.start : hit.end].strip() not in chosen.allow)
     return hits
 
 
-def is_harmless(text: str, *, names: "Names | None" = None) -> bool:
+def _search(text: str, chosen: Detection) -> tuple[Hit, ...]:
+    hits = () if is_harmless(text) else _outside_labels(text, _merged(_scan(text)))
+    if chosen.companies is None:
+        return hits
+    return tuple(_merged([*hits, *chosen.companies.find(text)]))
+
+
+_search_short = lru_cache(maxsize=20_000)(_search)  # short texts repeat
+_search_long = lru_cache(maxsize=32)(_search)  # a mask searches a text up to three times
+
+
+def is_harmless(text: str) -> bool:
     """Whether a text has a form that is never private: a hash, a time or a word that names no company."""
     if len(text) > _MAX_HARMLESS_CHARS:
         return False
-    match = _HARMLESS.fullmatch(text)
-    if match is None or current().own:
+    match, chosen = _HARMLESS.fullmatch(text), current()
+    if match is None or chosen.own:
         return False
-    return names is None or match["word"] is None or not names.find(text)
-
-
-def _cached(text: str, hits: tuple[Hit, ...], chosen: Detection) -> tuple[Hit, ...]:
-    """Cache short texts, which repeat, and the last long ones, which a mask searches up to three times."""
-    if len(text) <= CACHED_CHARS:
-        cache, size = chosen.cache, _CACHE_SIZE
-    elif len(text) <= _LONG_CACHED_CHARS:
-        cache, size = chosen.long_cache, _LONG_CACHE_SIZE
-    else:
-        return hits
-    if len(cache) >= size:
-        cache.clear()
-    cache[text] = hits
-    return hits
+    return chosen.companies is None or match["word"] is None or not chosen.companies.find(text)
 
 
 def _scan(text: str) -> list[Hit]:
@@ -221,3 +170,71 @@ def _merged(hits: list[Hit]) -> list[Hit]:
         named = hit if hit.end - hit.start > last.end - last.start else last
         merged[-1] = Hit(named.kind, last.start, max(last.end, hit.end), named.value)
     return merged
+
+
+Label = Callable[[str, str], str]
+_ROUNDS: Final = 4  # chosen: what still hides data after four rounds is replaced whole
+_NOISE: Final = re.compile(r"[\s\-.·()/]+")
+_EXACT: Final = frozenset({"SECRET", "URL", "PATH"})
+
+
+class Numbering:
+    """Labels such as ``[EMAIL-3]``, numbered per kind in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, dict[str, int]] = {}
+
+    def __call__(self, kind: str, value: str) -> str:
+        numbers = self._numbers.setdefault(kind, {})
+        return f"[{kind}-{numbers.setdefault(value, len(numbers) + 1)}]"
+
+
+def sanitize_text(text: str) -> str:
+    """Mask the private data of a text.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The text with labels such as ``[EMAIL-1]``, numbered within this text.
+    """
+    return mask_text(text, Numbering())
+
+
+def mask_text(text: str, label: Label, *, hits: tuple[Hit, ...] | None = None) -> str:
+    """Mask a text with the labels of the caller.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    label : callable
+        Maps a kind and a value to the label.
+    hits : tuple of Hit, optional
+        Known findings; by default they are searched.
+    """
+    if hits is None:
+        hits = find_hits(text)
+    for _ in range(_ROUNDS):
+        if not hits:
+            return text
+        text = _replaced(text, hits, label)
+        hits = find_hits(text)  # the rest may match other rules without its neighbours
+    return label("TEXT", text) if hits else text
+
+
+def _replaced(text: str, hits: tuple[Hit, ...], label: Label) -> str:
+    pieces, last = [], 0
+    for hit in hits:
+        pieces += [text[last : hit.start], label(hit.kind, canonical(hit))]
+        last = hit.end
+    return "".join(pieces) + text[last:]
+
+
+def canonical(hit: Hit) -> str:
+    """Normalize a value so that its different spellings are equal."""
+    return hit.value if hit.kind in _EXACT else _NOISE.sub("", hit.value).casefold()

@@ -2,16 +2,79 @@
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from coreloop.sanitize.detectors.detection import current
+from coreloop.sanitize.detectors.rule import current
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
 from coreloop.sanitize.find_in_text import Hit, find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
-from coreloop.sanitize.telling_keys import is_time
 
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
+_ID: Final = re.compile(
+    r"(?:[a-z]+_)*?(?P<subject>request|session|user|trace|span|conversation|thread|device|client|customer|member|visitor|run|message)_?(?:id|key|hash|uuid)|"
+    r"(?P<hash>(?:question|args|tool_sequence|sequence|answer|prompt|content)_hash)|(?P<by>judged_by|created_by|updated_by)"
+)
+_TIME: Final = re.compile(
+    r"ts|time|timestamp|datetime|date_?time|created|updated|started|ended|\w+_(?:at|ts|time|timestamp)|\w+(?:At|Time|Timestamp)"
+)
+# 2026-04-25T09:30:00.123456+09:00, not 9001-01-12 34:56
+_MOMENT: Final = re.compile(
+    r"((?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[T ](?:[01][0-9]|2[0-3]))"
+    r":?[0-5][0-9](?::?[0-6][0-9](?:[.,][0-9]{1,9})?)?\s?(Z|[+-][01][0-9]:?[0-5][0-9])?"
+)
+_HOUR_S: Final = 3600  # times are shared to the hour
+_EARLIEST_S: Final = 1_262_304_000  # 2010; telephone numbers without their zero, 10…, lie before it
+_LATEST_S: Final = 2_000_000_000  # 2033; telephone numbers of the US lie behind it
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WORDS_TEXT: Final = """
+id ids uuid guid key no nr num number numbers code codes pin otp cvc cvv pw pwd password passcode token secret
+birth birthday birthdate born dob lat latitude lon lng long longitude coord coords coordinate coordinates geo
+gps location position point bbox phone tel telephone mobile cell fax contact zip zipcode postal postcode
+account acct iban card passport licence license ssn rrn ein itin tin nino nhs vat tax employee member customer
+client patient student user person ip mac host address addr serial imei plate vin
+dni nif nie nir bsn mrn yob pnr badge policy matricule
+"""
+_WORDS: Final = frozenset(_WORDS_TEXT.split())
+_GLUED: Final = re.compile(
+    r"(?i)id$|(?:user|member|customer|client|patient|order|account|employee|staff|case|card|phone)(?:no|num|nr)$|birth|phone|mobile|latitude|longitude|passw|postal|zip|account|passport|licen[cs]e|"
+    r"번호|코드|생년|생일|출생|위도|경도|좌표|위치|전화|휴대|핸드폰|연락처|팩스|우편|계좌|카드|여권|면허|주민|사번|학번|주소|암호"
+)
+
+
+@lru_cache(maxsize=4096)
+def id_field(key: str) -> str | None:
+    """Return the tag of an id field, which is the same for all fields of that id, or None for other keys."""
+    match = _ID.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower())
+    if match is None:
+        return None
+    return match["subject"] or match["by"] or match["hash"]
+
+
+@lru_cache(maxsize=4096)
+def is_time(key: str) -> bool:
+    """Whether a key names a time."""
+    return _TIME.fullmatch(key) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_identifying(key: str) -> bool:
+    """Whether a number under this key can identify a person: ``order_id``, ``birthYear``, ``lat``."""
+    words = (word.lower() for word in _WORD.findall(key))
+    return _GLUED.search(key) is not None or not _WORDS.isdisjoint(words)
+
+
+def cut_to_hour(text: str) -> str | None:
+    """Truncate an ISO 8601 time to the hour, or return None if the text is not such a time."""
+    match = _MOMENT.fullmatch(text.strip())
+    return None if match is None else f"{match[1]}:00:00{match[2] or ''}"
+
+
+def cut_number_to_hour(value: int | float) -> int | None:
+    """Truncate (milli-, micro- or nano-) seconds since 1970 to the hour; None unless from 2010 to 2033."""
+    for unit in (1, 1_000, 1_000_000, 1_000_000_000):
+        if _EARLIEST_S * unit <= value < _LATEST_S * unit:
+            return int(value) // (_HOUR_S * unit) * _HOUR_S * unit
+    return None
+
 
 _TELLING: Final = re.compile(
     r"(?i)phone|mobile|cell|^tel|_tel|fax|contact|전화|휴대|핸드폰|연락처|팩스|acc(?:oun)?t|bank|계좌|은행|card|카드|passport|여권|"
@@ -73,7 +136,7 @@ def is_telling(key: str) -> bool:
     return bool(_context(key)[1])
 
 
-def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
+def find_in_value(text: str, key: str) -> tuple[Hit, ...]:
     """Find private data in a string value.
 
     Parameters
@@ -82,12 +145,10 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
         The value.
     key : str
         Its key, or "" if it has none.
-    names : Names, optional
-        Companies to find as well.
     """
     kind, prefix = _context(key) if key else ("", "")
     if not prefix:
-        return find_hits(text, names=names)
+        return find_hits(text)
     bare = text.strip()
     if kind and bare and not is_placeholder(bare):
         is_secret = looks_like_password if kind == "password" else looks_like_credential
@@ -96,7 +157,7 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
         ):
             return (Hit("SECRET", 0, len(text), bare),)
     shift = len(prefix)
-    hits = find_hits(prefix + text, names=names)
+    hits = find_hits(prefix + text)
     if _PERSON_KEY.search(key) and _is_person(bare) and all(hit.kind == "PERSON" for hit in hits):
         return (Hit("PERSON", 0, len(text), bare),)
     return tuple(
@@ -120,7 +181,7 @@ def _is_person(text: str) -> bool:
     )
 
 
-def find_in_number(value: int | float, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
+def find_in_number(value: int | float, key: str) -> tuple[Hit, ...]:
     """Find private data in a number, in its decimal notation and with restored leading zeros."""
     key, telling = _beside_number(key)
     is_short = -_LONG_NUMBER < value < _LONG_NUMBER
@@ -130,11 +191,12 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     text = _digits(value)
     if not text:
         return ()
-    is_code = names is not None and names.has_code(text.zfill(6))
+    companies = current().companies
+    is_code = companies is not None and companies.has_code(text.zfill(6))
     if is_short and not is_code and not _BIRTH_KEY.search(key) and kind != "password":
         return ()
     for wanted, written in (("", text), *_with_zeros(text, key)):
-        hits = find_in_value(written, key, names=names) if prefix else _behind_key(written, key)
+        hits = find_in_value(written, key) if prefix else _behind_key(written, key)
         if hits and wanted in {"", hits[0].kind}:
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
     is_stock = is_code and _STOCK_KEY.search(key) is not None

@@ -25,12 +25,16 @@ from coreloop.base.records import (
 from coreloop.observe.argument_sources import QUESTION
 from coreloop.observe.reading.error_texts import template
 from coreloop.observe.reading.own_values import named
-from coreloop.sanitize.find_in_record import Finder
-from coreloop.sanitize.find_in_value import find_in_number
+from coreloop.sanitize.find_in_record import Finder, NotFiniteError
+from coreloop.sanitize.find_in_value import (
+    cut_number_to_hour,
+    cut_to_hour,
+    find_in_number,
+    id_field,
+    is_identifying,
+)
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.telling_keys import cut_number_to_hour, cut_to_hour, id_field, is_identifying
 from coreloop.sanitize.vocabulary import KnownWords, is_known_provider, is_model, is_version
-from coreloop.sanitize.walk_record import NotFiniteError
 
 # Texts from which `error_class` derives the same class again.
 ERRORS: Final[Mapping[str, str]] = {

@@ -11,10 +11,10 @@ import orjson
 
 from coreloop.base.errors import GitError, UsageError
 from coreloop.sanitize.company_names import has_companies
-from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
+from coreloop.sanitize.detectors.rule import Detection, OwnPattern, using
 from coreloop.sanitize.export import Choices, Progress, Report, check_dir, no_progress, sanitize_dir
 from coreloop.sanitize.files import find_sources, is_within, refuse_out
-from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.find_in_text import sanitize_text
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.sanitize_record import Mode
 from coreloop.sanitize.vocabulary import KnownWords, learn
@@ -26,44 +26,6 @@ _NO_COMPANIES: Final = (
     "no list of companies is in use: their names stay; add kr to sanitize: countries, or give --names FILE"
 )
 _UNIGNORED: Final = "git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportRequest:
-    """The options of an export.
-
-    Attributes
-    ----------
-    mode : str
-        ``hash``, ``drop`` or ``mask``.
-    now : datetime
-        UTC; names the new folder if ``out`` is None.
-    source, out : Path, optional
-        Folder of records and new folder; in the project by default.
-    names : Path, optional
-        More companies to mask, besides the public listing; the file of coreloop.yaml by default.
-    key_file : Path, optional
-        Key of the pseudonyms, created if absent; by default a random key that is not stored.
-    report : Path, optional
-        Where the caller writes the report; must not lie among the records.
-    keep_times : bool
-        Keep times and the names of day files unchanged.
-    jobs : int
-        Number of processes.
-    progress : callable
-        Called with the processed bytes and the bytes of all files.
-    """
-
-    mode: Mode
-    now: datetime
-    source: Path | None = None
-    out: Path | None = None
-    names: Path | None = None
-    key_file: Path | None = None
-    report: Path | None = None
-    keep_times: bool = False
-    jobs: int = 1
-    progress: Progress = no_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +45,12 @@ class SanitizeResult:
         )
 
     def to_json(self) -> bytes:
-        """Return the report as JSON, or a list of reports for several sources."""
+        """Return the report as JSON, or a list of reports for several sources.
+
+        A report may be shared, and a home folder has its owner's name, so the paths are masked.
+        """
         facts = [
-            {"source": _masked(source), **report.to_dict()}
+            {"source": sanitize_text(os.fsencode(source).decode("utf-8", "replace")), **report.to_dict()}
             for source, report in zip(self.sources, self.reports, strict=True)
         ]
         return orjson.dumps(
@@ -111,25 +76,47 @@ def check_records(
     WorkspaceError
         A file cannot be read.
     """
-    sources = sources or _logs(workspace)
+    own = workspace.own_records_dir
+    sources = sources or (workspace.records_dir, *([own] if own.is_dir() else []))
     for source in sources:
         _refuse_within(report, source, "--report")
     choices = Choices(names_file=_names_file(workspace, names), detection=_detection(workspace))
-    return SanitizeResult(
-        sources,
-        [check_dir(source, choices, jobs=jobs, progress=progress) for source in sources],
-        warnings=() if has_companies(choices.names_file, choices.detection) else (_NO_COMPANIES,),
-    )
+    reports = [check_dir(source, choices, jobs=jobs, progress=progress) for source in sources]
+    return SanitizeResult(sources, reports, warnings=_without_companies(choices))
 
 
-def _logs(workspace: "Workspace") -> tuple[Path, ...]:
-    """The agent's records, and coreloop's own if there are any."""
-    own = workspace.own_records_dir
-    return (workspace.records_dir, own) if own.is_dir() else (workspace.records_dir,)
-
-
-def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeResult:
+def export_records(
+    workspace: "Workspace",
+    mode: Mode,
+    *,
+    now: datetime,
+    source: Path | None = None,
+    out: Path | None = None,
+    names: Path | None = None,
+    key_file: Path | None = None,
+    report: Path | None = None,
+    keep_times: bool = False,
+    jobs: int = 1,
+    progress: Progress = no_progress,
+) -> SanitizeResult:
     """Write a sanitized copy of records.
+
+    Parameters
+    ----------
+    now : datetime
+        UTC; names the new folder if ``out`` is None.
+    source, out : Path, optional
+        Folder of records and new folder; in the project by default.
+    names : Path, optional
+        More companies to mask, besides the public listing; the file of coreloop.yaml by default.
+    key_file : Path, optional
+        Key of the pseudonyms, created if absent; by default a random key that is not stored.
+    report : Path, optional
+        Where the caller writes the report; must not lie among the records.
+    keep_times : bool
+        Keep times and the names of day files unchanged.
+    progress : callable
+        Called with the processed bytes and the bytes of all files.
 
     Raises
     ------
@@ -138,38 +125,35 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
     WorkspaceError
         A file cannot be read or written; only a new key file may remain.
     """
-    mode = request.mode
-    if request.names is not None and mode != "mask":
+    if names is not None and mode != "mask":
         raise UsageError("--names is for --mode mask; the other modes keep no names")
-    source = request.source or workspace.records_dir
-    out = request.out or workspace.audit_dir / "sanitized" / f"{mode}-{request.now:%Y%m%dT%H%M%SZ}"
-    files = find_sources(source).files
+    source = source or workspace.records_dir
+    files, _ = find_sources(source)
+    _refuse_beside(out, source)
+    out = out or workspace.audit_dir / "sanitized" / f"{mode}-{now:%Y%m%dT%H%M%SZ}"
     refuse_out(source, out)
     _refuse_within(out, workspace.records_dir, "--out")
-    _refuse_beside(request.out, source)
-    _refuse_within(request.report, source, "--report")
-    _refuse_within(request.key_file, source, "--key-file")
+    _refuse_within(report, source, "--report")
+    _refuse_within(key_file, source, "--key-file")
     detection = _detection(workspace)
     with using(detection):
         words = KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root)
     choices = Choices(
         mode=mode,
-        key=read_key(request.key_file, out=out) if request.key_file is not None else b"",
-        names_file=_names_file(workspace, request.names) if mode == "mask" else None,
+        key=read_key(key_file, out=out) if key_file is not None else b"",
+        names_file=_names_file(workspace, names) if mode == "mask" else None,
         vocabulary=words,
         detection=detection,
-        keep_times=request.keep_times,
+        keep_times=keep_times,
     )
-    warnings = [f"{request.key_file}: {_UNIGNORED}"] if _is_unignored(request.key_file) else []
-    if mode == "mask" and not has_companies(choices.names_file, detection):
-        warnings.append(_NO_COMPANIES)
-    report = sanitize_dir(source, out, choices, jobs=request.jobs, progress=request.progress)
-    return SanitizeResult((source,), [report], out, warnings)
+    warnings = [f"{key_file}: {_UNIGNORED}"] if _is_unignored(key_file) else []
+    warnings += _without_companies(choices) if mode == "mask" else []
+    done = sanitize_dir(source, out, choices, jobs=jobs, progress=progress)
+    return SanitizeResult((source,), [done], out, warnings)
 
 
-def _masked(source: Path) -> str:
-    """Mask private data in a path: a report may be shared, and a home folder has its owner's name."""
-    return sanitize_text(os.fsencode(source).decode("utf-8", "replace"))
+def _without_companies(choices: Choices) -> list[str]:
+    return [] if has_companies(choices.names_file, choices.detection) else [_NO_COMPANIES]
 
 
 def _is_unignored(key_file: Path | None) -> bool:

@@ -1,17 +1,24 @@
-"""Sanitizing a record in any mode, and the `Masker` of the mode ``mask``."""
+"""The modes, the `Masker` of the mode ``mask``, and a line of JSON, sanitized or rejected with a reason."""
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-from coreloop.sanitize.find_in_record import Finder
-from coreloop.sanitize.find_in_value import find_in_number, find_in_value
-from coreloop.sanitize.hash_and_drop import Pseudonymizer
-from coreloop.sanitize.mask_text import Label, canonical, mask_text
+import orjson
+
+from coreloop.observe.reading.decode import BYTE_ORDER_MARK
+from coreloop.sanitize.files import MAX_LINE_BYTES
+from coreloop.sanitize.find_in_record import Finder, NotFiniteError, rewrite
+from coreloop.sanitize.find_in_text import Label, canonical, mask_text
+from coreloop.sanitize.find_in_value import (
+    cut_number_to_hour,
+    cut_to_hour,
+    find_in_number,
+    find_in_value,
+    id_field,
+    is_time,
+)
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.telling_keys import cut_number_to_hour, cut_to_hour, id_field, is_time
-from coreloop.sanitize.walk_record import rewrite, scan
-
-if TYPE_CHECKING:
-    from coreloop.sanitize.company_names import Names
 
 Mode = Literal["hash", "drop", "mask"]
 MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")
@@ -21,43 +28,43 @@ _MAX_PASSES: Final = 3
 class Masker(Finder):
     """Mask mode: labels for private data, pseudonyms for ids, times cut to the hour; the rest stays."""
 
-    def __init__(
-        self, pseudonyms: Pseudonyms, label: Label, *, names: "Names | None" = None, keep_times: bool = False
-    ) -> None:
-        super().__init__(names=names)
+    def __init__(self, pseudonyms: Pseudonyms, label: Label, *, keep_times: bool = False) -> None:
+        super().__init__()
         self._pseudonyms = pseudonyms
         self._label = label
         self._keep_times = keep_times
+        self._is_again = False
 
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
         """Mask a record until it is clean: a masked key changes the context of its value."""
-        masked = self._masked(record)
+        before = self.counts.total()
+        masked: dict[str, Any] = rewrite(record, self)
+        n_keys = self.n_keys
+        for _ in range(_MAX_PASSES if self.counts.total() > before else 0):
+            remaining = Finder(like=self)
+            remaining.record(masked)
+            if not remaining.counts:
+                break
+            self._is_again = True
+            masked = rewrite(masked, self)
+        self._is_again, self.n_keys = False, n_keys
         if isinstance(record.get("case"), list):
             masked["case"] = [self._pseudonyms("case", str(number)) for number in record["case"]]
         return masked
 
-    def _masked(self, record: dict[str, Any]) -> dict[str, Any]:
-        before = self.counts.total()
-        masked: dict[str, Any] = rewrite(record, self)
-        if self.counts.total() == before:
-            return masked
-        for _ in range(_MAX_PASSES):
-            remaining = Finder(like=self)
-            scan(masked, remaining)
-            if not remaining.counts:
-                return masked
-            masked = rewrite(masked, _NextPass(self))
-        return masked
-
     def text(self, value: str, key: str) -> Any:
-        field = id_field(key)
+        field = None if self._is_again else id_field(key)
         if field is not None:
             return self._pseudonyms(field, value) if value else value
-        if not self._keep_times and is_time(key) and not self.hits(value, key):
+        if self._cuts(key) and not self.hits(value, key):
             hour = cut_to_hour(value)
             if hour is not None:
                 return hour
         return self.masked(value, key)
+
+    def _cuts(self, key: str) -> bool:
+        """Whether a value is a time, which is cut to the hour; a further pass has them cut already."""
+        return not (self._keep_times or self._is_again) and is_time(key)
 
     def masked(self, value: str, key: str) -> str:
         """Mask a text that is neither an id nor a time."""
@@ -65,62 +72,114 @@ class Masker(Finder):
         if not hits:
             return value
         self.count(hits)
-        masked = mask_text(value, self._label, names=self.names, hits=hits)
-        remaining = find_in_value(masked, key, names=self.names)
+        masked = mask_text(value, self._label, hits=hits)
+        remaining = find_in_value(masked, key)
         return self._label("TEXT", value) if remaining else masked
 
     def number(self, value: int | float, key: str) -> Any:
-        field = id_field(key)
+        field = None if self._is_again else id_field(key)
         if field is not None:
             return self._pseudonyms(field, str(value))
-        masked = self.masked_number(value, key)
-        if masked is value and not self._keep_times and is_time(key):
-            hour = cut_number_to_hour(value)
-            return value if hour is None else hour
-        return masked
-
-    def masked_number(self, value: int | float, key: str) -> Any:
-        """Mask a number that is neither an id nor a time."""
-        hits = find_in_number(value, key, names=self.names)
-        if not hits:
-            return value
-        self.count(hits)
-        return self._label(hits[0].kind, canonical(hits[0]))
+        if hits := find_in_number(value, key):
+            self.count(hits)
+            return self._label(hits[0].kind, canonical(hits[0]))
+        hour = cut_number_to_hour(value) if self._cuts(key) else None
+        return value if hour is None else hour
 
     def key(self, key: str) -> str:
         if key in self._clean_keys:  # true for almost all keys
             return key
         hits = self.hits_of_key(key)
         self.count(hits)
-        return mask_text(key, self._label, names=self.names, hits=hits) if hits else key
+        return mask_text(key, self._label, hits=hits) if hits else key
 
 
-class _NextPass:
-    """A further pass over a masked record; its ids and times are already replaced."""
-
-    def __init__(self, masker: Masker) -> None:
-        self.n_keys = 0
-        self.text = masker.masked
-        self.number = masker.masked_number
-        self.key = masker.key
+_WHITE_SPACE: Final = b" \t\r\n"
+_MOST_NESTED: Final = 1_000  # of the parser
 
 
-def sanitize_record(record: dict[str, Any], visitor: "Finder") -> dict[str, Any]:
-    """Sanitize a record.
+@dataclass(frozen=True, slots=True)
+class RejectedLine:
+    """A line that cannot be sanitized: the reason and its size."""
+
+    reason: str
+    size_bytes: int
+
+
+class _UnreadableError(ValueError):
+    """An unreadable line; the message is the reason for its rejection."""
+
+
+def sanitize_line(raw: bytes, visitor: Finder) -> bytes | RejectedLine | None:
+    """Sanitize a line of a file.
 
     Parameters
     ----------
-    record : dict
-        The decoded line.
+    raw : bytes
+        A line of JSON; one that is longer than `MAX_LINE_BYTES` may be cut.
     visitor : Finder
-        `Masker`, `Pseudonymizer`, or a plain `Finder`, which only counts.
+        The mode.
 
     Returns
     -------
-    dict
-        A new record, or the same record for a plain `Finder`.
+    bytes, Rejected or None
+        The sanitized line, including its newline; None for a blank line.
     """
-    if isinstance(visitor, Pseudonymizer | Masker):
-        return visitor.record(record)
-    scan(record, visitor)
+    content = raw.strip()
+    if not content:
+        return None
+    try:
+        return _sanitized(content, visitor)
+    except _UnreadableError as error:
+        return RejectedLine(str(error), len(raw))
+    except RecursionError:
+        return RejectedLine("nested too deeply", len(raw))
+    except NotFiniteError:
+        return RejectedLine("a number beyond all bounds", len(raw))
+
+
+def _sanitized(raw: bytes, visitor: Finder) -> bytes:
+    record = _decode(raw)
+    before = visitor.n_keys
+    result = visitor.record(record)
+    # Every key precedes a colon; equal counts mean that the parser dropped no duplicate key.
+    if visitor.n_keys - before != raw.translate(None, _WHITE_SPACE).count(b'":'):
+        _refuse_duplicates(raw)
+    if result is record:
+        return raw + b"\n"
+    try:
+        return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, RecursionError) as error:
+        raise _UnreadableError("nested too deeply") from error
+
+
+def _decode(raw: bytes) -> dict[str, Any]:
+    if len(raw) > MAX_LINE_BYTES:
+        raise _UnreadableError(f"longer than {MAX_LINE_BYTES >> 20} MiB")
+    if raw.startswith(BYTE_ORDER_MARK):
+        raise _UnreadableError("begins with a byte order mark")
+    try:
+        record = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise _UnreadableError(_reason(raw)) from error
+    if not isinstance(record, dict):
+        raise _UnreadableError("not an object")
     return record
+
+
+def _reason(raw: bytes) -> str:
+    """Say why the parser refuses a line."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    depth = max(raw.count(b"["), raw.count(b"{"))
+    return "nested too deeply, or torn" if depth >= _MOST_NESTED else "torn or not JSON"
+
+
+def _refuse_duplicates(raw: bytes) -> None:
+    def refuse(pairs: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in pairs}) != len(pairs):
+            raise _UnreadableError("a key appears twice")
+
+    json.loads(raw, object_pairs_hook=refuse)

@@ -57,8 +57,6 @@ _ESCAPE: Final = re.compile(
     r"(?<!\\)\\++(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4  # chosen: text escaped more than four times is no longer read by anybody
-CACHED_CHARS: Final = 240
-"""Length of a text whose searches and readings are cached, since it is read for rules and for companies."""
 _WORD: Final = r"(?:[A-Z]?[a-z]+|[A-Z]+(?:_[A-Z]+)*[0-9]{0,4})"
 # "hong.gil\ndong@example.com", not "Analyst\nmarta@acme.io" and not "key\n- next"
 _BREAK: Final = re.compile(
@@ -75,12 +73,7 @@ def readings(text: str) -> Iterable[View | None]:
     """Return the readings of a text: unchanged (None), decoded, and with line breaks closed."""
     if "\n" not in text and _PLAIN.fullmatch(text):
         return (None,)
-    return _cached_readings(text) if len(text) <= CACHED_CHARS else _readings(text)
-
-
-@lru_cache(maxsize=16)
-def _cached_readings(text: str) -> tuple[View | None, ...]:
-    return tuple(_readings(text))
+    return _readings(text)
 
 
 def _readings(text: str) -> Iterator[View | None]:
@@ -221,17 +214,8 @@ def may_be_encoded(compact: str) -> bool:
     return bool(runs) and not all(map(_IDENTIFIER.fullmatch, runs))
 
 
-def decoded(text: str) -> Iterable[tuple[int, int, str]]:
-    """Return the start, the end and the content of base64 text, and the content of that content."""
-    return _cached_contents(text) if len(text) <= CACHED_CHARS else _contents(text)
-
-
-@lru_cache(maxsize=16)
-def _cached_contents(text: str) -> tuple[tuple[int, int, str], ...]:
-    return tuple(_contents(text))
-
-
-def _contents(text: str) -> Iterator[tuple[int, int, str]]:
+def decoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the content of base64 text, and the content of that content."""
     for match in _ENCODED.finditer(text):
         inner = _from_base64(match[0])
         if inner is not None:

@@ -163,31 +163,20 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords
         declared=frozenset(settings.axis_slugs),
         selectors=settings.selectors(),
         seen={
-            name: tool.known_arguments() for name, tool in answered.items() if tool.n_records >= MIN_RECORDS
+            tool: frozenset(name for name, count in counts.items() if name and count >= MIN_RECORDS)
+            for tool, counts in answered.items()
+            if counts[None] >= MIN_RECORDS
         },
         rules=tuple((rule.label, rule.any) for rule in settings.categories),
     )
 
 
-@dataclass(slots=True)
-class _Answered:
-    """In how many records a tool answered, and with which arguments."""
-
-    n_records: int = 0
-    arguments: Counter[str] = field(default_factory=Counter)
-
-    def known_arguments(self) -> frozenset[str]:
-        return frozenset(name for name, count in self.arguments.items() if count >= MIN_RECORDS)
-
-    def add(self, names: Iterable[str]) -> None:
-        self.n_records += 1
-        for name in names:
-            if name in self.arguments or (len(self.arguments) < MAX_NAMES and is_argument(name)):
-                self.arguments[name] += 1
+_Answered = dict[str, Counter[str | None]]
+"""In how many records a tool answered (None), and with which arguments."""
 
 
-def _answered(files: Iterable[Path]) -> dict[str, _Answered]:
-    seen: dict[str, _Answered] = {}
+def _answered(files: Iterable[Path]) -> _Answered:
+    seen: _Answered = {}
     for path in files:
         with suppress(DamagedError), open_records(path) as source:
             while line := read_line(source):
@@ -197,14 +186,17 @@ def _answered(files: Iterable[Path]) -> dict[str, _Answered]:
     return seen
 
 
-def _add_record(seen: dict[str, _Answered], calls: Sequence[_Call]) -> None:
-    arguments: dict[str, set[str]] = {}
+def _add_record(seen: _Answered, calls: Sequence[_Call]) -> None:
+    given: dict[str, set[str | None]] = {}
     for call in calls:
         if worked(call):
-            arguments.setdefault(call.name, set()).update(call.args if isinstance(call.args, dict) else ())
-    for tool, names in arguments.items():
+            given.setdefault(call.name, {None}).update(call.args if isinstance(call.args, dict) else ())
+    for tool, names in given.items():
         if tool in seen or (len(seen) < MAX_NAMES and is_tool(tool)):
-            seen.setdefault(tool, _Answered()).add(names)
+            counts = seen.setdefault(tool, Counter())
+            for name in names:
+                if name is None or name in counts or (len(counts) <= MAX_NAMES and is_argument(name)):
+                    counts[name] += 1
 
 
 def is_tool(name: str) -> bool:

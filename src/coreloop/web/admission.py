@@ -86,13 +86,7 @@ class Admission:
 
 
 def _too_many(what: str, wait_s: int) -> Problem:
-    return Problem(
-        429,
-        "too_many",
-        f"too many {what}; wait {wait_s} s",
-        retryable=True,
-        retry_after_s=wait_s,
-    )
+    return Problem(429, "too_many", f"too many {what}; wait {wait_s} s", retryable=True, retry_after_s=wait_s)
 
 
 _MICRO: Final = 1_000_000  # microdollars in a dollar

@@ -34,45 +34,20 @@ from coreloop.runs.load import require_going
 from coreloop.runs.manage import read_run, require_status
 from coreloop.runs.pause_and_stop import pause_run, resume_run
 from coreloop.runs.ulid import new_ulid
-from coreloop.web.bodies import (
-    RUN_ID,
-    Accepted,
-    AskReply,
-    AskRequest,
-    FeedbackRequest,
-    Health,
-    JobsQuery,
-    JobsReply,
-    RunReply,
-    RunRequest,
-    RunRowReply,
-    RunsQuery,
-    RunsReply,
-    SearchReply,
-    SearchRequest,
-    SeriesReply,
-    Share,
-    SimpleRequest,
-    SourceReply,
-    StatusReply,
-    VersionReply,
-    WaitOptions,
-)
-from coreloop.web.event_stream import EventStream, closed, follow, stop_quietly
+from coreloop.web import bodies
+from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
 from coreloop.web.metrics import CONTENT_TYPE
-from coreloop.web.openapi import describe
 from coreloop.web.problems import Problem, leaving
-from coreloop.web.route import ROUTES, HttpCall, route
-from coreloop.web.run_replies import final_answer, run_reply
+from coreloop.web.route import ROUTES, HttpCall, describe, route
 
-_LATER: Final = {202: Accepted}
+_LATER: Final = {202: bodies.Accepted}
 _EVENTS: Final = "text/event-stream"
 _QUESTION: Final = "How long is the Han river?"
-_FEEDBACK: Final = {"id": RUN_ID, "value": "down", "reason": "It is out of date."}
+_FEEDBACK: Final = {"id": bodies.RUN_ID, "value": "down", "reason": "It is out of date."}
 
 
 @route("POST", "/run", scope="run", also=_LATER, example={"task": _QUESTION, "max_iters": 2})
-async def run(call: HttpCall, body: RunRequest) -> AgentResponse:
+async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
     """Research a question."""
     overrides = LimitOverrides(**{name: getattr(body, name) for name in asdict(LimitOverrides())})
     request = Request(tier=body.complexity_tier, wishes=overrides)
@@ -86,7 +61,7 @@ async def run(call: HttpCall, body: RunRequest) -> AgentResponse:
 
 
 @route("POST", "/run-simple", scope="run", also=_LATER, example={"task": _QUESTION})
-async def run_simple(call: HttpCall, body: SimpleRequest) -> AgentResponse:
+async def run_simple(call: HttpCall, body: bodies.SimpleRequest) -> AgentResponse:
     """Research a question with the least effort."""
     deps, request = call.service.deps, Request(tier="simple")
     run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
@@ -96,13 +71,13 @@ async def run_simple(call: HttpCall, body: SimpleRequest) -> AgentResponse:
 
 @route("POST", "/ask", scope="run", also=_LATER, example={"question": _QUESTION})
 @route("POST", "/api/ask", name="api_ask", scope="run", also=_LATER, example={"question": _QUESTION})
-async def ask(call: HttpCall, body: AskRequest) -> AskReply:
+async def ask(call: HttpCall, body: bodies.AskRequest) -> bodies.AskReply:
     """Answer a question from the project's files, and repair a failed answer."""
     is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
     asked = Request(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
     deps = call.service.deps
     run_id, job = await accept(call, ANSWER, partial(begin_research, body.question, asked, deps, kind=ANSWER))
-    reply: AskReply = await _reply(call, run_id, job)
+    reply: bodies.AskReply = await _reply(call, run_id, job)
     return reply
 
 
@@ -121,7 +96,7 @@ def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
 
 async def _reply(call: HttpCall, run_id: str, job: Job) -> Any:
     """Return the answer, or a response of another kind: accepted, or a stream."""
-    body: WaitOptions = call.body
+    body: bodies.WaitOptions = call.body
     if body.async_:
         return _accepted(run_id, job)
     if body.stream:
@@ -137,7 +112,7 @@ async def _answered(call: HttpCall, run_id: str, job: Job) -> Any:
 
 
 def _accepted(run_id: str, job: Job) -> Response:
-    accepted = msgspec.json.encode(Accepted(run_id, job.id))
+    accepted = msgspec.json.encode(bodies.Accepted(run_id, job.id))
     return Response(accepted, 202, {"Location": f"/runs/{run_id}"}, media_type="application/json")
 
 
@@ -160,9 +135,9 @@ async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, 
 
 
 @route("GET", "/jobs")
-def list_jobs(call: HttpCall, query: JobsQuery) -> JobsReply:
+def list_jobs(call: HttpCall, query: bodies.JobsQuery) -> bodies.JobsReply:
     """List jobs, the newest first."""
-    return JobsReply(tuple(call.service.deps.queue.jobs(status=query.status, limit=query.limit)))
+    return bodies.JobsReply(tuple(call.service.deps.queue.jobs(status=query.status, limit=query.limit)))
 
 
 @route("GET", "/jobs/{job_id}")
@@ -175,7 +150,7 @@ def show_job(call: HttpCall) -> Job:
 
 
 @route("POST", "/feedback", name="feedback", scope="run", example=_FEEDBACK)
-def give(call: HttpCall, body: FeedbackRequest) -> Feedback:
+def give(call: HttpCall, body: bodies.FeedbackRequest) -> Feedback:
     """Say whether an answer was good."""
     feedback = give_feedback(call.service.deps, body.id, body.value, reason=body.reason)
     if feedback.mended_by:
@@ -227,8 +202,7 @@ async def accept(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
 
 
 def _create(call: HttpCall, kind: str, begin: Begin) -> tuple[str, Job]:
-    service = call.service
-    queue = service.deps.queue
+    service, queue = call.service, call.service.deps.queue
     if queue.metrics().by_status.get("queued", 0) >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     service.spending.require(call.caller, now=datetime.now(UTC))
@@ -245,36 +219,34 @@ def _run_id(call: HttpCall) -> str:
     if key is None:
         return new_ulid(now, token_bytes(10))
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
-        raise Problem(
-            422,
-            "invalid",
-            f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters",
-        )
+        raise Problem(422, "invalid", f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters")
     asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
     return call.service.claims.run_of(call.key.name, key, asked, now=now)
 
 
 @route("POST", "/search", example={"query": "river", "limit": 3})
-def search(call: HttpCall, body: SearchRequest) -> SearchReply:
+def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     limits = SearchLimits(max_results=body.limit)
     found = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
-    return SearchReply(
-        tuple(msgspec.convert(source, SourceReply, from_attributes=True) for source in found.sources),
+    return bodies.SearchReply(
+        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found.sources),
         found.note,
     )
 
 
 @route("GET", "/runs")
-def list_runs(call: HttpCall, query: RunsQuery) -> RunsReply:
+def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
     """List runs, the newest first."""
     require_status(query.status)
     rows = call.service.store.runs(kind=query.kind, status=query.status, limit=query.limit)
-    return RunsReply(tuple(msgspec.convert(row, RunRowReply, from_attributes=True) for row in rows))
+    return bodies.RunsReply(
+        tuple(msgspec.convert(row, bodies.RunRowReply, from_attributes=True) for row in rows)
+    )
 
 
 @route("GET", "/runs/{run_id}")
-def show_run(call: HttpCall) -> RunReply:
+def show_run(call: HttpCall) -> bodies.RunReply:
     """Show a run and its answer."""
     return run_reply(read_run(call.service.store, call.run_id))
 
@@ -296,60 +268,59 @@ async def stream_of(call: HttpCall, run_id: str) -> Response:
 
 
 @route("POST", "/runs/{run_id}/pause", scope="run")
-def pause(call: HttpCall) -> StatusReply:
+def pause(call: HttpCall) -> bodies.StatusReply:
     """Let a run stop after its iteration."""
     state = pause_run(call.service.store, call.run_id)
-    return StatusReply(state.run_id, state.status)
+    return bodies.StatusReply(state.run_id, state.status)
 
 
 @route("POST", "/runs/{run_id}/stop", scope="run")
-def stop(call: HttpCall) -> StatusReply:
+def stop(call: HttpCall) -> bodies.StatusReply:
     """End a run."""
     state = stop_queued(call.service.store, call.service.deps.queue, call.run_id)
     call.service.workers.wake()
-    return StatusReply(state.run_id, state.status)
+    return bodies.StatusReply(state.run_id, state.status)
 
 
 @route("POST", "/runs/{run_id}/resume", scope="run")
-def resume(call: HttpCall) -> StatusReply:
+def resume(call: HttpCall) -> bodies.StatusReply:
     """Let a paused run go on."""
     state = go_on(call.service.store, call.service.deps.queue, call.run_id)
     call.service.workers.wake()
-    return StatusReply(state.run_id, state.status)
+    return bodies.StatusReply(state.run_id, state.status)
 
 
 @route("GET", "/healthz", scope=None)
-async def healthz(_call: HttpCall) -> Health:
+async def healthz(_call: HttpCall) -> bodies.Health:
     """Say that the process answers."""
-    return Health()
+    return bodies.Health()
 
 
 @route("GET", "/readyz", scope=None)
-async def readyz(call: HttpCall) -> Health:
+async def readyz(call: HttpCall) -> bodies.Health:
     """Say whether requests can be answered."""
     if call.service.shutdown.is_set():
         raise leaving()
     await run_in_threadpool(call.service.require_databases)
-    return Health()
+    return bodies.Health()
 
 
 @route("GET", "/version")
-def version(call: HttpCall) -> VersionReply:
+def version(call: HttpCall) -> bodies.VersionReply:
     """Return the version and the model."""
-    return VersionReply(__version__, call.service.deps.ladder.name)
+    return bodies.VersionReply(__version__, call.service.deps.ladder.name)
 
 
 @route("GET", "/api/metrics/cbo/series")
-def series(call: HttpCall) -> SeriesReply:
+def series(call: HttpCall) -> bodies.SeriesReply:
     """Gates of repair, evidence, feedback and notices by day, the newest first."""
     deps, now = call.service.deps, datetime.now(UTC)
     kept = (snapshot for gate in get_args(Gate) for snapshot in deps.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda snapshot: (snapshot.day, snapshot.gate), reverse=True)
     gates = (
-        Share(snapshot.day.isoformat(), snapshot.gate, snapshot.share, snapshot.good, snapshot.total)
-        for snapshot in newest_first
+        bodies.Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first
     )
-    return SeriesReply(
+    return bodies.SeriesReply(
         series=tuple(gates),
         days=tuple(read_days(deps, now=now)),
         retry_rate=read_metrics(deps, now=now).retry_rate,

@@ -14,13 +14,12 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
-from coreloop.web.caller import identify
+from coreloop.web.keys import identify
 from coreloop.web.metrics import known_method
 from coreloop.web.page_routes import Pages, home
-from coreloop.web.problems import Problem, problem_of, problem_response
+from coreloop.web.problems import Problem, log, problem_of, problem_response
 from coreloop.web.route import ROUTES, RouteEndpoint
 from coreloop.web.service import Service
-from coreloop.web.service_log import log
 
 _METHODS: Final = ("GET", "POST")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")

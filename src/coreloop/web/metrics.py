@@ -7,8 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from coreloop.answer.repair.jobs import RepairMetrics
-from coreloop.answer.research.research_state import Dropped, Knowledge
-from coreloop.runs.jobs.job import QueueMetrics
+from coreloop.answer.research.research_state import Knowledge
 from coreloop.runs.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -16,13 +15,9 @@ _SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _ITERATIONS: Final = (1, 2, 3, 5, 8, 12, 20, 50, 100)
 _REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60)
 
+_REQUEST: Final = ("route", "method", "status")
 _SPANS: Final = (
-    (
-        "http_request_duration_seconds",
-        "Time until the end of a response.",
-        ("route", "method", "status"),
-        _REQUEST_SECONDS,
-    ),
+    ("http_request_duration_seconds", "Time until the end of a response.", _REQUEST, _REQUEST_SECONDS),
     ("research_loop_duration_seconds", "Seconds of work of ended runs.", ("kind", "status"), _SECONDS),
     ("iterations_per_request", "Committed iterations of ended runs.", ("kind",), _ITERATIONS),
 )
@@ -74,42 +69,32 @@ class Metrics:
             ("tokens", state.spent.tokens),
             ("spent_usd", state.spent.usd),
             ("drift", state.turns),
-            ("citations_dropped", len([*known.dropped, *_dropped_in_attempts(known)])),
+            ("citations_dropped", len(known.dropped) + sum(len(one.dropped) for one in known.attempts)),
             ("repairs", len(known.repairs)),
         ):
             self._sums[name].labels(kind).inc(number)
 
     def text(self, numbers: RepairMetrics) -> bytes:
         """Return all figures in Prometheus' text format."""
-        self._show_jobs(numbers.jobs)
-        self._show_answers(numbers)
-        return generate_latest(self._registry)
-
-    def _show_answers(self, numbers: RepairMetrics) -> None:
-        self._levels["jobs_retry_rate"].set(numbers.retry_rate)
-        evidence = self._levels["evidence_hits_last_day"]
-        evidence.clear()  # what was yesterday's is not today's
-        for source, number in numbers.last_day.evidence.items():
-            evidence.labels(source).set(number)
+        jobs, last, levels = numbers.jobs, numbers.last_day, self._levels
+        for status, number in jobs.by_status.items():
+            levels["jobs"].labels(status).set(number)
+        levels["jobs_done_last_hour"].set(jobs.done_last_hour)
+        if jobs.p95_s is not None:
+            levels["jobs_p95_seconds"].set(jobs.p95_s)
+        levels["jobs_retry_rate"].set(numbers.retry_rate)
+        levels["evidence_hits_last_day"].clear()  # what was yesterday's is not today's
+        for source, number in last.evidence.items():
+            levels["evidence_hits_last_day"].labels(source).set(number)
         for kind in ("up", "down"):
-            self._levels["feedback_last_day"].labels(kind).set(numbers.last_day.feedback.get(kind, 0))
-        self._levels["down_to_notice_seconds"].set(numbers.last_day.notice_s or nan)
-
-    def _show_jobs(self, numbers: QueueMetrics) -> None:
-        for status, number in numbers.by_status.items():
-            self._levels["jobs"].labels(status).set(number)
-        self._levels["jobs_done_last_hour"].set(numbers.done_last_hour)
-        if numbers.p95_s is not None:
-            self._levels["jobs_p95_seconds"].set(numbers.p95_s)
+            levels["feedback_last_day"].labels(kind).set(last.feedback.get(kind, 0))
+        levels["down_to_notice_seconds"].set(last.notice_s or nan)
+        return generate_latest(self._registry)
 
 
 def known_method(method: str) -> str:
     """Return a method of HTTP; ``other`` for a made-up one, or each would be a series of its own for ever."""
     return method if method in _METHODS else "other"
-
-
-def _dropped_in_attempts(known: Knowledge) -> list[Dropped]:
-    return [dropped for attempt in known.attempts for dropped in attempt.dropped]
 
 
 def _known(state: State) -> Knowledge:

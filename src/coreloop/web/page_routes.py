@@ -10,16 +10,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from coreloop.web.caller import Caller
-from coreloop.web.keys import ApiKey, find_key
-from coreloop.web.pages.frame import ROOT, Frame
-from coreloop.web.pages.render import ASSETS, asset, render
-from coreloop.web.pages.section import PageSection
-from coreloop.web.pages.sections import SECTIONS
+from coreloop.web.keys import COOKIE, LASTS_S, ApiKey, Caller, find_key
+from coreloop.web.pages.page_data import PageSection
+from coreloop.web.pages.render import ASSETS, ROOT, Frame, asset, render
+from coreloop.web.pages.report import SECTIONS
 from coreloop.web.problems import Problem, problem_of
 from coreloop.web.route import read_body, send_in_time
 from coreloop.web.service import Service
-from coreloop.web.sign_in import COOKIE, LASTS_S
 
 _BY_NAME: Final = {section.name: section for section in SECTIONS}
 _POLICY: Final = (
@@ -73,11 +70,7 @@ class Pages:
         if request.method == "POST":
             return await self._post(request, reader, frame, parts)
         if "read" not in reader.scopes:
-            raise Problem(
-                403,
-                "scope",
-                f"the API key {reader.name} does not allow: read",
-            )
+            raise Problem(403, "scope", f"the API key {reader.name} does not allow: read")
         return await run_in_threadpool(self._get, frame, parts)
 
     def _get(self, frame: Frame, parts: tuple[str, ...]) -> Response:

@@ -1,9 +1,14 @@
-"""What a request can get instead of an answer: one status and one sentence, as an ErrorResponse."""
+"""The log of a service, and what a request can get instead of an answer: one status and one sentence."""
 
-from collections.abc import Mapping
-from typing import Final
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import msgspec
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -21,7 +26,53 @@ from coreloop.base.errors import (
     UsageError,
 )
 from coreloop.base.text import printable
-from coreloop.web.service_log import log, log_bug
+from coreloop.runs.phases import LOGGER
+
+NAME: Final = "coreloop.web"
+_OWN: Final = (NAME, LOGGER)
+_BELOW: Final = ("uvicorn.error", "asyncio", "opentelemetry", "psycopg")
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
+
+
+@contextmanager
+def logged_to_stderr() -> Iterator[None]:
+    """Send the log of the service, and errors of the libraries below it, to stderr until the block ends."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines())
+    loggers = [logging.getLogger(name) for name in (*_OWN, *_BELOW)]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    for logger in loggers:
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if logger.name in _OWN else logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
+
+
+def log(event: str, **facts: Any) -> None:
+    """Write a line."""
+    logging.getLogger(NAME).info(event, extra={"facts": facts})
+
+
+def log_bug(trace_id: str) -> None:
+    """Write the traceback of the current exception."""
+    logging.getLogger(NAME).exception("bug", extra={"facts": {"trace_id": trace_id}})
+
 
 _MAX_CHARS: Final = 500
 _HTTP_KINDS: Final = {404: "not_found", 405: "method"}
@@ -82,20 +133,6 @@ def leaving(run_id: str = "") -> Problem:
     return Problem(503, "leaving", f"the service shuts down; {goes_on}", retryable=True, retry_after_s=1)
 
 
-def _bug() -> Problem:
-    return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
-
-
-def _hidden() -> Problem:
-    return Problem(
-        503,
-        "unavailable",
-        "the service cannot use its files or its database; its log says why",
-        retryable=True,
-        retry_after_s=5,
-    )
-
-
 def problem_of(error: Exception, trace_id: str) -> Problem:
     """Return what a caller sees of an error; what names files of the server, and bugs, are for its log."""
     if isinstance(error, Problem):
@@ -105,7 +142,7 @@ def problem_of(error: Exception, trace_id: str) -> Problem:
         return Problem(error.status_code, kind, error.detail, headers=error.headers)
     if not isinstance(error, CoreloopError):
         log_bug(trace_id)
-        return _bug()
+        return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
     problem = _known(error)
     if problem.status >= 500:
         log("error", error=str(error), trace_id=trace_id)
@@ -120,17 +157,14 @@ def _known(error: CoreloopError) -> Problem:
             return Problem(status, name, str(error), retryable=retryable)
     if isinstance(error, RunError) and not isinstance(error, RunStoreError):
         return Problem(409, "unreadable", str(error))
-    return _hidden()
+    message = "the service cannot use its files or its database; its log says why"
+    return Problem(503, "unavailable", message, retryable=True, retry_after_s=5)
 
 
 def problem_response(problem: Problem) -> Response:
     """Build the response."""
-    return Response(
-        msgspec.json.encode(error_response(problem)),
-        problem.status,
-        problem.headers,
-        media_type="application/json",
-    )
+    body = msgspec.json.encode(error_response(problem))
+    return Response(body, problem.status, problem.headers, media_type="application/json")
 
 
 def error_response(problem: Problem) -> ErrorResponse:

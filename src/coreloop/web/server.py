@@ -25,10 +25,9 @@ from coreloop.base.extras import needs
 from coreloop.base.postgres import wait_until_started
 from coreloop.base.project.workspace import Workspace
 from coreloop.web.app import build_app
-from coreloop.web.connections import ACCEPTED_AT_ONCE, BACKLOG, Connections, client_address
-from coreloop.web.keys import VARIABLE, ApiKey
+from coreloop.web.keys import ACCEPTED_AT_ONCE, BACKLOG, VARIABLE, ApiKey, Connections, client_address
+from coreloop.web.problems import log, logged_to_stderr
 from coreloop.web.service import Service, open_service
-from coreloop.web.service_log import log, logged_to_stderr
 
 _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""

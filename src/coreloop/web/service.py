@@ -1,8 +1,9 @@
-"""What the routes of a service share, opened once."""
+"""What the routes of a service share, opened once; and waiting for events of runs."""
 
+import asyncio
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from secrets import token_bytes
@@ -10,12 +11,14 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
+from starlette.concurrency import run_in_threadpool
+
 from coreloop.answer.deps import Deps, open_deps
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database, Tables
-from coreloop.base.errors import RunStoreError
+from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
@@ -25,13 +28,87 @@ from coreloop.runs.jobs.work import Handler, work
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.runs.ulid import new_ulid
 from coreloop.web.admission import Admission, Spending
-from coreloop.web.keys import ApiKey
+from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
 from coreloop.web.pages.page_data import PageSource
-from coreloop.web.problems import Problem
-from coreloop.web.service_log import log, log_bug
-from coreloop.web.sign_in import SignIn, read_secret
-from coreloop.web.wait_for_events import RunWatch
+from coreloop.web.problems import Problem, leaving, log, log_bug
+
+EVERY_S: Final = 0.1  # chosen: an event is seen so late at most
+_Waiter = tuple[int, "asyncio.Future[None]"]
+
+
+class RunWatch:
+    """Wakes those who wait for a run. Only the event loop's thread uses it, apart from `poke`.
+
+    Parameters
+    ----------
+    newest : callable
+        Returns the number of the newest event of each run, see `coreloop.runs.stores.store.Store.newest`.
+    """
+
+    def __init__(self, newest: Callable[[Collection[str]], Mapping[str, int]]) -> None:
+        self._newest = newest
+        self._waiting: dict[str, list[_Waiter]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._new = asyncio.Event()
+        self._has_left = False
+
+    async def wait(self, run_id: str, after: int, timeout_s: float) -> None:
+        """Return when the run has an event behind a number, when it is forgotten, or the time is up.
+
+        Raises
+        ------
+        Problem
+            The service shuts down.
+        """
+        if self._has_left:
+            raise leaving(run_id)
+        self._loop = asyncio.get_running_loop()
+        waiter = (after, self._loop.create_future())
+        self._waiting.setdefault(run_id, []).append(waiter)
+        self._task = self._task or asyncio.create_task(self._look())
+        try:
+            await asyncio.wait([waiter[1]], timeout=timeout_s)
+        finally:
+            self._forget(run_id, waiter)
+        if self._has_left:
+            raise leaving(run_id)
+
+    def poke(self) -> None:
+        """Look for events at once; any thread may call it."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._new.set)
+
+    def shutdown(self) -> None:
+        """Let everyone who waits, and who will, know that the service shuts down."""
+        self._has_left = True
+        for waiters in self._waiting.values():
+            for _, future in waiters:
+                if not future.done():
+                    future.set_result(None)
+
+    def _forget(self, run_id: str, waiter: _Waiter) -> None:
+        waiters = self._waiting[run_id]
+        waiters.remove(waiter)
+        if not waiters:
+            del self._waiting[run_id]
+
+    async def _look(self) -> None:
+        while self._waiting:
+            try:
+                newest = await run_in_threadpool(self._newest, tuple(self._waiting))
+            except CoreloopError:
+                newest = {}  # those who wait find out when they read
+            for run_id, waiters in self._waiting.items():
+                for after, future in waiters:
+                    if newest.get(run_id, after + 1) > after and not future.done():
+                        future.set_result(None)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._new.wait(), EVERY_S)
+            self._new.clear()
+        self._task = None
+
 
 _SCRIPT: Final = """
 -- Requests that had an idempotency key.
@@ -163,11 +240,10 @@ class Claims:
         Problem
             The key was used for another request.
         """
-        run_id, stamp = new_ulid(now, token_bytes(10)), now.astimezone(UTC).isoformat()
+        run_id = new_ulid(now, token_bytes(10))
+        stamp, oldest = (moment.astimezone(UTC).isoformat() for moment in (now, now - KEPT))
         with self._database.writing():
-            self._database.rows(
-                "DELETE FROM claims WHERE created_at < ?", ((now - KEPT).astimezone(UTC).isoformat(),)
-            )
+            self._database.rows("DELETE FROM claims WHERE created_at < ?", (oldest,))
             self._database.rows(
                 "INSERT INTO claims VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO NOTHING",
                 (owner, key, request, run_id, stamp),

@@ -9,7 +9,7 @@ import pytest
 from coreloop.answer.repair.actions import SUGGEST_LINK
 from coreloop.answer.research import asking
 from coreloop.base.project.workspace import open_workspace
-from repairing import RETURN_QUESTION, SHIP_QUESTION, limit_paths, shop, shop_deps
+from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
 from researching import MOMENT
 
 
@@ -36,16 +36,6 @@ def test_a_repair_is_told_on_stderr(place: Path, entry_point):
     )
 
 
-def test_a_repair_that_the_budget_does_not_allow_is_told_on_stderr(place: Path, entry_point):
-    limit_paths(place, "docs/returns.md", repair={"max_per_hour": 0})
-    code, out, errors = entry_point(place, "ask", SHIP_QUESTION)
-    assert (code, "\n0 repairs; answer " in out) == (1, True)
-    assert errors.splitlines()[:2] == [
-        "attempt 1: insufficient_evidence",
-        "  no repair: this hour's rounds are used up (repair: max_per_hour)",
-    ]
-
-
 def test_a_search_that_was_down_is_no_answer(place: Path, entry_point):
     settings = "search: {providers: [searxng], searxng_url: 'http://127.0.0.1:9'}\n"
     (place / "coreloop.yaml").write_text(settings, encoding="utf-8")
@@ -63,12 +53,6 @@ def test_a_model_that_cannot_be_reached_is_an_error_for_programs_too(
     code, out, errors = entry_point(place, "ask", RETURN_QUESTION, "--json")
     assert (code, json.loads(out)["error"]["type"]) == (5, "unavailable")
     assert "cannot be reached" in errors
-
-
-def test_jobs_of_a_repair_that_was_left_out_can_be_done_later(place: Path, entry_point):
-    assert not ask(place, entry_point, SHIP_QUESTION, "--no-repair")["supported"]
-    assert entry_point(place, "jobs", "work", "--until-idle")[0] == 0
-    assert ask(place, entry_point, SHIP_QUESTION, "--no-repair")["supported"]
 
 
 def test_feedback_names_the_last_answer(place: Path, entry_point):
@@ -108,10 +92,3 @@ def test_a_suggestion_whose_symbol_is_gone_is_not_applied(place: Path, entry_poi
     code, out, errors = entry_point(place, "repair", "apply", made.id)
     assert (code, out.split()[:2]) == (1, [made.id, "failed"])
     assert errors == "the index no longer has both ends of the link; nothing was applied\n"
-
-
-def test_an_unknown_suggestion_is_one_line(place: Path, entry_point):
-    for command in ("apply", "reject"):
-        code, out, errors = entry_point(place, "repair", command, "x\x1b[31m")
-        assert (code, out, errors.count("\n")) == (2, "", 1)
-        assert "\x1b" not in errors

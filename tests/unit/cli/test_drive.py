@@ -1,6 +1,5 @@
 """``runs start`` and ``runs resume`` of a driven run, from the outside."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,13 +8,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
 from coreloop.cli.main import main
 from coreloop.cli.options import DurationType
-from driving import begin, state_at
+from driving import state_at
 from rows import each_row, slow_after
 
 Command = Callable[..., Result]
@@ -30,36 +28,10 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     return lambda *args: CliRunner().invoke(main, ["runs", *args])
 
 
-def test_a_run_is_driven_to_its_goal(runs: Command):
-    done = runs("start", "--max-iterations", "9", "--until", "test -e tasks", "--", "sh", "-c", WORK)
-    assert done.exit_code == 0
-    assert "iteration 1/9 · $0.00/$10.00 · 0 findings · 1 file changed" in done.stderr
-    assert done.stdout.endswith(
-        "  stopped (until): the --until command succeeded; 1 iteration, $0.00/$10.00\n"
-    )
-
-
 def test_another_child_of_the_same_process_is_left_alone(runs: Command):
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:  # ends with the block
         done = runs("start", "--max-iterations", "1", "--", "sh", "-c", WORK)
         assert (done.exit_code, other.poll()) == (0, None), done.stderr
-
-
-def test_json_is_all_of_stdout(runs: Command):
-    done = runs("start", "--json", "--max-iterations", "1", "--", "sh", "-c", f"{WORK}; echo prose")
-    facts = json.loads(done.stdout)
-    assert (facts.pop("run_id"), facts) == (
-        done.stderr.split()[0],
-        {
-            "status": "stopped",
-            "stop_reason": "max_iterations",
-            "iteration": 1,
-            "cost_usd": 0.0,
-            "tokens": 0,
-            "findings": 0,
-            "calls": 1,
-        },
-    )
 
 
 @pytest.mark.parametrize(
@@ -121,32 +93,6 @@ def test_a_duration_has_units(text: str, seconds: float):
     assert DurationType().convert(text, None, None) == seconds
 
 
-@each_row("text", ["", "0", "0s", "h", "8 h", "-1h", "1h!", "nan", "٣", "9" * 30, "1.5h"])
-def test_other_durations_are_refused(text: str):
-    with pytest.raises(click.BadParameter, match="not a duration"):
-        DurationType().convert(text, None, None)
-
-
-def test_resume_goes_on_with_the_command_also_after_a_pause(runs: Command, tmp_path: Path):
-    run_id = begin(tmp_path, WORK, max_iterations=2)
-    assert runs("pause").output == f"{run_id}  paused\n"
-    done = runs("resume", run_id)
-    assert done.exit_code == 0
-    assert done.stdout.startswith(f"{run_id}  stopped (max_iterations)")
-    assert "is over: stopped (max_iterations); start a new run" in str(runs("resume", run_id).exception)
-
-
-def test_resume_works_in_the_folder_of_the_start(
-    runs: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    (tmp_path / "coreloop.yaml").touch()
-    (tmp_path / "sub").mkdir()
-    begin(tmp_path, WORK, max_iterations=1)
-    monkeypatch.chdir(tmp_path / "sub")
-    assert runs("resume").exit_code == 0
-    assert (tmp_path / "tasks").exists()
-
-
 @pytest.mark.slow
 def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     (tmp_path / "wait").touch()
@@ -160,20 +106,6 @@ def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     out, _ = driver.communicate(timeout=60)
     assert b"stopped (max_iterations)" in out
     assert state_at(tmp_path, out.split()[0].decode()).iteration == 2
-
-
-@pytest.mark.parametrize("name", slow_after(1, ["pause", "stop"]))
-def test_a_driven_command_cannot_stop_its_run(name: str, runs: Command):
-    script = f"{WORK}; {sys.executable} -m coreloop runs {name}; true"
-    done = runs("start", "--max-iterations", "2", "--", "sh", "-c", script)
-    assert "an agent cannot pause, complete or stop a run" in done.stderr
-    assert "stopped (max_iterations): all iterations are done; 2 iterations" in done.stdout
-
-
-def test_a_prompt_may_begin_with_a_byte_order_mark(runs: Command, tmp_path: Path):
-    (tmp_path / "p.md").write_bytes("\ufeff# 매출\r\n".encode())
-    assert runs("start", "--max-iterations", "1", "--prompt", "p.md", "--", "sh", "-c", WORK).exit_code == 0
-    assert json.loads(runs("show", "--json").output)["question"] == {"original": "매출"}
 
 
 @pytest.mark.slow

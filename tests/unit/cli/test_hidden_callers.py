@@ -86,25 +86,6 @@ def test_a_caller_of_another_namespace_cannot_complete_a_run_at_work(tmp_path: P
 
 
 @pytest.mark.slow
-@needs_namespaces
-@pytest.mark.parametrize("keeps", slow_after(1, ["env -i", "env CORELOOP_RUN=01M8377XTX1NDY3Z3QM1P8ZVCV"]))
-def test_a_run_within_a_namespace_cannot_hide_who_pays(keeps: str, tmp_path: Path):
-    nested = f"{RUNS} start --budget-usd 1000 --max-iterations 1 -- sh -c 'echo x > nested'"
-    assert start(tmp_path, f"echo x > work; {HIDDEN} {keeps} {nested} 2> said; true")["status"] == "stopped"
-    assert "none could be charged" in (tmp_path / "said").read_text()
-    assert not (tmp_path / "nested").exists()
-
-
-@pytest.mark.slow
-@needs_namespaces
-def test_a_run_within_a_namespace_that_keeps_its_environment_is_charged(tmp_path: Path):
-    child = "echo $CORELOOP_ITERATION >> nested; echo '{\\\"usd\\\": 0.4}'"
-    nested = f'{RUNS} start --budget-usd 1000 --max-iterations 9 -- sh -c "{child}"'
-    facts = start(tmp_path, f"echo x > work; {HIDDEN} {nested}", "--budget-usd", "1")
-    assert (facts["stop_reason"], facts["cost_usd"]) in {("usd", 1.2), ("max_iterations", 1.2)}
-
-
-@pytest.mark.slow
 def test_an_agent_that_pretends_to_descend_from_another_keeper_is_refused(tmp_path: Path):
     rich = start(tmp_path, "echo x > first", "--budget-usd", "900")["run_id"]
     keeper = tmp_path / "runs" / "driver" / "keeper.py"
@@ -131,19 +112,6 @@ def test_what_survives_the_death_of_keeper_and_driver_is_still_the_agent(tmp_pat
     with open_store(open_workspace(tmp_path), environ={}) as store:
         assert [row.status for row in store.runs()] == ["running"]
     assert runs(tmp_path, "stop").stdout.endswith("stopped_by_user\n")
-
-
-@pytest.mark.slow
-def test_a_lowered_mark_is_still_one(tmp_path: Path):
-    lowered = "".join(f"prlimit --locks={limit} env -i {RUNS} stop; " for limit in (0, 5))
-    assert start(tmp_path, f"echo x > work; ({lowered}) 2> said; true")["status"] == "stopped"
-    assert (tmp_path / "said").read_text().count("an agent cannot") == 2
-
-
-def test_a_later_run_has_a_lower_mark():
-    ids = ["01M8377XTX1NDY3Z3QM1P8ZVCV", "01M8377YXHRXQ8AEVR2N06XH21", "01M839PCE9RV3PWDN9S9Z4JVCV"]
-    marks = [person_or_agent.mark_of(run_id) for run_id in ids]
-    assert marks == sorted(set(marks), reverse=True)
 
 
 def test_without_proc_the_ancestors_are_read_by_ps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.cli.job_summary import main
+from coreloop.cli.nightly import main
 from coreloop.learn.proposals.page import job_summary
 from promoting import (
-    ID,
-    candidate,
     counterexample,
-    statement,
     write_candidates,
-    write_counterexamples,
 )
 
 WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
@@ -44,31 +39,9 @@ def test_a_recorded_name_is_no_markup(folder: Path):
     assert r"\<img src=x\>\!\[\](y)\\u\{a\}\# z" in text
 
 
-def test_statements_come_first_and_are_counted(folder: Path):
-    path = write_candidates(folder / "c.json", candidate(), statement(id="cand-2"))
-    caveats = write_counterexamples(
-        folder / "x.json", COUNTEREXAMPLE, statement(kind="presence", tool="get_order")
-    )
-    text = job_summary(path, caveats)
-    assert "### 1 statement, 1 proposal\n" in text
-    assert "### 1 statement, 1 failing group, 1 without text\n" in text
-    figures = "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers"
-    figures += ": analysis: company: from show().code"
-    assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
-    assert "- **ce-2026-04-25-001** follows: 58 of 61 calls" in text
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])
-def test_a_damaged_file_is_named(tmp_path: Path, content: bytes):
-    path = tmp_path / "x.json"
-    path.write_bytes(content)
-    with pytest.raises(WorkspaceError, match=r"x\.json: is damaged"):
-        job_summary(path, path)
-
-
 def test_an_error_is_one_line_and_exit_code_2(tmp_path: Path):
-    command = [sys.executable, "-m", "coreloop.cli.job_summary", str(tmp_path)]
+    command = [sys.executable, "-m", "coreloop.cli.nightly", "summary", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "holds no candidates" in done.stderr
-    assert main([]) == 2
+    assert main([], {}) == 2

@@ -53,17 +53,6 @@ def dead(project: Path, error: str) -> Job:
         return queue.fail(job, error)
 
 
-def test_a_project_without_jobs_says_so(project: Path):
-    assert jobs("show").output == "no jobs\n"
-    assert json.loads(jobs("show", "--json").output) == []
-    assert jobs("work", "--until-idle").output == "0 done, 0 failed\n"
-
-
-def test_a_limit_that_no_database_can_hold_is_refused(project: Path):
-    result = jobs("show", "--limit", "9" * 20)
-    assert (result.exit_code, "is not in the range" in result.output) == (2, True)
-
-
 def test_a_worker_does_the_jobs_of_repairs(project: Path):
     job = put(project)
     done = jobs("work", "--until-idle")
@@ -72,20 +61,6 @@ def test_a_worker_does_the_jobs_of_repairs(project: Path):
     assert "new.md" in invoke("search", "deadline").output
     shown = json.loads(jobs("show", job.id, "--json").output)
     assert (shown["status"], shown["untrusted_result"]["added"]) == ("done", 1)
-
-
-def test_a_worker_leaves_jobs_that_it_does_not_know(project: Path):
-    put(project, "a newer version's job")
-    assert json.loads(jobs("work", "--until-idle", "--json").output) == {"done": 0, "failed": 0, "lost": 0}
-    assert jobs("show", "--status", "queued").output.count("\n") == 2
-
-
-def test_once_does_one_job(project: Path):
-    put(project)
-    put(project, path="notes.md")
-    assert jobs("work", "--once").stdout == "1 done, 0 failed\n"
-    assert jobs("work", "--once", "--workers", "3").stdout == "1 done, 0 failed\n"
-    assert jobs("work", "--once").stdout == "0 done, 0 failed\n"
 
 
 def test_a_file_outside_of_the_project_is_not_read(project: Path):

@@ -12,14 +12,9 @@ from click.testing import CliRunner, Result
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.cli.main import main
-from coreloop.learn.effect.description_changes import Change
-from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import Kept, keep_effects
-from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.promote.measure.measurement import Measurement, MeasureVerdict, keep
-from effects import LOOK
 from logs import record, repeated, write_log
-from promoting import FILE, candidate, counterexample, statement, write_candidates, write_counterexamples
+from promoting import FILE, candidate, statement, write_candidates, write_counterexamples
 from rows import slow_after
 
 Run = Callable[..., Result]
@@ -83,31 +78,6 @@ def test_broken_judgments_are_counted_and_pattern_and_judge_go_on(run: Run, tmp_
     assert len(candidates(run)) == 1
 
 
-@pytest.mark.parametrize(
-    ("configured", "by", "expected"),
-    [
-        pytest.param("Git Name", ["--by", "Ann"], "Ann", id="who was named"),
-        pytest.param("Git Name", ["--by", " "], "Git Name", id="blank name is ignored"),
-        pytest.param("Git Name", [], "Git Name", id="git's user.name"),
-        pytest.param(None, [], "loginname", id="the login name"),
-    ],
-)
-def test_who_says_so(
-    configured: str | None,
-    by: list[str],
-    expected: str,
-    run: Run,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setenv("LOGNAME", "loginname")
-    if configured is not None:
-        (tmp_path / "gitconfig").write_text(f"[user]\nname = {configured}\n")
-        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    done = run("judge", "--id", "req-bad", "--verdict", "P", "--json", *by)
-    assert json.loads(done.stdout)["judged_by"] == expected
-
-
 def test_a_proposal_that_was_measured_says_so_with_model_and_day(run: Run, tmp_path: Path):
     made = candidate(id="cand-2026-04-25-001", key="ab" * 8)
     write_candidates(tmp_path / "data/audit/candidates/2026-04-25-candidates.json", made)
@@ -154,52 +124,3 @@ def test_an_id_alone_shows_the_proposal_and_what_can_be_said_next(run: Run, tmp_
     assert "promote" not in rejected.stderr.replace("promoted", "")
     facts = json.loads(run("judge", "--id", made["id"], "--json").stdout)
     assert (facts["state"], facts["key"], facts["verdicts"][0]["cause"]) == ("rejected", made["key"], "wrong")
-
-
-def test_a_merged_proposal_shows_its_effect(run: Run, tmp_path: Path):
-    made = statement(line="- Always pass axis", kind="presence")
-    write_counterexamples(tmp_path / "data/audit/counterexamples/2026-04-25-counterexamples.json", made)
-    assert "effect" not in run("judge", "--id", made["id"]).stdout
-    now = datetime(2026, 5, 25, tzinfo=UTC)
-    change = Change(
-        tool="analysis", target=FILE, sha="a", subject="x", place=1, merged_at=now, ids=(made["id"],)
-    )
-    effect = Effect(change=change, verdict=EffectVerdict.HELPS, look=LOOK)
-    keep_effects(Workspace(tmp_path, Settings()), Kept(newest=(effect,)))
-    shown = " ".join(run("judge", "--id", made["id"]).stdout.split())
-    assert "effect helps; failed: 30.0% of calls before, 10.0% after (800 calls in 20 days)" in shown
-
-
-def test_an_id_alone_shows_a_request_a_sequence_and_a_failing_group(run: Run, tmp_path: Path):
-    request = run("judge", "--id", "req-bad")
-    assert request.stdout.startswith("req-bad 왜")
-    assert "\nerror     KeyError: x\n" in request.stdout
-    assert "counts as succeeded" in request.stderr
-    sequence, failing = candidate(key="a" * 16), counterexample(key="b" * 16, id="ce-2026-04-25-009")
-    write_candidates(tmp_path / "data/audit/candidates/2026-04-25-candidates.json", sequence)
-    folder = tmp_path / "data/audit/counterexamples"
-    write_counterexamples(folder / "2026-04-25-counterexamples.json", failing)
-    shown = run("judge", "--id", sequence["id"]).stdout
-    assert "evidence  12 of 12 requests succeeded, from 9 different" in shown
-    assert "첫째 질문?" in shown
-    assert "cannot be read" in " ".join(shown.split())  # its tool is not in this folder
-    shown = run("judge", "--id", failing["id"]).stdout
-    assert "state     found" in shown
-    assert "evidence  57 of 57 calls failed (invalid_argument)" in shown
-
-
-@pytest.mark.parametrize("command", ["pattern", "refine"])
-def test_days_without_records_keep_the_proposals_of_earlier_days(command: str, run: Run):
-    run("judge", "--id", "req-bad", "--verdict", "P")
-    first = json.loads(run(command, "--json").stdout)
-    path = Path(first["files"][0])
-    before = path.read_bytes()
-    assert first["kept"] is None
-    days = ("--since", "2020-01-01", "--until", "2020-01-31")
-    done = run(command, *days)
-    assert f"kept {path}: no record in these days, so nothing was written\n" in done.stderr
-    assert "wrote" not in done.stderr
-    facts = json.loads(run(command, "--json", *days).stdout)
-    assert (facts["n_records"], facts["files"], facts["kept"]) == (0, [], str(path))
-    assert path.read_bytes() == before
-    assert list(path.parent.glob("*.json")) == [path]

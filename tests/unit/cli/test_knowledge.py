@@ -1,7 +1,5 @@
 """``knowledge``, ``backfill-blog`` and their use by ``pattern``, from the outside."""
 
-import json
-import os
 import shutil
 import stat
 import subprocess
@@ -9,13 +7,12 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from coreloop.cli.main import run as entry_point
 from coreloop.learn.knowledge.store import writing
-from logs import record, repeated, write_log
+from logs import repeated, write_log
 from old_knowledge import bullet, execution, insight, make_old, rows_of
 
 ROOT = Path(__file__).parents[3]
@@ -97,34 +94,6 @@ def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
 # --- show, export, prune ---------------------------------------------------------------------------
 
 
-def test_insights_are_shown_the_most_trusted_first(run: Run, old: Path):
-    run("backfill-blog", "--confirm")
-    lines = run("knowledge", "show", "990168").stdout.splitlines()
-    assert [line for line in lines if not line.startswith(" ")] == [
-        "990168 · 식품 · blog · as of 2025-06-30",
-        "990168 · 식품 · blog · as of 2024-12-31",
-        "990168 · audit",
-        "990168 · live",
-    ]
-    assert "    blog:blog/01-deulchan-food-margin/index.md (human-approved)" in lines
-    insights = json.loads(run("knowledge", "show", "--sector", "식품", "--json").stdout)
-    assert {insight["sector"] for insight in insights} == {"식품"}
-    assert len(insights) == 6
-    assert run("knowledge", "show", "--playbook", "profitability").stdout.splitlines() == [
-        "0.88       6/6  BULLET1.",
-        "0.20       0/3  BULLET2.",
-    ]
-    assert run("knowledge", "show", "990000").stderr == "nothing on record\n"
-
-
-def test_show_does_not_change_an_old_database(run: Run, old: Path):
-    before = old.read_bytes()
-    for args in (("show", "990168"), ("prune",), ("cleanup",)):
-        run("knowledge", *args)
-    run("backfill-blog")
-    assert old.read_bytes() == before
-
-
 def test_control_characters_in_insights_are_escaped(run: Run, database: Path):
     make_old(
         database,
@@ -137,15 +106,6 @@ def test_control_characters_in_insights_are_escaped(run: Run, database: Path):
         shown = run("knowledge", *args).stdout
         assert shown.strip()
         assert all(line.isprintable() for line in shown.splitlines())
-
-
-def test_a_folder_whose_name_is_not_utf_8_works(run: Run, old: Path, project: Path):
-    elsewhere = project / os.fsdecode(b"out\xff") / "x.db"
-    elsewhere.parent.mkdir()
-    old.rename(elsewhere)
-    for more in ([], ["--json"]):
-        run("knowledge", "cleanup", "--db", str(elsewhere), *more)
-        run("knowledge", "cleanup", "--confirm", "--db", str(elsewhere), *more)
 
 
 def test_pruning_waits_for_confirm(run: Run, old: Path):
@@ -171,14 +131,6 @@ def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, 
     assert not (old.parent / "_archive").exists()
 
 
-def test_a_missing_folder_of_notes_is_reported_before_insights_are_removed(
-    run: Run, old: Path, project: Path
-):
-    shutil.rmtree(project / "data" / "dart")
-    done = run("knowledge", "cleanup")
-    assert "as if its note had been removed" in done.stderr
-
-
 def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
     database.parent.mkdir(parents=True, mode=0o755)
     database.parent.chmod(0o755)
@@ -192,49 +144,6 @@ def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
     assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
     assert stat.S_IMODE((database.parent / "_archive").stat().st_mode) == 0o700
-
-
-def test_a_second_cleanup_has_nothing_to_do_and_says_so(run: Run, old: Path):
-    run("knowledge", "cleanup", "--confirm")
-    archives = sorted((old.parent / "_archive").iterdir())
-    assert run("knowledge", "cleanup").stderr == "nothing to do\n"
-    assert (
-        run("knowledge", "cleanup", "--confirm").stderr
-        == "nothing to remove or change, so no snapshot was made\n"
-    )
-    assert json.loads(run("knowledge", "cleanup", "--confirm", "--json").stdout)["archive"] is None
-    assert sorted((old.parent / "_archive").iterdir()) == archives
-
-
-def test_a_database_elsewhere_is_closed_to_others_once_it_is_written(run: Run, old: Path, project: Path):
-    elsewhere = project.parent / "elsewhere.db"
-    for words in (["knowledge", "cleanup"], ["backfill-blog"]):
-        shutil.copy(old, elsewhere)
-        elsewhere.chmod(0o644)
-        run(*words, "--db", str(elsewhere))
-        assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
-        run(*words, "--db", str(elsewhere), "--confirm")
-        assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o600
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
-def test_a_database_of_another_user_keeps_its_mode_and_the_command_warns(run: Run, old: Path, project: Path):
-    elsewhere = project.parent / "elsewhere.db"
-    shutil.copy(old, elsewhere)
-    elsewhere.chmod(0o644)
-    os.chown(elsewhere, 65534, -1)
-    done = run("knowledge", "cleanup", "--db", str(elsewhere), "--confirm")
-    assert "elsewhere.db is not yours, and other users may read it" in done.stderr
-    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
-
-
-def test_a_database_elsewhere_is_named_with_db(run: Run, old: Path, project: Path):
-    elsewhere = project.parent / "elsewhere.db"
-    old.rename(elsewhere)
-    run("knowledge", "cleanup", "--db", str(elsewhere), "--confirm")
-    run("backfill-blog", "--db", str(elsewhere), "--confirm")
-    assert len(rows_of(elsewhere, "insights")) == 32
-    assert [path.name for path in old.parent.iterdir()] == ["_archive"]
 
 
 @pytest.mark.parametrize(
@@ -285,59 +194,3 @@ def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
 def log(project: Path) -> Path:
     """A log of two requests: too few by one for a pattern."""
     return write_log(project / "data" / "audit" / "ai-ask" / "today.jsonl", repeated(2, ts=NOW.isoformat()))
-
-
-def _candidates(run: Run, *args: str) -> list[dict[str, Any]]:
-    facts: dict[str, list[dict[str, Any]]] = json.loads(run("pattern", "--json", *args).stdout)
-    return facts["candidates"]
-
-
-def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, database: Path):
-    advice = bullet(1, at=1.0, successes=5, bullet="좋은\x1b 조언")
-    make_old(database, playbook=[{**advice, "success_count": 4}])
-    assert _candidates(run) == []
-    database.unlink()
-    make_old(database, playbook=[advice])
-    (candidate,) = _candidates(run)
-    assert (candidate["evidence_rank"], candidate["untrusted_bullets"]) == (2, ["좋은\x1b 조언"])
-    run("pattern")
-    (draft,) = (log.parents[1] / "candidates").glob("*-draft.md")
-    assert (
-        "The gate was relaxed by the playbook (evidence rank 2):\n\n```untrusted\n    좋은\\u{1b} 조언\n```\n"
-        in draft.read_text("utf-8")
-    )
-
-
-def test_pattern_does_not_change_an_old_database(run: Run, log: Path, old: Path):
-    before = old.read_bytes()
-    (candidate,) = _candidates(run)
-    assert candidate["untrusted_bullets"] == ["BULLET1."]
-    assert old.read_bytes() == before
-
-
-def test_pattern_says_when_the_knowledge_cannot_be_read(run: Run, log: Path, database: Path):
-    database.parent.mkdir(parents=True)
-    database.write_text("hello")
-    assert "dartlab_knowledge.db: is not a valid SQLite database" in run("pattern", code=2).stderr
-
-
-def test_audit_notes_force_a_dry_run_and_are_shown_only(run: Run, log: Path, project: Path):
-    (project / "coreloop.yaml").write_text("data_dir: data\nretention_days: 1\n")
-    old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
-    done = run("pattern", "--include-audit-analysis")
-    assert "43 bullets of 20 audit notes, in the draft" in done.stdout
-    assert "skipped README.md: its name is not a stock code" in done.stderr
-    assert "with audit notes nothing is removed" in done.stderr
-    assert "no text is proposed from them" in done.stderr
-    assert old.exists()
-    (draft,) = (project / "data" / "audit" / "candidates").glob("*-draft.md")
-    assert ": 차입 상환 일정" in draft.read_text(encoding="utf-8")
-    assert "removed" in run("pattern").stderr
-    assert not old.exists()
-    assert "차입 상환 일정" not in draft.read_text(encoding="utf-8")
-
-
-def test_a_missing_folder_of_notes_is_reported(run: Run, log: Path, project: Path):
-    shutil.rmtree(project / "data" / "dart")
-    done = run("pattern", "--include-audit-analysis")
-    assert "no audit notes: " in done.stderr

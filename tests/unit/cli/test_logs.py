@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,15 +104,6 @@ def test_gzip_bytes_under_a_log_s_name_are_counted_and_skipped(run: Run, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_line_of_50_mb_is_one_record(run: Run, tmp_path: Path):
-    long = record(question="아주 긴 기록", session_hash="session:1")
-    long["tool_calls"][0]["args"]["text"] = "x" * 50_000_000
-    write_log(tmp_path / "in" / "a.jsonl", [*repeated(3), long])
-    (candidate,) = _mined(run)["candidates"]
-    assert candidate["n_observed"] == 4
-
-
-@pytest.mark.slow
 def test_a_folder_whose_name_is_not_utf_8_works(spawn: Run, log: Path, tmp_path: Path):
     out = os.fsdecode(b"out\xff")
     assert json.loads(spawn("pattern", "--json", "--out", out).stdout)["candidates"]
@@ -127,27 +117,6 @@ def test_output_without_utf_8_is_escaped_and_not_a_bug(spawn: Run, log: Path):
     assert done.returncode == 0
 
 
-def test_sanitize_shows_nothing_that_was_recorded(run: Run, log: Path, tmp_path: Path):
-    now = datetime.now(UTC).isoformat()
-    rows = repeated(5, ts=now, provider="비밀 provider", category_hash="비밀")
-    for row in rows:
-        row["tool_calls"][0]["args"] = {"axis": "비밀 axis", "비밀 key": "비밀"}
-        row["question"] += " 비밀"
-    write_log(log, rows)
-    assert "비밀" in run("pattern", "--json", "--out", "loud").stdout
-    done = run("pattern", "--json", "--sanitize", "--out", "out")
-    assert "[REDACTED 7" in done.stdout
-    assert "비밀" not in done.stdout + done.stderr
-    for path in (tmp_path / "out").iterdir():
-        assert "비밀" not in path.read_text(encoding="utf-8")
-
-
-def test_dropped_patterns_are_shown_with_their_gate(run: Run, log: Path):
-    done = run("pattern", "--min-repeat", "5")
-    assert done.returncode == 0
-    assert "1 not proposed: too few requests (min_repeat)" in done.stdout
-
-
 def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log: Path, tmp_path: Path):
     old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
     (tmp_path / "coreloop.yaml").write_text("retention_days: 30\n")
@@ -155,26 +124,6 @@ def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log
     assert done.returncode == 0
     assert f"removed {old}" in done.stderr
     assert (old.exists(), log.exists()) == (False, True)
-
-
-def test_conversations_go_with_the_log_and_sanitize_never_reads_them(run: Run, log: Path, tmp_path: Path):
-    folder = tmp_path / "data" / "audit" / "contexts"
-    folder.mkdir()
-    old, new = (folder / name for name in ("2020-01-01.jsonl", log.name))
-    for path in (old, new):
-        path.write_text('{"request_id": "r", "question": "zanzibar", "calls": []}\n')
-    (tmp_path / "coreloop.yaml").write_text("retention_days: 30\nmeasure: {contexts: true}\n")
-    assert run("pattern").returncode == 0
-    assert (old.exists(), new.exists()) == (False, True)
-    assert run("sanitize", "--mode", "mask").returncode == 0
-    written = [path for path in (tmp_path / "data").rglob("*") if path.is_file() and path != new]
-    assert not [path for path in written if b"zanzibar" in path.read_bytes()]
-
-
-def test_raw_files_are_kept_without_retention_days(run: Run, log: Path):
-    old = write_log(log.with_name("old.jsonl"), [record(ts="2020-01-01")])
-    assert "removed" not in run("pattern").stderr
-    assert old.exists()
 
 
 @pytest.mark.parametrize("name", ["pattern", "refine"])
@@ -190,7 +139,3 @@ def test_a_proposals_folder_is_closed_to_others_and_a_named_folder_is_not(
     run(name, "--since", "2026-04-01", "--out", str(named))
     assert own.stat().st_mode & 0o777 == 0o700
     assert named.stat().st_mode & 0o777 == 0o755
-
-
-def test_the_help_of_pattern_names_retention_days(run: Run):
-    assert "retention_days" in run("pattern", "--help").stdout

@@ -13,7 +13,6 @@ from coreloop.cli.main import main
 from foreign_traces import Session, otlp, span, write_document, write_lines
 
 Run = Callable[..., Result]
-HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 
 @pytest.fixture
@@ -80,40 +79,6 @@ def spans(folder: Path) -> Path:
     )
 
 
-def test_messages_of_anthropic_in_utf_16_are_read(run: Run, tmp_path: Path) -> None:
-    used = {"type": "tool_use", "id": "t1", "name": "cancel", "input": {"order_id": "#W1"}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "order is shipped", "is_error": True}
-    messages = [
-        {"role": "user", "content": "주문을 취소해"},
-        {"role": "assistant", "content": [used]},
-        {"role": "user", "content": [result]},
-    ]
-    path = tmp_path / "chats.jsonl"  # as PowerShell writes what a script prints
-    path.write_bytes(("\ufeff" + json.dumps({"messages": messages}) + "\r\n").encode("utf-16-le"))
-    facts = json.loads(run(path, "--json").stdout)
-    assert (facts["n_requests"], facts["n_failed"]) == (1, 1)
-    assert [(error["untrusted_tool"], error["untrusted_error"]) for error in facts["errors"]] == [
-        ("cancel", "order is shipped")
-    ]
-
-
-def test_error_table_counts_calls_and_lost_requests(run: Run, tmp_path: Path) -> None:
-    facts = json.loads(run(chats(tmp_path), "--json").stdout)
-    (error,) = facts["errors"]
-    assert error["untrusted_tool"] == "cancel"
-    assert "#W" not in error["untrusted_error"]
-    assert "is shipped" in error["untrusted_error"]
-    assert (error["n_calls"], error["n_cases"], error["n_lost"], error["n_recovered"]) == (4, 4, 4, 0)
-    assert (facts["n_requests"], facts["n_failed"]) == (12, 4)
-
-
-def test_place_of_an_argument_is_a_field_of_an_earlier_result(run: Run, tmp_path: Path) -> None:
-    facts = json.loads(run(chats(tmp_path), "--json").stdout)
-    origins = {(row["tool"], row["argument"]): row["places"] for row in facts["untrusted_arguments"]}
-    assert origins["cancel", "order_id"] == [["get_orders.orders[]", 1.0]]
-    assert origins["get_orders", "email"] == [["nowhere before", 1.0]]
-
-
 def test_formats_are_found_by_looking(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "traces"
     for write in (chats, claude_code, spans):
@@ -124,41 +89,6 @@ def test_formats_are_found_by_looking(run: Run, tmp_path: Path) -> None:
     assert facts["formats"] == {"claude-code": 1, "openai-chat": 1, "otlp": 1}
     assert facts["n_unknown"] == 2
     assert set(facts["report"]["untrusted_tools"]) == {"Bash", "Grep", "get_orders", "cancel"}
-
-
-def test_chats_without_times_and_envelopes_are_read(run: Run, tmp_path: Path) -> None:
-    lists = [chat(number)["messages"] for number in range(3)]
-    facts = json.loads(run(write_lines(tmp_path / "lists.jsonl", lists), "--json").stdout)
-    assert facts["n_requests"] == 3
-    assert any("second day" in text for text in facts["missing"])
-
-
-def test_results_are_missing_only_where_there_are_none(run: Run, tmp_path: Path) -> None:
-    failed = chat(0, fails=True)["messages"][:1] + chat(0, fails=True)["messages"][3:5]
-    for few in (chats(tmp_path / "few", n=1), write_lines(tmp_path / "failed.jsonl", [failed])):
-        missing = missing_of(run(few, "--json"))
-        assert not any(text.startswith("results of tools") for text in missing)
-        assert any(text.startswith("more calls") for text in missing)
-    bare = [message for message in chat(1)["messages"] if message["role"] != "tool"]
-    none = missing_of(run(write_lines(tmp_path / "bare.jsonl", [bare]), "--json"))
-    assert any(text.startswith("results of tools") for text in none)
-
-
-def test_a_question_asked_again_in_other_words_is_another_case(run: Run, tmp_path: Path) -> None:
-    lists = [[{"role": "user", "content": text}] for text in ("Where is it?", "Where did it go?")]
-    missing = missing_of(run(write_lines(tmp_path / "lists.jsonl", lists), "--json"))
-    assert any("asked again in other words counts twice" in text for text in missing)
-
-
-def missing_of(done: Result) -> list[str]:
-    return list(json.loads(done.stdout)["missing"])
-
-
-def test_calls_of_a_request_that_stands_in_two_files_count_once(run: Run, tmp_path: Path) -> None:
-    for name in ("all", "part"):
-        chats(tmp_path / "traces" / name)
-    facts = json.loads(run(tmp_path / "traces", "--json").stdout)
-    assert (facts["n_requests"], facts["report"]["untrusted_tools"]) == (12, {"get_orders": 12, "cancel": 12})
 
 
 def test_nothing_is_kept(run: Run, tmp_path: Path) -> None:
@@ -202,7 +132,7 @@ def test_no_name_in_an_error_is_on_the_screen(run: Run, tmp_path: Path) -> None:
 
     traces = write_lines(tmp_path / "traces" / "chats.jsonl", map(lookup, range(12)))
     shown = run(traces).output
-    assert "12    12         0  find: no patient called <who>, ask <address>" in shown
+    assert "12 12 0 find: no patient called <who>, ask <address>" in " ".join(shown.split())
     assert not [name for name in people if name in shown + run(traces, "--json").output]
 
 
@@ -251,11 +181,3 @@ def test_unusual_files_are_counted_and_not_fatal(run: Run, tmp_path: Path) -> No
     (tmp_path / "traces" / "broken.jsonl.xz").write_bytes(b"no xz")
     (tmp_path / "traces" / "empty.json").touch()
     assert json.loads(run(tmp_path / "traces", "--json").stdout)["n_unknown"] == 3
-
-
-def test_shared_samples_are_of_the_formats_that_they_are(run: Run, shared_data: Path) -> None:
-    folder = shared_data / "import_samples"
-    if not folder.is_dir():
-        pytest.skip(f"no real traces in {folder}; name the folder above it with CORELOOP_SHARED_DATA")
-    facts = json.loads(run(folder, "--json").stdout)
-    assert facts["formats"] == {"claude-code": 1, "inspect": 1, "langfuse": 3}

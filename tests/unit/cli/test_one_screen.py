@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.research.answer import AnswerPassage
-from coreloop.cli.effect import show_effects
+from coreloop.cli.effect import effects_lines, unknown_lines
 from coreloop.cli.excerpt import excerpt
 from coreloop.learn.effect.run import Effects
 from repairing import RETURN_QUESTION, RETURNS, limit_paths, shop
@@ -49,54 +49,18 @@ def test_places_of_a_question_that_nothing_answers_are_listed_as_search_lists_th
     assert set(listed) <= set(found.splitlines())
 
 
-def test_tools_without_a_definition_are_one_line(capsys: pytest.CaptureFixture[str]):
-    unknown = {f"tool_{n:02}": "no definition" for n in range(40)}
-    show_effects(Effects((), unknown))
-    out, errors = capsys.readouterr()
-    assert len(out.splitlines()) == 2
+def test_tools_without_a_definition_are_one_line():
+    effects = Effects((), {f"tool_{n:02}": "no definition" for n in range(40)})
+    assert len([*effects_lines(effects)]) == 2
     wanted = "left out: tool_00, tool_01, tool_02 and 37 more (-v lists them): no definition"
-    assert " ".join(errors.split()) == wanted
-    show_effects(Effects((), unknown), is_verbose=True)
-    assert "tool_39" in capsys.readouterr().err
-
-
-GUIDE = """\
-Routes can be nested. An application is mounted under a path like this:
-
-```python
-from shop import Mount
-from shop import Home
-
-routes = [
-    Home("/", homepage),
-    Mount("/users", app=users),
-]
-```
-
-Nothing else is needed.
-"""
+    assert " ".join(" ".join(unknown_lines(effects, is_verbose=False)).split()) == wanted
+    assert "tool_39" in "".join(unknown_lines(effects, is_verbose=True))
 
 
 def passage(text: str, start: int, end: int, *, title: str) -> AnswerPassage:
     return AnswerPassage(
         id="[1]", title=title, location="a.md", type="markdown", text=text, start=start, end=end
     )
-
-
-def test_an_excerpt_has_the_code_that_belongs_to_the_mark():
-    start, end = GUIDE.index("An app"), GUIDE.index(":\n")
-    shown = passage(GUIDE, start, end, title="Mounting")
-    assert excerpt(shown, 3) == [
-        "Routes can be nested. »An application is mounted under a path like this«:",
-        "…",
-        '    Mount("/users", app=users), …',
-    ]
-    assert len(excerpt(shown, 6)) == 6
-
-
-def test_an_excerpt_without_a_mark_has_the_first_code():
-    shown = passage(GUIDE, 0, 0, title="Mounting")
-    assert '    Mount("/users", app=users), …' in excerpt(shown, 3)
 
 
 def test_an_excerpt_cuts_a_long_line_around_the_mark():

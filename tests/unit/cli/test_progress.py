@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from logs import record, write_log
-
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
 WORK = """
 import sys, time
 import click
-from coreloop.cli.progress import ProgressBar
+from coreloop.cli.output import ProgressBar
 @click.command()
 def work():
     bar = ProgressBar("reading records")
@@ -31,13 +29,6 @@ except click.UsageError:
 """
 
 # A fast machine may read the test's log in less than the usual delay.
-IMPATIENT = """
-import coreloop.cli.progress
-from coreloop.cli.main import run
-coreloop.cli.progress._DELAY_S = 0.01
-if __name__ == "__main__":
-    run()
-"""
 
 
 def on_a_terminal(command: list[str], folder: Path) -> str:
@@ -82,21 +73,3 @@ def test_shorter_work_shows_no_bar(tmp_path: Path):
 def test_without_a_terminal_there_is_no_bar():
     done = subprocess.run([sys.executable, "-c", WORK, "1.5", "succeeds"], capture_output=True, check=True)
     assert done.stderr == b"the end\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "label"),
-    [
-        ("pattern --no-cache --in-dir in", "reading records"),
-        ("sanitize --mode drop --in in --out out", "sanitizing"),
-        ("sanitize --check in", "looking"),
-    ],
-)
-def test_commands_with_much_to_read_show_their_progress(tmp_path: Path, words: str, label: str):
-    clean = record(question="질문", stockCode_hint=None, tool_calls=[])
-    log = write_log(tmp_path / "in" / "2026-04-25.jsonl", [clean])
-    log.write_bytes(log.read_bytes() * 60_000)
-    written = on_a_terminal([sys.executable, "-c", IMPATIENT, *words.split()], tmp_path)
-    assert label in written
-    assert label not in shown_in_the_end(written)

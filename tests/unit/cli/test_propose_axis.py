@@ -3,14 +3,13 @@
 import json
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from coreloop.base.git.trailers import write_trailers
 from coreloop.descriptions.edit import Edited, put_lines
 from merging import full_key
-from promoting import FILE, Project, run_git
+from promoting import FILE, Project
 
 Propose = Callable[..., subprocess.CompletedProcess[str]]
 LOW = ["--min-phase-r-merges", "1", "--min-phase-f-caveats", "0", "--min-age-days", "0"]
@@ -53,10 +52,6 @@ def test_failing_gates_are_all_shown_with_their_figures(propose: Propose, promot
     assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates fail."
 
 
-def test_axes_with_promotions_are_named_if_this_axis_has_none(propose: Propose, promoted: Project) -> None:
-    assert "by axis: 수익성 1" in propose(promoted.root, "--axis", "성장성").stdout
-
-
 def test_engines_with_promotions_are_named_if_this_engine_has_none(
     propose: Propose, promoted: Project
 ) -> None:
@@ -79,30 +74,3 @@ def test_whole_engine_is_weighed_without_an_axis(propose: Propose, promoted: Pro
     assert (facts["axis"], facts["gates"][0]["figure"], facts["n_without_axis"]) == (None, 2, 1)
     assert facts["file"].endswith("docs/phase-a-proposals/analysis-general.md")
     assert "1 that name no declared axis" in propose(promoted.root, *LOW, "--axis", "수익성").stdout
-
-
-def test_folder_without_a_repository_is_one_line(propose: Propose, tmp_path: Path, quiet_git: None) -> None:
-    _assert_refused(propose(tmp_path), "is not in a git repository")
-
-
-def test_shallow_clone_is_one_line(propose: Propose, promoted: Project, tmp_path: Path) -> None:
-    clone = tmp_path / "clone"
-    run_git(tmp_path, "clone", "--quiet", "--depth=1", promoted.remote.as_uri(), str(clone))
-    _assert_refused(propose(clone), "this clone is shallow")
-
-
-def test_missing_base_branch_is_one_line(propose: Propose, promoted: Project) -> None:
-    (promoted.root / "coreloop.yaml").write_text("forge: {base: trunk}\n")
-    _assert_refused(propose(promoted.root), "there is no branch trunk")
-
-
-def test_repository_without_a_commit_is_one_line(propose: Propose, tmp_path: Path, quiet_git: None) -> None:
-    run_git(tmp_path, "init", "--quiet", "--initial-branch=main")
-    _assert_refused(propose(tmp_path), "there is no branch main")
-
-
-def _assert_refused(done: subprocess.CompletedProcess[str], mention: str) -> None:
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert done.stderr.startswith("dartlab-coreloop: ")
-    assert done.stderr.count("\n") == 1
-    assert mention in done.stderr

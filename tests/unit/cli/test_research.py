@@ -11,7 +11,7 @@ import pytest
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.cli.main import run as entry_point
-from model_stand_in import answers, error_body, model_stand_in, streams
+from model_stand_in import model_stand_in, streams
 from researching import RIVER, deps_in, project
 
 QUESTION = "How long is the Han river?"
@@ -37,39 +37,12 @@ def research(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return research
 
 
-def test_an_answer_goes_to_stdout_and_the_iterations_to_stderr(tmp_path: Path, research: Research):
-    project(tmp_path)
-    done = research(QUESTION)
-    assert (done.returncode, done.stdout.splitlines()[:3]) == (
-        0,
-        [f"{RIVER} [1]", "", "says so"],
-    )
-    lines = done.stderr.splitlines()
-    assert lines[0].startswith("→ new session: ")
-    assert "📊 Iteration #1 done" in lines
-    assert lines[-1] == "The research ends: all sub-questions are answered."
-
-
 def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, research: Research):
     project(tmp_path)
     (tmp_path / "docs" / "han.md").write_text("# Han river\n\nThe Han river is 500 kilometres long.\n")
     done = research(QUESTION)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "The Han river is 500 kilometres long. [1]")
     assert "changed since" not in done.stderr
-
-
-def test_only_the_first_iteration_is_called_the_first(tmp_path: Path, research: Research):
-    project(tmp_path)
-    done = research("How deep is the river of gold?", "--exhaust")
-    assert done.stderr.count("🎯 First iteration") == 1
-    assert "🎯 No active hypothesis" in done.stderr
-    assert "nothing is left to ask offline" in done.stderr
-    assert "last iteration" not in done.stderr
-
-
-def test_the_first_research_makes_the_index(tmp_path: Path, research: Research):
-    (tmp_path / "han.md").write_text(f"# Han river\n\n{RIVER}\n")
-    assert research(QUESTION).stdout.splitlines()[0] == f"{RIVER} [1]"
 
 
 @pytest.mark.parametrize(
@@ -102,61 +75,6 @@ def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     done = research(QUESTION, "--session", run_id)
     assert done.returncode == 2
     assert "is over: completed" in done.stderr
-
-
-def test_a_continued_research_says_which_question_it_has(tmp_path: Path, research: Research):
-    with deps_in(project(tmp_path)) as deps:
-        run_id = begin_research(QUESTION, Request(), deps)
-    done = research("Who is the king of France?", "--session", "last")
-    said = f"continuing {run_id}: {QUESTION}; the question that you gave is not asked"
-    assert said in done.stderr
-
-
-def test_an_unfinished_research_is_not_called_an_answer(tmp_path: Path, research: Research):
-    with deps_in(project(tmp_path)) as deps:
-        run_id = begin_research(QUESTION, Request(), deps)
-    lines = research("runs", "show").stdout.splitlines()
-    assert "Not answered yet." in lines
-    assert lines[-1] == f"running; go on with: dartlab-coreloop research QUESTION --session {run_id}"
-
-
-def test_a_resumed_research_says_which_command_goes_on(
-    tmp_path: Path, research: Research, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    with deps_in(project(tmp_path)) as deps:
-        run_id = begin_research(QUESTION, Request(), deps)
-    monkeypatch.chdir(tmp_path)
-    for word in ("pause", "resume"):
-        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "runs", word])
-        with pytest.raises(SystemExit):
-            entry_point()
-    said = f"go on with: dartlab-coreloop research QUESTION --session {run_id}\n"
-    assert capsys.readouterr().err.endswith(said)
-
-
-def test_a_failed_research_shows_its_error(tmp_path: Path, research: Research):
-    project(tmp_path)
-    with model_stand_in() as server:
-        server.acts.append(answers(401, error_body("wrong key")))
-        settings = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
-        (tmp_path / "coreloop.yaml").write_text(settings, encoding="utf-8")
-        research(QUESTION)
-    assert research("runs", "show").stdout.splitlines()[-1].startswith("failed: local:m: ")
-
-
-def test_a_limit_that_came_first_names_its_option(tmp_path: Path, research: Research):
-    project(tmp_path)
-    done = research("Who painted the Mona Lisa?", "--max-iterations", "1")
-    assert done.stdout.splitlines()[0] == "nothing said so"
-    assert done.stdout.splitlines()[-1] == "stopped before it had enough; for more, raise --max-iterations"
-
-
-def test_a_damaged_index_is_an_error_that_says_what_to_do(tmp_path: Path, research: Research):
-    index = project(tmp_path).index_file
-    index.write_bytes(b"garbage " * 1_000)
-    done = research(QUESTION)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "is damaged; delete it and run `dartlab-coreloop index` again" in done.stderr
 
 
 def test_reports_escape_what_pages_say(tmp_path: Path, research: Research):

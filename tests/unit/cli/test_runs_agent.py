@@ -1,10 +1,6 @@
 """``runs open|next|record|install``: what an agent runs, and what it cannot do."""
 
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,52 +89,6 @@ def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command)
     assert f"dartlab-coreloop runs report {run_id}" in ended["do"]
 
 
-def test_the_block_is_in_the_language_of_the_question(runs: Command):
-    runs("open", "Why did profit rise?")
-    lines = runs("record", report=FIRST).output.splitlines()
-    assert lines[1:4] == ["📊 Iteration #1 done", BAR, "🔍 Findings:"]
-    assert lines[-2:] == [
-        "→ no condition of the end is met → goes on",
-        "The next iteration begins...",
-    ]
-
-
-def test_the_reason_of_a_limit_is_shown(runs: Command):
-    runs(
-        "open", "why?", "--max-iterations", "1", "--budget-usd", "2", "--max-tokens", "9", "--deadline", "8h"
-    )
-    assert json.loads(runs("next").output)["left"] == {
-        "iterations": 1,
-        "usd": 2.0,
-        "tokens": 9,
-        "seconds": pytest.approx(28_800, abs=60),
-        "queries": None,
-        "sources": None,
-    }
-    assert runs("record", report=PLAN).output.splitlines()[-2:] == [
-        "→ a condition of the end is met",
-        "The research ends: it reached its last iteration.",
-    ]
-
-
-ENDINGS = ("연구를 종료합니다", "충분합니다", "완료되었습니다", "이 정도면 됩니다")
-"""What a run that goes on never says of itself."""
-
-
-def test_a_run_that_goes_on_never_says_that_it_ends(runs: Command):
-    runs("open", "왜?")
-    shown = runs("record", report={**PLAN, "findings": [{"text": "up", "sources": ["s"]}]}).output
-    assert "다음 iteration을 시작합니다..." in shown
-    assert [words for words in ENDINGS if words in shown] == []
-
-
-def test_a_fact_that_ends_like_a_research_is_shown_whole(runs: Command):
-    runs("open", "왜?")
-    for number, fact in enumerate(f"합병이 {ending}." for ending in ENDINGS):
-        found = {"queries": [search(number)], "findings": [{"text": fact, "sources": ["s"]}]}
-        assert f"  - {fact} [? UNCERTAIN]" in runs("record", report=found).output
-
-
 def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):
     runs("open", "why?")
     found = {**PLAN, "findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}
@@ -155,15 +105,6 @@ def test_a_wrong_report_is_a_line_and_changes_nothing(runs: Command):
         "$.findings[0].answers: no sub-question q9; the run has none yet"
     )
     assert json.loads(runs("next").output)["iteration"]["next"] == 1
-
-
-def test_a_paused_run_tells_the_agent_to_end_its_turn(runs: Command):
-    run_id = runs("open", "why?").stdout.strip()
-    runs("pause")
-    paused = json.loads(runs("next").output)
-    assert (paused["goes_on"], run_id in paused["do"]) == (False, True)
-    assert paused["do"].startswith("End your turn: the run is paused")
-    assert runs("record", report=PLAN).output.splitlines()[-1].startswith("Paused. To go on, in a terminal:")
 
 
 def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
@@ -186,38 +127,6 @@ def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
     assert "q1 note" in runs("show").stdout
     assert typed(Path.cwd(), "runs", "confirm", "q1").stdout.startswith("counted now: q1;")
     assert "q1 open" in runs("show").stdout
-
-
-def test_an_agent_adds_nothing_to_a_research_of_coreloop(runs: Command, project: Path):
-    with open_store(open_workspace(project)) as store:
-        create_run(store, "Why did profit rise?", kind="research")
-    before = runs("show", "--json").stdout
-    candidates = {"sub_questions": ["a?", "b?", "c?"], "candidates": []}
-    tries = {("record",): PLAN, ("plan",): candidates, ("read", "x", "--text", "-"): "up", ("next",): None}
-    for words, report in tries.items():
-        assert "is no agent's: research; open one" in str(runs(*words, report=report).exception)
-    assert runs("show", "--json").stdout == before
-
-
-def test_a_plan_and_a_text_are_read_from_stdin_too(runs: Command):
-    runs("open", "Why did profit rise?")
-    assert str(runs("plan", "--file", "-", report={"candidates": []}).exception).startswith("$.sub_questions")
-    assert json.loads(runs("read", "prices", "--text", "-", report="up").output)["trust"] == "given"
-
-
-def test_the_session_of_the_run_is_in_the_status_file(runs: Command, project: Path):
-    agents = project / ".research" / "agents"
-    run_id = runs("open", "-", CLAUDE_CODE_SESSION_ID="s1", report="why?").stdout.strip()
-    assert json.loads((agents / "s1.json").read_bytes())["session"] == "s1"
-    runs("next", run_id, "--session", "s2")
-    assert [path.name for path in agents.iterdir()] == ["s2.json"]
-    status = agents / "s2.json"
-    assert json.loads(status.read_bytes())["session"] == "s2"
-    runs("record", report={**PLAN, "sub_questions": ["one?"]})
-    facts = json.loads(status.read_bytes())
-    assert (facts["session"], facts["iteration"], facts["goes_on"]) == ("s2", 1, True)
-    runs("stop")
-    assert json.loads(status.read_bytes())["goes_on"] is False
 
 
 @pytest.mark.parametrize(
@@ -262,54 +171,6 @@ def test_an_agent_of_a_driver_reports_to_the_drivers_run(runs: Command, project:
             assert (run.state.iteration, run.state.spent.usd) == (1, 0.0)
 
 
-def test_install_shows_and_then_writes(runs: Command, project: Path):
-    shown = runs("install", "claude-code")
-    assert "write  .claude/hooks/stop-hook.py\n" in shown.output
-    assert "nothing changed; add --confirm" in shown.stderr
-    assert not (project / ".claude").exists()
-    done = json.loads(runs("install", "claude-code", "--lease", "1h", "--confirm", "--json").stdout)
-    assert done["done"] is True
-    assert "--lease 3600" in (project / ".claude" / "settings.json").read_text()
-    assert runs("uninstall", "claude-code", "--project", str(project), "--confirm").exit_code == 0
-    assert not (project / ".claude").exists()
-
-
-@pytest.mark.slow
-def test_a_session_is_kept_at_work_until_the_limit(runs: Command, project: Path):
-    runs("install", "claude-code", "--confirm")
-    settings = json.loads((project / ".claude" / "settings.json").read_bytes())
-    command = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
-    environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(project)}
-
-    def stop(*, again: bool) -> str:
-        given = json.dumps({"session_id": "s1", "stop_hook_active": again, "background_tasks": []})
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], input=given, env=environ, capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    assert stop(again=False) == ""
-    runs("open", "why?", "--max-iterations", "3", CLAUDE_CODE_SESSION_ID="s1")
-    seen = []
-    for again in (False, True, True, True):
-        seen.append("block" in stop(again=again))
-        seen.append("block" in stop(again=True))  # nothing was recorded since
-        runs("record", report=PLAN)
-    assert seen == [True, False, True, False, True, False, False, False]
-
-
-def test_a_terminal_instead_of_a_report_is_refused(runs: Command, monkeypatch: pytest.MonkeyPatch):
-    from coreloop.cli import runs_agent
-
-    class Terminal:
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setattr(sys, "stdin", Terminal())
-    with pytest.raises(Exception, match="nothing on stdin; name a file"):
-        runs_agent._stdin(1)
-
-
 def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report(
     runs: Command, monkeypatch: pytest.MonkeyPatch
 ):
@@ -321,15 +182,3 @@ def test_a_run_that_is_covered_when_it_resumes_is_completed_and_names_its_report
     resumed = typed(Path.cwd(), "runs", "resume")
     assert resumed.stdout == f"{run_id}  stopped\n"
     assert f"dartlab-coreloop runs report {run_id}" in resumed.stderr
-
-
-@pytest.mark.parametrize(
-    ("question", "reason"),
-    [("why?", "goes on with iteration 1 of 3"), ("왜 그런가요?", "의 iteration 1/3 차례입니다: 질문을")],
-)
-def test_the_hook_speaks_the_language_of_the_question(runs: Command, question: str, reason: str):
-    runs("install", "claude-code", "--confirm")
-    runs("open", question, "--max-iterations", "3", CLAUDE_CODE_SESSION_ID="s1")
-    status = json.loads(Path(".research/agents/s1.json").read_text("utf-8"))
-    assert reason in status["reason"]
-    assert bool(re.search("[가-힣]", status["note"])) == (question != "why?")

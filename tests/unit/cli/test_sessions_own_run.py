@@ -1,7 +1,6 @@
 """Commands on runs without an id are about the session's own run, and never about another session's."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from click.testing import CliRunner
 
 from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.cli.main import main
-from coreloop.runs.agent.session_file import session_file
 from terminals import typed
 
 
@@ -20,17 +18,6 @@ def runs(session: str, *words: str, given: str = "") -> str:
         raise done.exception
     assert done.exit_code == 0, done.output
     return done.stdout.strip()
-
-
-def test_a_session_goes_on_with_its_own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    mine = runs("mine", "open", "why?")
-    runs("another", "open", "how?")
-    assert json.loads(runs("mine", "next"))["run_id"] == mine
-    assert json.loads(runs("", "next", "--session", "mine"))["run_id"] == mine
-    searched = {"query": "one", "results_count": 1, "success": True}
-    report = json.dumps({"sub_questions": ["one?"], "queries": [searched]})
-    assert json.loads(runs("mine", "record", "--json", given=report))["run_id"] == mine
 
 
 def status(run_id: str) -> str:
@@ -47,18 +34,6 @@ def test_a_person_in_a_session_ends_its_run_and_not_the_newest(
     assert (status(mine), status(others)) == (then, "running")
 
 
-def test_a_person_in_a_session_resumes_its_run_and_sees_its_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    mine = runs("mine", "open", "why?")
-    runs("another", "open", "how?")
-    runs("mine", "pause")
-    assert typed(tmp_path, "runs", "resume", "--session", "mine").stdout.startswith(mine)
-    assert "why?" in runs("", "report", "--session", "mine")
-    assert json.loads(runs("mine", "show", "--json"))["run_id"] == mine
-
-
 @pytest.mark.parametrize("word", ["next", "pause", "stop", "resume", "report"])
 def test_a_session_without_a_run_does_not_take_another_sessions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
@@ -70,19 +45,6 @@ def test_a_session_without_a_run_does_not_take_another_sessions(
         runs("mine", word)
     assert status(others) == "running"
     assert runs("", "pause") == f"{others}  paused"  # a person's own terminal means the newest
-
-
-def test_a_session_whose_file_is_gone_or_about_another_run_finds_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    mine, others = runs("mine", "open", "why?"), runs("another", "open", "how?")
-    path = session_file(tmp_path / ".research" / "agents", "mine")
-    path.write_text(path.read_text().replace(mine, others))
-    assert runs("mine", "pause") == f"{mine}  paused"
-    shutil.rmtree(path.parent)
-    assert typed(tmp_path, "runs", "resume", "--session", "mine").stdout.startswith(mine)
-    assert status(others) == "running"
 
 
 def test_a_session_does_not_take_a_run_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -107,17 +107,6 @@ def test_status_says_what_is_unknown_in_its_window(run: Run, tmp_path: Path) -> 
     assert log["unseen"] == {"omitted": 0, "requests": {"no answer in the trace": 3}, "calls": {}}
 
 
-def test_json_of_look_and_import_is_json_where_something_was_skipped(run: Run, tmp_path: Path) -> None:
-    chat = {"ts": f"{TODAY}T00:00:00Z", "messages": [{"role": "user", "content": "q"}]}
-    path = write_lines(tmp_path / "chats.jsonl", [chat, {"note": "a line of another kind"}])
-    with path.open("a") as file:
-        file.write('{"torn\n')
-    skipped = {"not of this format": 1, "torn or not JSON": 1}
-    assert json.loads(run("look", path, "--json").stdout)["report"]["skipped"] == skipped
-    imported = run("import", "--from", "openai-chat", path, "--json").stdout
-    assert json.loads(imported)["skipped"] == skipped
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_json_of_a_command_is_json_where_lines_are_skipped_or_odd(run: Run, command: str) -> None:
     odd: list[dict[str, Any]] = [

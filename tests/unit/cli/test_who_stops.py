@@ -11,11 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from coreloop.base.project.workspace import open_workspace
 from coreloop.cli.main import main
-from coreloop.runs.stores.store import open_store
 from rows import slow_after
-from terminals import typed
 
 COMMAND = [sys.executable, "-m", "coreloop", "runs"]
 DONE = {
@@ -65,14 +62,6 @@ def test_a_report_that_answers_its_own_question_does_not_end_a_run(tmp_path: Pat
     assert (code, state["status"], state["stop_reason"]) == (1, "stopped", "max_iterations")
 
 
-def test_a_person_completes_an_opened_run_and_no_report_does(tmp_path: Path):
-    run_id = runs(tmp_path, "open", "why?").strip()
-    query = {"query": "why", "results_count": 1, "success": True}
-    assert "running" in runs(tmp_path, "record", stdin=json.dumps({"queries": [query], **DONE}))
-    assert json.loads(runs(tmp_path, "next"))["goes_on"] is True
-    assert typed(tmp_path, "runs", "stop", "--completed").stdout == f"{run_id}  completed\n"
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="ancestors are read from /proc")
 @pytest.mark.parametrize("verb", slow_after(1, ["stop", "pause", "resume", "stop --completed"]))
 def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_path: Path):
@@ -81,14 +70,6 @@ def test_an_agent_that_clears_its_environment_is_still_the_agent(verb: str, tmp_
     code, state = start(tmp_path, script, "--max-iterations", "1")
     assert (code, state["status"]) == (0, "stopped")
     assert "an agent cannot" in (tmp_path / "said").read_text()
-
-
-def test_who_paused_a_run_is_in_its_event(tmp_path: Path):
-    run_id = runs(tmp_path, "open", "why?").strip()
-    runs(tmp_path, "pause")
-    with open_store(open_workspace(tmp_path), environ={}) as store:
-        paused = [event for _, event in store.read(run_id)][-1]
-    assert paused.by == ("person" if sys.platform == "linux" else "unknown")
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.cli.refine import show_unproposed
+from coreloop.cli.refine import unproposed_lines
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.run import Mined
 from coreloop.learn.proposals.page import markdown
@@ -138,13 +138,13 @@ def test_a_merged_line_whose_opposite_works_explains_nothing(tmp_path: Path):
     assert (_row(refined, "stale").mender, _row(refined, "stale").merged) == ("text", ())
 
 
-def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path, capsys):
+def test_a_failure_whose_statement_is_settled_does_not_lose_its_reason(tmp_path: Path):
     log = _log(tmp_path)
     keys = frozenset(entry.key for entry in _refine(log).document.statements)
     after = _refine(log, known=keys)
     assert (len(keys), after.document.statements) == (1, ())
     reasons = {one.refused for one in after.document.counterexamples if one.tool == "book"}
     assert reasons == {"a statement says when this tool fails: it is promoted, open or rejected already"}
-    show_unproposed(after.unproposed, n_days=9, max_shown=4)
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "(known)" in line]
+    printed = unproposed_lines(after.unproposed, n_days=9, max_shown=4)
+    (line,) = [line for line in printed if "(known)" in line]
     assert "1 statement not proposed" in line

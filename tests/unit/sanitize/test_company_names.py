@@ -6,11 +6,18 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.company_names import Names, companies
-from coreloop.sanitize.detectors.detection import Detection
-from coreloop.sanitize.mask_text import sanitize_text
+from coreloop.sanitize.detectors.rule import Detection, using
+from coreloop.sanitize.find_in_text import sanitize_text
 from rows import each_row
 
 NO_LISTING = Detection(countries=())
+
+
+def masked_with(text: str, names: Names) -> str:
+    with using(Detection(companies=names)):
+        return sanitize_text(text)
+
+
 NAMES = Names(
     [
         ("005930", "삼성전자", ["삼전", "Samsung Electronics"]),
@@ -65,12 +72,12 @@ UNCHANGED = {
 
 @each_row(("before", "after"), MASKED.values(), ids=MASKED)
 def test_a_company_is_masked(before: str, after: str):
-    assert sanitize_text(before, names=NAMES) == after
+    assert masked_with(before, NAMES) == after
 
 
 @each_row("text", UNCHANGED.values(), ids=UNCHANGED)
 def test_other_words_stay(text: str):
-    assert sanitize_text(text, names=NAMES) == text
+    assert masked_with(text, NAMES) == text
 
 
 def test_the_file_may_have_a_byte_order_mark_blank_lines_and_windows_line_endings(tmp_path: Path):
@@ -95,9 +102,7 @@ def test_every_listed_company_is_found_with_its_code(shared_data: Path):
         pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
     names = companies(path, NO_LISTING)
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    missed = [
-        row[1] for row in rows if row[1] in sanitize_text(f"어제 {row[1]}({row[0]})를 샀다", names=names)
-    ]
+    missed = [row[1] for row in rows if row[1] in masked_with(f"어제 {row[1]}({row[0]})를 샀다", names)]
     assert missed == []
 
 
@@ -119,4 +124,4 @@ WORDS = Names([("004170", "신세계", []), ("001680", "대상", []), ("000001",
     ],
 )
 def test_a_company_whose_name_is_a_word_needs_a_neighbour(before: str, after: str):
-    assert sanitize_text(before, names=WORDS) == after
+    assert masked_with(before, WORDS) == after

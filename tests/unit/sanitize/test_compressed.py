@@ -96,11 +96,6 @@ print(report.n_in, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert grown_mib < 100
 
 
-def test_a_plain_file_with_the_name_of_a_compressed_one_is_not_skipped(tmp_path: Path) -> None:
-    write(tmp_path / "a.jsonl.gz", rows(3))
-    assert check_dir(tmp_path).reasons == {"a damaged gzip file; the rest of it is lost": 1}
-
-
 WITHOUT_ZSTD = """
 import sys
 sys.modules["compression.zstd"] = sys.modules["backports.zstd"] = None

@@ -7,6 +7,7 @@ import pytest
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.sanitize.company_names import Names
+from coreloop.sanitize.detectors.rule import Detection, using
 from coreloop.sanitize.export import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.files import PrintableNames, find_sources
 from logs import record, write_log
@@ -59,15 +60,8 @@ def test_a_folder_without_records_is_an_error(tmp_path: Path, others: list[str],
 )
 def test_private_data_in_a_file_s_name_is_masked(name: str, shown: str) -> None:
     names = Names([("000001", "들찬푸드", [])])
-    assert PrintableNames(Path("in"), names)(Path("in", name)) == shown
-
-
-def test_files_with_equal_labels_stay_apart() -> None:
-    shown = PrintableNames(Path("in"))
-    files = [
-        Path("in", name) for name in ("a@example.com", "A@example.com", "b@example.com", "a@example.com")
-    ]
-    assert [shown(file) for file in files] == ["[EMAIL-1]", "[EMAIL-1]~2", "[EMAIL-2]", "[EMAIL-1]"]
+    with using(Detection(companies=names)):
+        assert PrintableNames(Path("in"))(Path("in", name)) == shown
 
 
 def test_a_report_has_no_private_file_name(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.sanitize.company_names import companies
-from coreloop.sanitize.detectors.detection import Detection
+from coreloop.sanitize.company_names import Names, companies
+from coreloop.sanitize.detectors.rule import Detection, using
+from coreloop.sanitize.find_in_text import sanitize_text
 from coreloop.sanitize.find_in_value import find_in_number
-from coreloop.sanitize.mask_text import sanitize_text
 
 LISTED = companies(None, Detection())
 NO_LIST = "no list of companies is in use"
@@ -34,6 +34,11 @@ COMPANIES = {
 }
 
 
+def masked_with(text: str, names: Names | None) -> str:
+    with using(Detection(companies=names)):
+        return sanitize_text(text)
+
+
 def write_log(folder: Path, question: str) -> Path:
     log = folder / "data/audit/ai-ask/2026-04-23.jsonl"
     log.parent.mkdir(parents=True)
@@ -43,21 +48,12 @@ def write_log(folder: Path, question: str) -> Path:
 
 @pytest.mark.parametrize(("before", "after"), COMPANIES.values(), ids=COMPANIES)
 def test_a_listed_company_is_masked(before: str, after: str):
-    assert sanitize_text(before, names=LISTED) == after
+    assert masked_with(before, LISTED) == after
 
 
 @pytest.mark.parametrize("text", EVERYDAY.values(), ids=EVERYDAY)
 def test_an_everyday_word_stays(text: str):
-    assert sanitize_text(text, names=LISTED) == text
-
-
-@pytest.mark.parametrize("firm", ["사람인", "메카로", "나무가", "한국제지", "하이브", "카카오"])
-def test_a_name_that_the_project_gives_needs_no_neighbour(firm: str, tmp_path: Path):
-    names = tmp_path / "names.tsv"
-    names.write_text(f"\t{firm}\n", encoding="utf-8")
-    given = companies(names, Detection())
-    for text in (f"공급사로 {firm}의 언급됨", f"{firm}톡 계정", f"{firm}리드"):
-        assert sanitize_text(text, names=given) == text.replace(firm, "[COMPANY-1]")
+    assert masked_with(text, LISTED) == text
 
 
 def masked_question(folder: Path, command) -> str:
@@ -75,12 +71,6 @@ def test_mask_and_check_know_the_listing_without_names(tmp_path: Path, command):
     assert masked_question(tmp_path, command) == "[COMPANY-1] 어때"
 
 
-def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path, command):
-    write_log(tmp_path, "Acme Rooms, 농심, 삼성전자")
-    (tmp_path / "coreloop.yaml").write_text("sanitize: {names: [Acme Rooms], allow: [삼성전자]}\n", "utf-8")
-    assert masked_question(tmp_path, command) == "[COMPANY-1], [COMPANY-2], 삼성전자"
-
-
 @pytest.mark.parametrize(
     ("key", "number", "kinds"),
     [
@@ -91,4 +81,5 @@ def test_the_project_s_own_names_are_known_besides_the_listing(tmp_path: Path, c
     ],
 )
 def test_a_number_is_a_stock_code_only_under_a_key_that_says_so(key: str, number: int, kinds: list[str]):
-    assert [hit.kind for hit in find_in_number(number, key, names=LISTED)] == kinds
+    with using(Detection(companies=LISTED)):
+        assert [hit.kind for hit in find_in_number(number, key)] == kinds

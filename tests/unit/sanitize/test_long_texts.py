@@ -7,8 +7,7 @@ import pytest
 from bounded import bounded
 from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import MAX_PLACES, Finder, places_of
-from coreloop.sanitize.find_in_text import find
-from coreloop.sanitize.walk_record import scan
+from coreloop.sanitize.find_in_text import find_hits
 from long_texts import ALL_SIGNS, SHAPES
 from rows import each_row
 from weekly import WEEKLY
@@ -19,7 +18,7 @@ def grows_linearly(shape: str, n_chars: int) -> bool:
 
     Work that grows with the square takes a hundred times as long, however noisy the machine.
     """
-    find(ALL_SIGNS)
+    find_hits(ALL_SIGNS)
     return any(
         seconds(shape, 10 * n_chars + more) <= 15 * seconds(shape, n_chars + more) + 0.02 for more in range(5)
     )
@@ -29,7 +28,7 @@ def seconds(shape: str, n_chars: int) -> float:
     """Return the processor time of a text that differs from all others: findings are cached."""
     text = ALL_SIGNS + SHAPES[shape](n_chars)
     begun = process_time()
-    find(text)
+    find_hits(text)
     return process_time() - begun
 
 
@@ -55,7 +54,7 @@ def test_blanks_behind_a_name_take_linear_time() -> None:
 def test_the_places_of_a_record_are_limited() -> None:
     record = {"a@b.kr" * 200: ["a@b.kr"] * 3_000}
     finder = Finder()
-    scan(record, finder)
-    places = places_of(record, 1, finder)
+    finder.record(record)
+    places = places_of(record, finder)
     assert len(places) == MAX_PLACES
-    assert {place.kind for place in places} == {"EMAIL"}
+    assert {kind for _, kind in places} == {"EMAIL"}

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.find_in_record import Finder
+from coreloop.sanitize.find_in_text import Numbering
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
-from coreloop.sanitize.mask_text import Numbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.sanitize_line import RejectedLine, sanitize_line
-from coreloop.sanitize.sanitize_record import Masker
+from coreloop.sanitize.sanitize_record import Masker, RejectedLine, sanitize_line
 from coreloop.sanitize.vocabulary import KnownWords
-from logs import line, record
+from logs import record
 from rows import each_row
 
 BROKEN = {
@@ -49,31 +48,6 @@ VISITORS = {
 @each_row(("raw", "reason"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
     assert sanitize_line(raw + b"\n", visitor()) == RejectedLine(reason, len(raw) + 1)
-
-
-@each_row("visitor", VISITORS.values(), ids=VISITORS)
-def test_lines_after_a_broken_line_are_sanitized(visitor):
-    lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
-    mode = visitor()
-    assert [type(sanitize_line(raw, mode)) for raw in lines] == [RejectedLine, type(None), bytes, bytes]
-
-
-VALID = {
-    "spaces before a colon": b'{"question" : "a", "b"\t: 1}',
-    "a colon behind a quote": b'{"question": "say \\":\\" twice", "b": "\\":"}',
-    "the largest numbers": b'{"a": 18446744073709551615, "b": -9223372036854775808, "c": '
-    b"1.7976931348623157e308}",
-    "not a record of coreloop": b'{"anything": [1, 2.5, true, null, {"x": {}}]}',
-    "nothing": b"{}",
-    "any letters": '{"질문": "é 한 \\ud83d\\ude00 \\u0000"}'.encode(),
-}
-
-
-@each_row("raw", VALID.values(), ids=VALID)
-def test_a_valid_line_is_unchanged(raw: bytes):
-    result = sanitize_line(raw, Finder())
-    assert isinstance(result, bytes)
-    assert orjson.loads(result) == json.loads(raw)
 
 
 JSON = st.recursive(

@@ -2,9 +2,9 @@
 
 import re
 
-from coreloop.sanitize.detectors.credential import TOKENS
+from coreloop.sanitize.detectors.secrets import TOKENS
+from coreloop.sanitize.find_in_text import sanitize_text
 from coreloop.sanitize.find_in_value import find_in_value
-from coreloop.sanitize.mask_text import sanitize_text
 from rows import each_row
 
 HEX = "4f1c9a7be20d83f65c0b19e7a4d2f836"

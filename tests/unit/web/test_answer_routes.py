@@ -8,10 +8,6 @@ import httpx2
 from serving import Served, asked, events_in
 
 
-def status_of(client: httpx2.Client, run_id: str) -> str:
-    return client.get(f"/runs/{run_id}").json()["state"]["status"]
-
-
 def test_a_stream_reconnected_20_times_misses_and_doubles_nothing(client: httpx2.Client):
     run_id = asked(client, **{"async": True}).json()["run_id"]
     pieces, last, connections = [], "0", 0
@@ -34,14 +30,6 @@ def test_a_repeated_idempotency_key_is_one_run(client: httpx2.Client):
     assert len({answer["run_id"] for answer in answers}) == 1
     other = asked(client, headers=headers, max_iters=1)
     assert (other.status_code, other.json()["error"]["type"]) == (422, "key_reused")
-
-
-def test_a_session_asks_its_own_question_and_is_not_over(client: httpx2.Client):
-    run_id = asked(client).json()["run_id"]
-    over = asked(client, session=run_id)
-    assert (over.status_code, over.json()["error"]["type"]) == (409, "ended")
-    unknown = asked(client, session="01J0000000000000000000000A")
-    assert unknown.status_code == 404
 
 
 def test_no_question_is_in_the_log(client: httpx2.Client, service: Served):

@@ -5,7 +5,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from coreloop.observe.reading.decode import Skipped, decode_line
 from promoting import ID, LINES, candidate, suggested, write_candidates
 from serving import QUESTION, Served, events_in, served, until
 
@@ -24,17 +23,6 @@ def ask(client: httpx2.Client, question: str = QUESTION, **fields: object) -> di
     response = client.post("/api/ask", json={"question": question, **fields})
     assert response.status_code == 200
     return response.json()
-
-
-def test_an_answer_has_citations_its_calls_and_the_id_of_its_record(client: httpx2.Client, service: Served):
-    answer = ask(client, session="talk")
-    assert "494 kilometres long. [1]" in answer["final_answer"]
-    assert answer["sources"][0]["location"] == "docs/han.md"
-    assert (answer["session_id"], answer["supported"]) == ("talk", True)
-    assert [call["name"] for call in answer["tool_calls"]] == ["retrieve"]
-    request_id = answer["request_id"].encode()
-    line = until(lambda: next((line for line in records(service) if request_id in line), None))
-    assert not isinstance(decode_line(line), Skipped)
 
 
 def test_verify_replays_a_candidate_here_and_leaves_no_record(

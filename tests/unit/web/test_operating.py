@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from coreloop.base.project.service_settings import ServiceSettings
 from coreloop.web.api import ROUTES
-from coreloop.web.openapi import describe
+from coreloop.web.route import describe
 from serving import Served, asked, until
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -32,21 +32,6 @@ def samples(client: httpx2.Client) -> dict[str, float]:
         f"{sample.name}{json.dumps(sample.labels, sort_keys=True)}": sample.value
         for family in families
         for sample in family.samples
-    }
-
-
-def test_a_run_is_in_the_metrics(client: httpx2.Client):
-    kind = '{"kind": "research"}'
-    before = samples(client).get(f"iterations_per_request_count{kind}", 0)
-    assert asked(client).status_code == 200
-    until(lambda: samples(client).get(f"iterations_per_request_count{kind}") == before + 1)
-    after = samples(client)
-    assert after[f"search_failures_total{kind}"] == 0
-    completed = '{"kind": "research", "status": "completed"}'
-    assert after[f"research_loop_duration_seconds_count{completed}"] >= 1
-    assert after['jobs{"status": "done"}'] >= 1
-    assert {"tokens_total", "spent_usd_total", "drift_total", "citations_dropped_total", "repairs_total"} <= {
-        name.partition("{")[0] for name in after
     }
 
 

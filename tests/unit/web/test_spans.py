@@ -1,6 +1,5 @@
 """Spans of requests for OpenTelemetry: sent if a collector is named, and without texts of users."""
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from coreloop.base.extras import install_line
-from coreloop.web.server import traced
-from serving import asked, served, until
+from serving import asked, served
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -60,38 +57,5 @@ def test_a_request_is_a_span_in_the_trace_of_its_caller_without_its_question(tmp
     assert b"Han" not in sent["body"]
 
 
-@pytest.mark.slow
-def test_a_collector_that_refuses_is_in_the_log_and_disturbs_nothing(tmp_path: Path):
-    with (
-        collector(400) as (url, received),
-        served(tmp_path, environ={"OTEL_EXPORTER_OTLP_ENDPOINT": url}) as service,
-        service.client() as client,
-    ):
-        assert asked(client, "/run-simple").status_code == 200
-        until(lambda: [line for line in service.lines if line["event"] == "ended"])
-        assert service.end() == 0
-        assert received
-        (line,) = [line for line in service.lines if line["level"] == "error"]
-        assert line["event"].startswith("Failed to export span")
-
-
 async def app(*_: object) -> None:
     """An app that answers nothing."""
-
-
-@pytest.mark.parametrize("environ", [{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": " "}], ids=["none", "empty"])
-def test_without_a_collector_nothing_is_sent(environ: dict[str, str]):
-    with traced(app, environ) as served_app:
-        assert served_app is app
-
-
-def test_without_the_extra_the_line_that_installs_it_is_in_the_log(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    monkeypatch.setitem(sys.modules, "opentelemetry.instrumentation.asgi", None)
-    environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
-    with caplog.at_level("INFO", "coreloop.web"), traced(app, environ) as served_app:
-        assert served_app is app
-    (line,) = caplog.records
-    needed = f"OTEL_EXPORTER_OTLP_ENDPOINT needs an extra; install it: {install_line('traces')}"
-    assert line.facts == {"error": needed}

@@ -10,7 +10,7 @@ from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.web.admission import Spending
 from coreloop.web.problems import Problem
-from coreloop.web.service import Claims, open_tables
+from coreloop.web.service import open_tables
 from serving import asked, events_in, served, until
 
 NOW = datetime(2026, 4, 25, 23, tzinfo=UTC)
@@ -34,18 +34,6 @@ def test_ended_runs_count_once_for_their_caller_and_day_in_all_processes(tmp_pat
         assert (refused.value.status, refused.value.kind) == (429, "budget")
         here.require("other", now=NOW)
         here.require("ci", now=LATER)
-
-
-@pytest.mark.slow
-def test_postgres_counts_as_well(tmp_path: Path, database: str):
-    with open_tables(Workspace(tmp_path, Settings()), {"CORELOOP_DATABASE_URL": database}) as tables:
-        spending = Spending(tables, 0.5)
-        for number in range(2):
-            spending.begin("ci", f"run {number}")
-            spending.ended(f"run {number}", 300_000, now=NOW)
-        with pytest.raises(Problem):
-            spending.require("ci", now=NOW)
-        assert Claims(tables).run_of("ci", "key", b"asked", now=NOW)
 
 
 @pytest.mark.slow

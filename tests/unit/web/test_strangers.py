@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.web.connections import client_address
-from coreloop.web.keys import new_key
+from coreloop.web.keys import client_address, new_key
 from serving import Served, served, until
 
 HOST = b"Host: localhost\r\n"

@@ -22,8 +22,6 @@ from coreloop.base.text import printable
 if TYPE_CHECKING:
     from coreloop.admin.status.status import Status
 
-StatusCheck = Callable[["Status"], Alarm | None]
-
 
 @dataclass(frozen=True, slots=True)
 class SubjectChecks:
@@ -41,7 +39,7 @@ class SubjectChecks:
 
     name: str
     of_setup: SetupCheck | None = None
-    of_status: tuple[StatusCheck, ...] = ()
+    of_status: tuple[Callable[["Status"], alarms.Raised], ...] = ()
 
 
 CHECKS: Final = (
@@ -67,8 +65,8 @@ CHECKS: Final = (
 
 def find_alarms(status: "Status") -> tuple[Alarm, ...]:
     """List the alarms that a status raises; ``status.alarms`` is ignored."""
-    raised = (find(status) for check in CHECKS for find in check.of_status)
-    return tuple(alarm for alarm in raised if alarm is not None)
+    found = ((find.__name__, find(status)) for check in CHECKS for find in check.of_status)
+    return tuple(Alarm(kind, *raised) for kind, raised in found if raised is not None)
 
 
 def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:

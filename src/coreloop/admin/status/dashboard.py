@@ -91,7 +91,7 @@ def read_comments(text: str) -> tuple[VerdictComment, ...]:
     try:
         return decode(text.encode(), tuple[VerdictComment, ...]) if text.strip() else ()
     except ShapeError as error:
-        raise UsageError(f"COMMENTS is not the output of --outputs ({error})") from error
+        raise UsageError(f"COMMENTS is not what nightly wrote ({error})") from error
 
 
 def dashboard_page(status: "Status", proposed: str) -> str:

@@ -75,9 +75,9 @@ def _refuse_form(line: str) -> str | None:
 
 
 def _refuse_private(line: str) -> str | None:
-    from coreloop.sanitize.find_in_text import find  # importing compiles its rules
+    from coreloop.sanitize.find_in_text import find_hits  # importing compiles its rules
 
-    findings = find(_DATE.sub("", line))  # the dates of the evidence are not private data
+    findings = find_hits(_DATE.sub("", line))  # the dates of the evidence are not private data
     if not findings:
         return None
     return f"it may contain private data: {findings[0].kind}"

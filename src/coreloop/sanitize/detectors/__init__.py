@@ -5,38 +5,24 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from coreloop.sanitize.detectors import (
-    birth,
-    contact,
-    eu,
-    finance,
-    kr,
-    network,
-    paths,
-    persons,
-    phones,
-    secrets,
-    uk,
-    us,
-)
-from coreloop.sanitize.detectors.detection import COUNTRIES, Country, OwnPattern, current
-from coreloop.sanitize.detectors.rule import Rule, Sign
+from coreloop.sanitize.detectors import contact, national, numbers, persons, secrets
+from coreloop.sanitize.detectors.rule import COUNTRIES, Country, OwnPattern, Rule, Sign, current
 
 _EVERYWHERE: Final = (
     *secrets.RULES,
-    *contact.RULES,
-    *network.RULES,
-    *finance.RULES,
-    *phones.RULES,
-    *paths.RULES,
+    *contact.CONTACT_RULES,
+    *contact.NETWORK_RULES,
+    *numbers.FINANCE_RULES,
+    *contact.PHONES_RULES,
+    *contact.PATHS_RULES,
     *persons.RULES,
-    *birth.RULES,
+    *contact.BIRTH_RULES,
 )
 _BY_COUNTRY: Final[dict[Country, tuple[Rule, ...]]] = {
-    "kr": kr.RULES,
-    "us": us.RULES,
-    "uk": uk.RULES,
-    "eu": eu.RULES,
+    "kr": numbers.KR_RULES,
+    "us": national.US_RULES,
+    "uk": national.UK_RULES,
+    "eu": national.EU_RULES,
 }
 RULES: Final[tuple[Rule, ...]] = (*_EVERYWHERE, *(rule for name in COUNTRIES for rule in _BY_COUNTRY[name]))
 Compiled = tuple[

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Rule, Sign
+from coreloop.sanitize.detectors.rule import Sign, rules
 
 _SURNAMES: Final = (
     "김이박최정강조윤장임한오서신권황안송전홍유고문양손배백허남심노하곽성차주우구민진나지엄채원천방공현함변염여추도소석선설마"
@@ -35,32 +35,28 @@ _CAPITAL: Final = (
 )
 # Business and everyday words that look like a surname and a given name.
 _WORDS_TEXT: Final = """
-지원서 정보지
-조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건 여건 고철
-백범 전범 공범 주범 방범 시범 규범 고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사 회사 부서
-담당 신임 현직 전직 차기 임시 상근 사외 사내 등기 전문 고위 주요 우리 우선 여성 남성 고문 원로 지역 지방
-민간 공공 금융 기술 경영 재무 인사 영업 홍보 총무 기획 연구 개발 생산 품질 구매 물류 마케 해외 국제 유명
-인기 무료 소액 대주 개인 법인 기업 신입 경력 정규 계약 인턴 수석 책임 선임 주임 사원 대리 과장 차장 부장
-전무 상무 사장 회장 이번 지난 어느 하나 모든 여러 다른 같은 전체 일부 소수 다수 각자 서로 본인 당사 귀사
-타사 자사 계열 모회 자회 지주 은행 증권 보험 카드 투자 신탁 자산 운용 반도 조선 건설 화학 전자 통신 유통
-식품 제약 의료 바이 게임 엔터 항공 해운 철강 자동 배터 전력 가스 에너 소재 부품 장비 하이 코스 시장 업종
-종목 이재무 신사업 조선업 고려대 서울대 연세대 한양대 성균관 이화여 전라도 경상도 강원도 서울시 부산시
-강남구 서초구 정무위 기재위 국토위 산자위 여가위 주주총 이사회 감사위 선거인 유망주 우선주 보통주 성장주
-가치주 배당주 테마주 대장주 공모주 관리종 한국인 외국인 내국인 안내원 상담원 전세계 신세계 고가의 저가의
-유일한 진정한 다양한 중요한 주요한 우수한 가능한 필요한 유력한 유명한 강력한 성공한 안정한 하나의 우리의
-이번의 조합원 전문의 주치의 한의사 수의사 치과의 소비자 이용자 사용자 투자자 관리자 담당자 운영자 경영자
-창업자 설립자 개발자 신청자 가입자 구매자 판매자 유통사 제조사 운용사 증권사 보험사 은행장 지점장 공장장
-현장소 연구소 사무소 이마트 하이마 현대차 기아차 지주사 상장사 비상장 고객사 협력사 계열사 부동산 전자공
-한미약 유한양 오리온 농심의 남양유 서울우 매일유 주가의 배당의 이익의 매출의 임원의 정보의 전략의 신용의
-현금의 안녕하 감사하 부탁하 이전의 최근의 주식의 시가의 연결의 별도의 전년의 당기의 손님 부모 선배 후배
-동료 임금 주인 하느 공주 도련 마님 장모 장인 사모 형님 누님 이모 고모 따님 아드 며느 신부 목사 전도 스님
-수녀 교수 박사 의사 간호 약사 기사 원장 실장 팀장 소장 반장 국장 서장 청장 처장 총장 학장 교장 교감 선생
-강사 조교 학생 고인 망자 신랑 이용 성함 존함 여보 배우 가수 감독 작가 화백 명인 장관 차관 대통 총리 의원
-위원 대사 공사 영사 상대 경쟁 이상 이하 전망 주가 배당 수익 이익 매출 안정 성장 유동 부채 자본 원가 비용
-현금 차입 신용 채권 주식 공시 실적 지표 기준 비교 분석 추이 변동 최대 최소 최고 최저 평균 방금 지금 오늘
-내일 어제 최근 현재 이후 이전 국민 시민 주민 도민 구민 군민 농민 어민 서민 난민 위민 정치 경제 사회 문화
-안내 정보 문의 전용 주문 신청 이용 유의 주의 변경 지원 우대 연락 조회 확인 명의 인증 반도 방산 조선 원전 통신
-성장 배당 가치 우량 공모 소비 유틸 여행 남북 양자 이차 로봇
+지원서 정보지 조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건
+여건 고철 백범 전범 공범 주범 방범 시범 규범 고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사
+회사 부서 담당 신임 현직 전직 차기 임시 상근 사외 사내 등기 전문 고위 주요 우리 우선 여성 남성 고문 원로
+지역 지방 민간 공공 금융 기술 경영 재무 인사 영업 홍보 총무 기획 연구 개발 생산 품질 구매 물류 마케 해외
+국제 유명 인기 무료 소액 대주 개인 법인 기업 신입 경력 정규 계약 인턴 수석 책임 선임 주임 사원 대리 과장
+차장 부장 전무 상무 사장 회장 이번 지난 어느 하나 모든 여러 다른 같은 전체 일부 소수 다수 각자 서로 본인
+당사 귀사 타사 자사 계열 모회 자회 지주 은행 증권 보험 카드 투자 신탁 자산 운용 반도 조선 건설 화학 전자
+통신 유통 식품 제약 의료 바이 게임 엔터 항공 해운 철강 자동 배터 전력 가스 에너 소재 부품 장비 하이 코스
+시장 업종 종목 이재무 신사업 조선업 고려대 서울대 연세대 한양대 성균관 이화여 전라도 경상도 강원도 서울시
+부산시 강남구 서초구 정무위 기재위 국토위 여가위 주주총 이사회 선거인 유망주 우선주 성장주 배당주 공모주
+한국인 안내원 전세계 신세계 고가의 유일한 진정한 주요한 우수한 유력한 유명한 강력한 성공한 안정한 하나의
+우리의 이번의 조합원 전문의 주치의 한의사 소비자 이용자 사용자 경영자 설립자 신청자 구매자 유통사 제조사
+은행장 지점장 공장장 현장소 연구소 사무소 이마트 하이마 현대차 기아차 지주사 고객사 부동산 전자공 한미약
+유한양 오리온 남양유 서울우 주가의 배당의 이익의 임원의 정보의 전략의 신용의 현금의 안녕하 부탁하 이전의
+최근의 주식의 연결의 전년의 손님 부모 선배 후배 동료 임금 주인 하느 공주 도련 마님 장모 장인 사모 형님
+누님 이모 고모 따님 아드 며느 신부 목사 전도 스님 수녀 교수 박사 의사 간호 약사 기사 원장 실장 팀장 소장
+반장 국장 서장 청장 처장 총장 학장 교장 교감 선생 강사 조교 학생 고인 망자 신랑 이용 성함 존함 여보 배우
+가수 감독 작가 화백 명인 장관 차관 대통 총리 의원 위원 대사 공사 영사 상대 경쟁 이상 이하 전망 주가 배당
+수익 이익 매출 안정 성장 유동 부채 자본 원가 비용 현금 차입 신용 채권 주식 공시 실적 지표 기준 비교 분석
+추이 변동 최대 최소 최고 최저 평균 방금 지금 오늘 내일 어제 최근 현재 이후 이전 국민 시민 주민 도민 구민
+군민 농민 어민 서민 난민 위민 정치 경제 사회 문화 안내 정보 문의 전용 주문 신청 유의 주의 변경 지원 우대
+연락 조회 확인 명의 인증 방산 원전 가치 우량 공모 소비 유틸 여행 남북 양자 이차 로봇
 """
 _WORDS: Final = frozenset(_WORDS_TEXT.split())
 
@@ -103,63 +99,44 @@ _SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
 _SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준진찬창철필현혁환훈희"
 
 KOREAN: Final = (
-    Rule(
+    *rules(
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_AFTER_BLANK}|{_HANGUL_NAME})\s?(?:씨|님|{_TITLES}){_PARTICLES}",
         Sign.TITLE,
-        _is_name,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?:(?P<value>{_SHORT_NAME})\s?(?:씨|님)){_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>[{_SURNAMES}][{_SHORT_GIVEN}])\s{_TITLES}{_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?:대표이사|대표|회장|사장|부사장|부회장|전무|상무|담당자|담당|작성자|신청인|신청자|예금주|수신인|수취인|보호자|환자|고객|회원|직원|사원|교수|기자|변호사)"
-        rf"(?:(?:명|인|는|은|이|가)?\s{{0,2}}[:=]?|님\s{{0,2}}[:=])\s{{0,2}}(?<![가-힣])(?P<value>{_HANGUL_NAME}){_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(  # any given name beside a word that only a name follows
-        "PERSON",
-        rf"(?:예금주|성함|성명|수취인|보호자|받는\s?분|보내는\s?분|(?:고객|회원|환자|신청자|보호자)명)(?:명|은|는|이|가)?[\s:=\"'(]{{1,3}}"
-        rf"(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{2}}){_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?:성명|성함|이름|실명|고객명|회원명|담당자|작성자|예금주|수신자|발신자|보낸\s?사람|"
-        rf"받는\s?사람|full[_ ]?name|customer[_ ]?name|user[_ ]?name|holder|recipient|payee|patient)"
-        rf"[\"']?(?:\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}|\s[-–]\s)[\"']?(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(  # "이름 김민수", but not "이름 변경해"
-        "PERSON",
-        rf"(?<![가-힣])(?:이름|받는\s?사람|보낸\s?사람)\s(?P<value>(?!{_NO_NAME})[{_SURNAMES}]"
-        rf"(?:[{_COMMON}][{_GIVEN}]|[{_GIVEN}][{_COMMON}])){_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(
-        "PERSON",
+        (
+            _is_name,
+            rf"(?<![가-힣A-Za-z0-9])(?P<value>{_AFTER_BLANK}|{_HANGUL_NAME})\s?(?:씨|님|{_TITLES}){_PARTICLES}",
+        ),
+        (_is_name, rf"(?<![가-힣A-Za-z0-9])(?:(?P<value>{_SHORT_NAME})\s?(?:씨|님)){_PARTICLES}"),
+        (_is_name, rf"(?<![가-힣A-Za-z0-9])(?P<value>[{_SURNAMES}][{_SHORT_GIVEN}])\s{_TITLES}{_PARTICLES}"),
+        (
+            _is_name,
+            r"(?:대표이사|대표|회장|사장|부사장|부회장|전무|상무|담당자|담당|작성자|신청인|신청자|예금주|수신인|수취인|보호자|환자|고객|회원|직원|사원|교수|기자|변호사)",
+            rf"(?:(?:명|인|는|은|이|가)?\s{{0,2}}[:=]?|님\s{{0,2}}[:=])\s{{0,2}}(?<![가-힣])(?P<value>{_HANGUL_NAME}){_PARTICLES}",
+        ),
+        # any given name beside a word that only a name follows
+        (
+            _is_name,
+            r"(?:예금주|성함|성명|수취인|보호자|받는\s?분|보내는\s?분|(?:고객|회원|환자|신청자|보호자)명)(?:명|은|는|이|가)?[\s:=\"'(]{1,3}",
+            rf"(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{2}}){_PARTICLES}",
+        ),
+        (
+            _is_name,
+            r"(?:성명|성함|이름|실명|고객명|회원명|담당자|작성자|예금주|수신자|발신자|보낸\s?사람|",
+            r"받는\s?사람|full[_ ]?name|customer[_ ]?name|user[_ ]?name|holder|recipient|payee|patient)",
+            rf"[\"']?(?:\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}|\s[-–]\s)[\"']?(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
+        ),
+        # "이름 김민수", but not "이름 변경해"
+        (
+            _is_name,
+            rf"(?<![가-힣])(?:이름|받는\s?사람|보낸\s?사람)\s(?P<value>(?!{_NO_NAME})[{_SURNAMES}]",
+            rf"(?:[{_COMMON}][{_GIVEN}]|[{_GIVEN}][{_COMMON}])){_PARTICLES}",
+        ),
         rf"(?<![A-Za-z])(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{1,2}})\s?(?:씨|님){_PARTICLES}",
-        Sign.TITLE,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![A-Za-z])(?P<value>{_ROMAN}\s[A-Z][a-z]{{1,24}}(?:[- ]?[A-Za-z][a-z]{{1,24}})?|"
-        rf"[A-Z][a-z]{{1,24}}(?:[- ]?[A-Za-z][a-z]{{1,24}})?\s{_ROMAN})\s?{_TITLES}{_PARTICLES}",
-        Sign.TITLE,
+        (
+            None,
+            rf"(?<![A-Za-z])(?P<value>{_ROMAN}\s[A-Z][a-z]{{1,24}}(?:[- ]?[A-Za-z][a-z]{{1,24}})?|",
+            rf"[A-Z][a-z]{{1,24}}(?:[- ]?[A-Za-z][a-z]{{1,24}})?\s{_ROMAN})\s?{_TITLES}{_PARTICLES}",
+        ),
     ),
 )
 # Words of people that look like a surname and a given name: 저는 공무원입니다.
@@ -193,44 +170,40 @@ def _is_called(match: re.Match[str]) -> bool:
 
 
 INTRODUCED: Final = (
-    Rule(  # 저는 김민수입니다
+    *rules(
         "PERSON",
-        rf"(?<![가-힣])(?:저는|제가|나는|내가|저|전|난)\s{{1,3}}[\"']?"
-        rf"(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME}|[{_SURNAMES}][{_SHORT_GIVEN}])[\"']?{_SAID}",
         Sign.INTRODUCTION,
-        _is_introduced,
-    ),
-    Rule(  # 김민수라고 합니다
-        "PERSON",
-        rf"(?<![가-힣])[\"']?(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})[\"']?{_CALLED}",
-        Sign.INTRODUCTION,
-        _is_introduced,
-    ),
-    Rule(  # 안녕하세요, 김민수입니다; 이름이 김민수예요
-        "PERSON",
-        rf"(?:안녕하(?:세요|십니까)[\s,.!~]{{1,4}}|(?:이름|성함)[은이]\s{{0,2}})[\"']?(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})[\"']?{_SAID}",
-        Sign.INTRODUCTION,
-        _is_introduced,
-    ),
-    Rule(  # my name is 김민수
-        "PERSON",
-        rf"(?i:my name(?:['’]s| is)|i[’']m|i am|this is)\s"
-        rf"(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})(?![가-힣])",
-        Sign.INTRODUCTION,
-        _is_introduced,
-    ),
-    Rule(  # 제 이름은 존 스미스입니다
-        "PERSON",
-        r"(?<![가-힣])(?:제|내|저의|나의)\s?(?:이름|성함)은\s{1,3}[\"']?"
-        rf"(?P<value>(?!비밀|익명|무엇|뭐)[가-힣]{{1,5}}?(?:\s[가-힣]{{1,5}}?)?)[\"']?{_SAID}",
-        Sign.INTRODUCTION,
-    ),
-    Rule(  # 저는 John Smith입니다, 제 이름은 Jane입니다, but not 저는 Premium입니다
-        "PERSON",
-        rf"(?<![가-힣])(?P<word>저는|나는|전|난|(?:[제내]\s?|저의\s|나의\s)?(?:이름|성함)[은이])\s[\"']?"
-        rf"(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{0,2}})[\"']?(?:{_SAID}|{_CALLED})",
-        Sign.INTRODUCTION,
-        lambda match: " " in match["value"] or match["word"][-2:-1] in {"름", "함"} or _is_called(match),
+        # 저는 김민수입니다
+        (
+            _is_introduced,
+            r"(?<![가-힣])(?:저는|제가|나는|내가|저|전|난)\s{1,3}[\"']?",
+            rf"(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME}|[{_SURNAMES}][{_SHORT_GIVEN}])[\"']?{_SAID}",
+        ),
+        # 김민수라고 합니다
+        (_is_introduced, rf"(?<![가-힣])[\"']?(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})[\"']?{_CALLED}"),
+        # 안녕하세요, 김민수입니다; 이름이 김민수예요
+        (
+            _is_introduced,
+            rf"(?:안녕하(?:세요|십니까)[\s,.!~]{{1,4}}|(?:이름|성함)[은이]\s{{0,2}})[\"']?(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})[\"']?{_SAID}",
+        ),
+        # my name is 김민수
+        (
+            _is_introduced,
+            r"(?i:my name(?:['’]s| is)|i[’']m|i am|this is)\s",
+            rf"(?P<value>{_NAME_AFTER_BLANK}|{_HANGUL_NAME})(?![가-힣])",
+        ),
+        # 제 이름은 존 스미스입니다
+        (
+            None,
+            r"(?<![가-힣])(?:제|내|저의|나의)\s?(?:이름|성함)은\s{1,3}[\"']?",
+            rf"(?P<value>(?!비밀|익명|무엇|뭐)[가-힣]{{1,5}}?(?:\s[가-힣]{{1,5}}?)?)[\"']?{_SAID}",
+        ),
+        # 저는 John Smith입니다, 제 이름은 Jane입니다, but not 저는 Premium입니다
+        (
+            lambda match: " " in match["value"] or match["word"][-2:-1] in {"름", "함"} or _is_called(match),
+            r"(?<![가-힣])(?P<word>저는|나는|전|난|(?:[제내]\s?|저의\s|나의\s)?(?:이름|성함)[은이])\s[\"']?",
+            rf"(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{0,2}})[\"']?(?:{_SAID}|{_CALLED})",
+        ),
     ),
 )
 
@@ -309,83 +282,69 @@ _TWO_NAMES: Final = rf"(?:{_CAPITAL})(?:\s{{1,2}}(?:{_CAPITAL}|de|van|von|der|de
 _APOSTROPHE: Final = "['’]"
 _BEHIND_NAME: Final = r"(?![A-Za-z(_])"
 RULES: Final = (
-    Rule(  # full name: john smith, in lower case only as the whole value of such a field
+    *rules(
         "PERSON",
-        rf"(?<![A-Za-z])(?i:{_FULL_NAME_FIELD}|my (?:full )?name is)"
-        r"[\"']?(?:\s{0,2}[:=]\s{0,2}|\s[-–]\s|(?<=\bis)\s|\s(?:is|was)\s)[\"']?"
-        r"(?P<value>[a-zà-ÿ]{2,20}(?:\s(?:[a-zà-ÿ]\.?\s)?(?:(?:de|van|von|der|del|la|bin|al)\s){0,2}"
-        r"[a-zà-ÿ][a-zà-ÿ'’-]{1,24}){1,2})(?=[\"',;.)\]}|/]|\s*$|\s*\n|\s[-–(|])",
         Sign.NAME,
-        _is_lower_name,
+        # full name: john smith, in lower case only as the whole value of such a field
+        (
+            _is_lower_name,
+            rf"(?<![A-Za-z])(?i:{_FULL_NAME_FIELD}|my (?:full )?name is)",
+            r"[\"']?(?:\s{0,2}[:=]\s{0,2}|\s[-–]\s|(?<=\bis)\s|\s(?:is|was)\s)[\"']?",
+            r"(?P<value>[a-zà-ÿ]{2,20}(?:\s(?:[a-zà-ÿ]\.?\s)?(?:(?:de|van|von|der|del|la|bin|al)\s){0,2}",
+            r"[a-zà-ÿ][a-zà-ÿ'’-]{1,24}){1,2})(?=[\"',;.)\]}|/]|\s*$|\s*\n|\s[-–(|])",
+        ),
+        # name: John Smith; a single word only beside a word for a person
+        (
+            _is_latin_name,
+            r"(?<![A-Za-z])(?:(?P<full>(?i:(?:full|first|last|given|family|customer|client|patient|",
+            r"contact|recipient|user|holder|payee)[ _-]?name|patient|recipient|payee|",
+            r"(?:card|account|policy)[ _-]?holder|beneficiary))|",
+            r"(?i:name|customer|client|contact))",
+            rf"[\"']?(?:\s{{0,2}}[:=]\s{{0,2}}|\s[-–]\s)[\"']?(?P<value>{_LATIN_NAME})(?![A-Za-z(_])",
+        ),
+        (
+            _is_latin_name,
+            r"(?<![A-Za-z])(?:[Dd]ear|[Pp]atient(?=\s[A-Z][a-z'-]{1,24}\s[A-Z])|",
+            r"[Mm]y (?:full )?name is|[Nn]ame is)\s(?!(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof)\b)",
+            rf"(?P<value>{_LATIN_NAME})(?![A-Za-z(_])",
+        ),
     ),
-    Rule(  # my name's john smith and I need help
+    *rules(
         "PERSON",
-        rf"(?i:(?<![a-z])my (?:full )?name(?:{_APOSTROPHE}s| is)\s)"
-        r"(?P<value>[a-zà-ÿ]{2,20}\s[a-zà-ÿ][a-zà-ÿ'’-]{1,24})(?=\s(?:and|but|from|i|my|here|calling|with|so)\b|[\"',;.!]|\s*$)",
         Sign.INTRODUCTION,
-        _is_lower_name,
+        # my name's john smith and I need help
+        (
+            _is_lower_name,
+            rf"(?i:(?<![a-z])my (?:full )?name(?:{_APOSTROPHE}s| is)\s)",
+            r"(?P<value>[a-zà-ÿ]{2,20}\s[a-zà-ÿ][a-zà-ÿ'’-]{1,24})(?=\s(?:and|but|from|i|my|here|calling|with|so)\b|[\"',;.!]|\s*$)",
+        ),
+        # I'm John Smith
+        (
+            _is_self,
+            rf"(?<![A-Za-z])(?:[Ii](?:{_APOSTROPHE}m|\sam)|[Nn]ame{_APOSTROPHE}s|[Ii]\sgo\sby|[Cc]all\sme)\s(?P<value>{_TWO_NAMES}){_BEHIND_NAME}",
+        ),
+        # call me Jane
+        (
+            _is_self,
+            rf"(?<![A-Za-z])(?:[Nn]ame{_APOSTROPHE}s|[Ii]\sgo\sby|[Cc]all\sme)\s(?P<value>{_CAPITAL}){_BEHIND_NAME}",
+        ),
+        # Hello, this is Jane Roe; this is Jane Roe speaking
+        (
+            _is_self,
+            rf"(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?:\s[Tt]here)?[,!.\s]{{1,3}}[Tt]his\sis\s(?P<value>{_TWO_NAMES}){_BEHIND_NAME})",
+        ),
+        (
+            _is_self,
+            rf"(?<![A-Za-z])(?:[Tt]his\sis\s)?(?P<value>{_TWO_NAMES})(?=\s(?:speaking|here)(?:[.,!;:]|\s*$|\n))",
+        ),
+        # Best regards, Jane Roe
+        (_is_self, rf"(?i:regards|sincerely)[,.]?\s{{1,3}}(?P<value>{_TWO_NAMES})(?=\s*$|\s*\n|[.,])"),
     ),
-    Rule(  # I'm John Smith
+    *rules(
         "PERSON",
-        rf"(?<![A-Za-z])(?:[Ii](?:{_APOSTROPHE}m|\sam)|[Nn]ame{_APOSTROPHE}s|[Ii]\sgo\sby|[Cc]all\sme)\s(?P<value>{_TWO_NAMES}){_BEHIND_NAME}",
-        Sign.INTRODUCTION,
-        _is_self,
-    ),
-    Rule(  # call me Jane
-        "PERSON",
-        rf"(?<![A-Za-z])(?:[Nn]ame{_APOSTROPHE}s|[Ii]\sgo\sby|[Cc]all\sme)\s(?P<value>{_CAPITAL}){_BEHIND_NAME}",
-        Sign.INTRODUCTION,
-        _is_self,
-    ),
-    Rule(  # Hello, this is Jane Roe; this is Jane Roe speaking
-        "PERSON",
-        rf"(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?:\s[Tt]here)?[,!.\s]{{1,3}}[Tt]his\sis\s(?P<value>{_TWO_NAMES}){_BEHIND_NAME})",
-        Sign.INTRODUCTION,
-        _is_self,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![A-Za-z])(?:[Tt]his\sis\s)?(?P<value>{_TWO_NAMES})(?=\s(?:speaking|here)(?:[.,!;:]|\s*$|\n))",
-        Sign.INTRODUCTION,
-        _is_self,
-    ),
-    Rule(  # Best regards, Jane Roe
-        "PERSON",
-        rf"(?i:regards|sincerely)[,.]?\s{{1,3}}(?P<value>{_TWO_NAMES})(?=\s*$|\s*\n|[.,])",
-        Sign.INTRODUCTION,
-        _is_self,
-    ),
-    Rule(  # name: John Smith; a single word only beside a word for a person
-        "PERSON",
-        rf"(?<![A-Za-z])(?:(?P<full>(?i:(?:full|first|last|given|family|customer|client|patient|"
-        rf"contact|recipient|user|holder|payee)[ _-]?name|patient|recipient|payee|"
-        rf"(?:card|account|policy)[ _-]?holder|beneficiary))|"
-        rf"(?i:name|customer|client|contact))"
-        rf"[\"']?(?:\s{{0,2}}[:=]\s{{0,2}}|\s[-–]\s)[\"']?(?P<value>{_LATIN_NAME})(?![A-Za-z(_])",
-        Sign.NAME,
-        _is_latin_name,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![A-Za-z])(?:[Dd]ear|[Pp]atient(?=\s[A-Z][a-z'-]{{1,24}}\s[A-Z])|"
-        rf"[Mm]y (?:full )?name is|[Nn]ame is)\s(?!(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof)\b)(?P<value>{_LATIN_NAME})"
-        r"(?![A-Za-z(_])",
-        Sign.NAME,
-        _is_latin_name,
-    ),
-    Rule(
-        "PERSON",
+        Sign.LATIN_TITLE,
         rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?!(?:Pepper|Martens|Oetker|Scholl|Clean|Muscle|Right|Coffee|Robot|Bean)(?![a-z]))(?:(?:van|von|de|der|den|la|del|di|da|ter|bin|al)\s){{0,3}}(?:{_CAPITAL})(?:\s{{1,2}}(?:{_CAPITAL})){{0,3}}|[A-Z](?:\s[a-z]){{2,20}}(?![A-Za-z]))",
-        Sign.LATIN_TITLE,
-    ),
-    Rule(
-        "PERSON",
         rf"(?<![A-Za-z])(?:MR|MRS|MS|DR|mr|mrs|ms|dr)\.\s{{0,2}}(?P<value>[A-Za-z][a-zA-Z'-]+(?:\s{_ROMAN}|\s[A-Z][a-zA-Z'-]+){{0,2}})",
-        Sign.LATIN_TITLE,
-    ),
-    Rule(
-        "PERSON",
         rf"(?<![A-Za-z])(?:CEO|CFO|CTO|COO|Chairman|Chairwoman|President)\s(?P<value>(?!of\b)(?:{_CAPITAL})\s(?:{_CAPITAL})(?:\s(?:{_CAPITAL}))?)",
-        Sign.LATIN_TITLE,
     ),
 )

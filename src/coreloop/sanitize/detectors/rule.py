@@ -1,10 +1,14 @@
-"""The `Rule` type, and the cheap signs that decide whether its pattern is applied."""
+"""The `Rule` type, the signs that decide whether its pattern is applied, and what a run looks for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntFlag, auto
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+if TYPE_CHECKING:
+    from coreloop.sanitize.company_names import Names
 
 
 class Sign(IntFlag):
@@ -65,6 +69,18 @@ class Rule:
     sign: Sign
     check: Callable[[re.Match[str]], bool] | None = None
     near: str | None = None
+
+
+Check = Callable[[re.Match[str]], bool]
+
+
+def rules(kind: str, sign: Sign, *forms: str | tuple[Check | str | None, ...]) -> tuple[Rule, ...]:
+    """Rules of one kind and sign: a pattern each, or a check and the parts of its pattern."""
+    rows = ((None, form) if isinstance(form, str) else form for form in forms)
+    return tuple(
+        Rule(kind, "".join(map(str, parts)), sign, None if isinstance(check, str) else check)
+        for check, *parts in rows
+    )
 
 
 BEFORE: Final = 28  # chosen: a label, a colon and a title fit, as in "주민등록번호 (뒷자리 포함): "
@@ -163,3 +179,72 @@ def is_isin(text: str) -> bool:
 def digits_of(text: str) -> str:
     """Return only the ASCII digits."""
     return re.sub(r"[^0-9]", "", text)
+
+
+Country = Literal["kr", "us", "uk", "eu"]
+COUNTRIES: Final[tuple[Country, ...]] = get_args(Country)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPattern:
+    """A form of private data that the project describes.
+
+    Attributes
+    ----------
+    kind : str
+        Two to nine capital letters; the label is ``[KIND-n]``.
+    pattern : str
+        Regular expression in Python's syntax; the group ``value``, or else the whole match, is cut.
+    """
+
+    kind: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The choices of a run.
+
+    Attributes
+    ----------
+    countries : tuple of str
+        Countries whose numbers, addresses and names are searched.
+    own : tuple of OwnPattern
+        The project's own patterns.
+    names : tuple of str
+        Companies to mask, if there is no file of names.
+    allow : frozenset of str
+        Values that stay: a finding whose whole text is one of them.
+    companies : Names or None
+        Companies that are searched, too.
+    """
+
+    countries: tuple[Country, ...] = COUNTRIES
+    own: tuple[OwnPattern, ...] = ()
+    names: tuple[str, ...] = ()
+    allow: frozenset[str] = frozenset()
+    companies: "Names | None" = None
+
+
+_current: list[Detection] = [Detection()]
+
+
+def current() -> Detection:
+    """Return the choices of this process."""
+    return _current[0]
+
+
+def use(detection: Detection) -> None:
+    """Search with these choices from now on."""
+    _current[0] = detection
+
+
+@contextmanager
+def using(detection: Detection) -> Iterator[None]:
+    """Search with these choices within the block."""
+    before = current()
+    use(detection)
+    try:
+        yield
+    finally:
+        use(before)

@@ -1,62 +1,108 @@
-"""Credentials: known forms (`TOKENS`), private keys, and values next to a word for a secret."""
+"""Credentials: known forms (credentials.toml), private keys, and values next to a word for a secret."""
 
+import base64
 import re
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final
 
-from coreloop.sanitize.detectors.credential import TOKENS, is_aws_secret, is_key_body, is_random
-from coreloop.sanitize.detectors.rule import Rule, Sign
+from coreloop.sanitize.detectors.rule import Rule, Sign, rules
+
+# The first bytes of a key in DER (RSA, EC, Ed25519) and of one of OpenSSH.
+_KEY_BEGINS: Final = re.compile(r"M[A-I][A-Za-z0-9+/]{1,6}(?:CAQ|AgE)|b3BlbnNzaC1rZXkt")
+# PNG, JPEG, GIF, PDF, ZIP, gzip
+_FILE_BEGINS: Final = re.compile(r"iVBORw0KG|/9j/|R0lGOD|JVBERi0|UEsDB|H4sI")
+_MIN_BODY: Final = 120  # shorter than the body of any key but Ed25519's, which has its first bytes
+_MIN_SIGNS: Final = 38  # 120 random characters of 64 have 48 to 61 different ones, a hash has 16
 
 
-def _by_first_letter(words: Iterable[str]) -> str:
-    """Pattern of words in any case; a search that ignores case tries each word at each character otherwise.
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A form of credential.
 
-    A credential next to its word takes a third of the time (``benchmarks/privacy.py --times``).
+    Attributes
+    ----------
+    name : str
+        The issuer and the kind of credential.
+    words : str
+        Lower-case texts, separated by blanks; every match contains at least one of them. None for a run of 40
+        characters.
+    pattern : str
+        Regular expression for the whole credential; the group ``value``, if any, is the part to cut.
+    example : str
+        An invented credential. `sample` removes the blanks, which hide it from secret scanners; ``␣`` is a
+        blank that stays.
+    source : str
+        Where the form is documented: by the issuer, or by a scanner of secrets; or ``observed``.
+    gate : str
+        Regular expression that every text with a match contains in lower case, if the words are also parts of
+        everyday words.
+    near : str or None
+        Regular expression that must match next to the credential, as in `Rule`.
     """
-    by_first: dict[str, list[str]] = {}
-    for word in words:
-        by_first.setdefault(word[0], []).append(word[1:])
-    cases = {first: "".join({first: 0, first.upper(): 0}) for first in by_first}
-    branches = (rf"(?-i:[{cases[first]}])(?:{'|'.join(rest)})" for first, rest in by_first.items())
-    return f"(?-i:(?=[{''.join(cases.values())}]))(?:{'|'.join(branches)})"
+
+    name: str
+    words: str
+    pattern: str
+    example: str
+    source: str
+    gate: str = ""
+    near: str | None = None
+
+    @property
+    def sample(self) -> str:
+        """The example as a text contains it."""
+        return self.example.replace(" ", "").replace("␣", " ")
 
 
-_PASSWORD_WORDS: Final = (
-    "pass(?:wd|word|phrase|code)",
-    "pwd",
-    "pswd",
-    r"비밀\s?번호",
-    "비번",
-    "패스워드",
-    "암호(?!화)",
-    r"핀\s?번호",
-    "cvc",
-    "cvv",
+def _read_tokens() -> tuple[Token, ...]:
+    text = files("coreloop.sanitize.detectors").joinpath("credentials.toml").read_text(encoding="utf-8")
+    return tuple(Token(**fields) for fields in tomllib.loads(text)["token"])
+
+
+TOKENS: Final = _read_tokens()
+
+
+def is_random(match: re.Match[str], group: int | str = 0) -> bool:
+    """Whether a token looks random, not like joined words: digits or mixed case."""
+    text = match[group]
+    if re.search("x{8}|X{8}", text) or re.fullmatch(r"[a-z_.-]+[A-Z_-]+", text):  # sk-ant-YOUR_KEY_HERE
+        return False
+    return not re.fullmatch(r"[a-z_.-]+(?:[0-9]{1,2})?|[A-Z]{1,4}[a-z_.-]+", text)
+
+
+def is_aws_secret(match: re.Match[str]) -> bool:
+    """Whether 40 characters are random, not a hash or a path."""
+    kinds = all(re.search(chars, match[0]) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
+    return kinds and not re.search("/[a-z]{5,}/|[a-z]{12}", match[0])
+
+
+def is_key_body(match: re.Match[str]) -> bool:
+    """Whether base64 text is a key's: as random as one, and neither an encoded text nor an image."""
+    body = re.sub(r"\s", "", match[0])
+    if _KEY_BEGINS.match(body):
+        return True
+    if len(body) < _MIN_BODY or len(set(body)) < _MIN_SIGNS or _FILE_BEGINS.match(body):
+        return False
+    bare = body.rstrip("=")
+    data = base64.b64decode(bare[: len(bare) // 4 * 4])
+    return sum(byte < 128 for byte in data) < 0.75 * len(data)  # random bytes: a half
+
+
+_PASSWORD: Final = (
+    r"(?:pass(?:wd|word|phrase|code)|ps?wd|비밀\s?번호|비번|패스워드|암호(?!화)|핀\s?번호|cvc|cvv)"
 )
-_TOKEN_WORDS: Final = "access auth refresh id bearer session api bot csrf xsrf".split()  # noqa: SIM905
-_KEY_WORDS: Final = "encryption signing account service master license auth crtfc".split()  # noqa: SIM905
-_CREDENTIAL_WORDS: Final = (
-    "secret(?:[_ -]?(?:access[_ -]?)?key)?",
-    "client[_ -]?secret",
-    "api[_ -]?key",
-    "access[_ -]?key(?:[_ -]?id)?",
-    "private[_ -]?key(?:[_ -]?id)?",
-    *(f"{word}[_ -]?token" for word in _TOKEN_WORDS),
-    "token",
-    "credentials?",
-    "session[_ -]?(?:id|key)",
-    "sessid",
-    *(f"{word}[_ -]?key" for word in _KEY_WORDS),
-    "shared[_ -]?access[_ -]?(?:key|signature)",
-    "webhook[_ -]?secret",
-    r"인증\s?키",
-    r"시크릿(?:\s?키)?",
-    "토큰",
-    *(rf"{word}\s?키" for word in ("api", "접근", "보안", "서비스", "비밀", "개인")),
+_CREDENTIAL: Final = (
+    r"(?:secret(?:[_ -]?(?:access[_ -]?)?key)?|client[_ -]?secret|api[_ -]?key|access[_ -]?key(?:[_ -]?id)?|"
+    r"private[_ -]?key(?:[_ -]?id)?|(?:access|auth|refresh|id|bearer|session|api|bot|csrf|xsrf)[_ -]?token|"
+    r"token|credentials?|session[_ -]?(?:id|key)|sessid|"
+    r"(?:encryption|signing|account|service|master|license|auth|crtfc)[_ -]?key|"
+    r"shared[_ -]?access[_ -]?(?:key|signature)|webhook[_ -]?secret|인증\s?키|시크릿(?:\s?키)?|토큰|"
+    r"(?:api|접근|보안|서비스|비밀|개인)\s?키)"
 )
-_PASSWORD: Final = f"(?:{_by_first_letter(_PASSWORD_WORDS)})"
-_CREDENTIAL: Final = f"(?:{_by_first_letter(_CREDENTIAL_WORDS)})"
-_EITHER: Final = f"(?:{_by_first_letter((*_PASSWORD_WORDS, *_CREDENTIAL_WORDS))})"
+_EITHER: Final = f"(?:{_PASSWORD}|{_CREDENTIAL})"
 SENSITIVE_KEY: Final = re.compile(
     rf"(?i)(?:^|[^A-Za-z]|(?<=[a-z]))(?:(?P<password>{_PASSWORD}|^pw|^pin|[_-]pw|[_-]pin)|{_CREDENTIAL}|authorization|^auth|x-api-key|(?:^|[_-])pass|"
     r"cookie|connection[_ -]?string|conn[_ -]?str|dsn|jwt|bearer)s?"
@@ -171,72 +217,79 @@ RULES: Final = (
         r"(?i)(?<![A-Za-z0-9])(?:jdbc:)?[a-z][a-z0-9+.-]{1,24}:\s?\\?/\s?\\?/\s?[^\s/@:\"'<>]{0,128}:[^\s\"'<>]{1,256}@[^\s\"'<>]+",
         Sign.LINK,
     ),
-    Rule("SECRET", r"(?<![\w/])[A-Za-z]\w{1,30}/[^\s@/\"']{3,40}@[\w.-]+:[0-9]{2,5}[/:]\w+", Sign.AT),
     Rule(
         "SECRET",
-        rf"(?i)authorization{_IS}(?:{_Q})?(?:(?:bearer|basic|token|digest|apikey|negotiate|[a-z][\w-]{{2,20}}(?=\s+[^\s\"'`,;]{{12}}))\s+)?"
-        rf"{_LABEL}(?!(?:bearer|basic|token|digest|apikey)\s|[\w-]{{3,21}}\s+\[SECRET-)(?P<value>[^\s\"'`,;]{{6,}}(?:,\s?\w+=\S+)*)",
-        Sign.AUTHORIZATION,
-        _is_password,
+        r"(?<![\w/])[A-Za-z]\w{1,30}/[^\s@/\"']{3,40}@[\w.-]+:[0-9]{2,5}[/:]\w+",
+        Sign.AT,
     ),
-    Rule(
+    *rules(
         "SECRET",
-        rf"(?i)(?<![A-Za-z])(?:bearer|basic)\s+{_LABEL}(?P<value>[A-Za-z0-9._~+/=-]{{12,}})",
         Sign.AUTHORIZATION,
-        lambda match: bool(re.search(r"[0-9]", match["value"])) or is_random(match),
-    ),
-    Rule(
-        "SECRET",
+        (
+            _is_password,
+            rf"(?i)authorization{_IS}(?:{_Q})?(?:(?:bearer|basic|token|digest|apikey|negotiate|[a-z][\w-]{{2,20}}(?=\s+[^\s\"'`,;]{{12}}))\s+)?",
+            rf"{_LABEL}(?!(?:bearer|basic|token|digest|apikey)\s|[\w-]{{3,21}}\s+\[SECRET-)(?P<value>[^\s\"'`,;]{{6,}}(?:,\s?\w+=\S+)*)",
+        ),
+        (
+            lambda match: bool(re.search(r"[0-9]", match["value"])) or is_random(match),
+            rf"(?i)(?<![A-Za-z])(?:bearer|basic)\s+{_LABEL}(?P<value>[A-Za-z0-9._~+/=-]{{12,}})",
+        ),
         rf"(?i)(?<![A-Za-z])(?:set-)?cookie:\s*{_LABEL}(?P<value>[^\s=]{{1,200}}=[^\n]+)",
-        Sign.AUTHORIZATION,
     ),
-    Rule(  # 비밀번호(임시): hunter2
+    *rules(
         "SECRET",
-        rf"(?i)(?:{_PASSWORD})(?:\s?\([^()\n]{{1,20}}\))?{_IS}{_VALUE}",
         Sign.PASSWORD,
-        _is_password,
+        # 비밀번호(임시): hunter2
+        (_is_password, rf"(?i)(?:{_PASSWORD})(?:\s?\([^()\n]{{1,20}}\))?{_IS}{_VALUE}"),
+        (_is_password, rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}"),
+        (_is_credential, rf"(?i)(?<![A-Za-z])pass{_IS}{_VALUE}"),
+        # pw hunter87, "password - hunter87"
+        (
+            _is_spaced_password,
+            rf"(?i)(?:{_PASSWORD}|(?<![A-Za-z])pw)(?:\s{{1,3}}(?:is\s|[-–—]\s)?|,\s){_LABEL}",
+            r"(?P<value>(?=[^\s가-힣\"'`]{0,40}(?:[0-9!#$%^&*]|@(?![A-Za-z0-9-]{1,40}\.)))(?=[^\s가-힣\"'`]{0,40}[a-z])[^\s가-힣\"'`=:()\[\]\\|-][^\s가-힣\"'`:()\[\]\\|]{5,63})(?![A-Za-z0-9:(])",
+        ),
+        # 비번 hunter2!
+        (
+            None,
+            rf"(?i){_PASSWORD}\s{{1,3}}{_LABEL}(?P<value>(?=[^\s가-힣\"'`]*[0-9])(?=[^\s가-힣\"'`]*[a-z])",
+            r"(?=[^\s가-힣\"'`]*(?:[!#$%^*?~@&]|(?-i:[a-z][^\s가-힣\"'`]*[A-Z]|[A-Z][^\s가-힣\"'`]*[a-z])))",
+            r"[^\s가-힣\"'`]{6,})",
+        ),
+        # 비밀번호 summer481
+        (
+            None,
+            rf"(?:비밀\s?번호|비번|패스워드|암호)(?:은|는)?\s{{1,3}}{_LABEL}(?P<value>(?=[A-Za-z]{{1,40}}[0-9!#$%^*?~&]|(?:[A-Z]{{0,9}}[a-z]{{1,9}}[A-Z]){{2}})[A-Za-z0-9!#$%^*?~@&_.-]{{6,64}})",
+            r"(?![A-Za-z0-9])",
+        ),
     ),
-    Rule("SECRET", rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}", Sign.PASSWORD, _is_password),
-    Rule("SECRET", rf"(?i)(?<![A-Za-z])pass{_IS}{_VALUE}", Sign.PASSWORD, _is_credential),
-    Rule(  # after two names in a row, the value belongs to the second
+    *rules(
         "SECRET",
-        rf"(?i){_CREDENTIAL}{_IS}(?!{_CREDENTIAL}{_IS}){_VALUE}",
         Sign.CREDENTIAL,
-        _is_credential,
+        # after two names in a row, the value belongs to the second
+        (_is_credential, rf"(?i){_CREDENTIAL}{_IS}(?!{_CREDENTIAL}{_IS}){_VALUE}"),
+        # crtfc_key '4f1c…', "the token is 4f1c…": a long value needs no equals sign
+        (
+            _is_random_value,
+            rf"(?i){_CREDENTIAL}(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was))?[\s:=\"'`\\]{{1,6}}{_LABEL}",
+            r"(?P<value>(?=[A-Za-z_-]{0,30}[0-9])[A-Za-z0-9_-]{32,256})(?![A-Za-z0-9_-])",
+        ),
     ),
-    Rule(  # crtfc_key '4f1c…', "the token is 4f1c…": a long value needs no equals sign
+    *rules(
         "SECRET",
-        rf"(?i){_CREDENTIAL}(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was))?[\s:=\"'`\\]{{1,6}}{_LABEL}"
-        r"(?P<value>(?=[A-Za-z_-]{0,30}[0-9])[A-Za-z0-9_-]{32,256})(?![A-Za-z0-9_-])",
-        Sign.CREDENTIAL,
-        _is_random_value,
-    ),
-    Rule(  # "password is hunter2", "비밀번호는 hunter2 입니다"
-        "SECRET",
-        rf"(?i){_EITHER}(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was|=))\s*(?:{_Q})?{_LABEL}"
-        r"(?P<value>(?=[^\s가-힣\"'`]*[0-9!@#$%^&*])[^\s가-힣\"'`]{4,})",
         Sign.PASSWORD | Sign.CREDENTIAL,
-        _is_password,
-    ),
-    Rule(  # pw hunter87, "password - hunter87"
-        "SECRET",
-        rf"(?i)(?:{_PASSWORD}|(?<![A-Za-z])pw)(?:\s{{1,3}}(?:is\s|[-–—]\s)?|,\s){_LABEL}"
-        r"(?P<value>(?=[^\s가-힣\"'`]{0,40}(?:[0-9!#$%^&*]|@(?![A-Za-z0-9-]{1,40}\.)))(?=[^\s가-힣\"'`]{0,40}[a-z])[^\s가-힣\"'`=:()\[\]\\|-][^\s가-힣\"'`:()\[\]\\|]{5,63})(?![A-Za-z0-9:(])",
-        Sign.PASSWORD,
-        _is_spaced_password,
-    ),
-    Rule(  # 비번 hunter2!
-        "SECRET",
-        rf"(?i){_PASSWORD}\s{{1,3}}{_LABEL}(?P<value>(?=[^\s가-힣\"'`]*[0-9])(?=[^\s가-힣\"'`]*[a-z])"
-        r"(?=[^\s가-힣\"'`]*(?:[!#$%^*?~@&]|(?-i:[a-z][^\s가-힣\"'`]*[A-Z]|[A-Z][^\s가-힣\"'`]*[a-z])))"
-        r"[^\s가-힣\"'`]{6,})",
-        Sign.PASSWORD,
-    ),
-    Rule(  # 비밀번호 summer481
-        "SECRET",
-        rf"(?:비밀\s?번호|비번|패스워드|암호)(?:은|는)?\s{{1,3}}{_LABEL}(?P<value>(?=[A-Za-z]{{1,40}}[0-9!#$%^*?~&]|(?:[A-Z]{{0,9}}[a-z]{{1,9}}[A-Z]){{2}})[A-Za-z0-9!#$%^*?~@&_.-]{{6,64}})"
-        r"(?![A-Za-z0-9])",
-        Sign.PASSWORD,
+        # "password is hunter2", "비밀번호는 hunter2 입니다"
+        (
+            _is_password,
+            rf"(?i){_EITHER}(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was|=))\s*(?:{_Q})?{_LABEL}",
+            r"(?P<value>(?=[^\s가-힣\"'`]*[0-9!@#$%^&*])[^\s가-힣\"'`]{4,})",
+        ),
+        # --password hunter2
+        (
+            _is_password,
+            rf"(?i)(?<![\w-])--?[a-z-]{{0,40}}(?:{_PASSWORD}|token|secret|api-?key|access-?key)",
+            rf"(?:{_Q}\s*,\s*{_Q}|[ =]\s*(?:{_Q})?){_LABEL}(?P<value>[^\s\"'`“”‘’-][^\s\"'`“”‘’]{{2,}})",
+        ),
     ),
     Rule(  # a private key without its first line
         "SECRET",
@@ -250,30 +303,24 @@ RULES: Final = (
         Sign.KEY_BODY,
         is_key_body,
     ),
-    Rule(  # --password hunter2
-        "SECRET",
-        rf"(?i)(?<![\w-])--?[a-z-]{{0,40}}(?:{_PASSWORD}|token|secret|api-?key|access-?key)"
-        rf"(?:{_Q}\s*,\s*{_Q}|[ =]\s*(?:{_Q})?){_LABEL}(?P<value>[^\s\"'`“”‘’-][^\s\"'`“”‘’]{{2,}})",
-        Sign.PASSWORD | Sign.CREDENTIAL,
-        _is_password,
-    ),
     Rule(
         "SECRET",
         r"(?<![\w-])(?:-u|--user)[ =]?[\"']?(?P<value>[^\s:\"'@/]{1,64}:[^\s\"'/]{2,})",
         Sign.USER_OPTION,
     ),
-    Rule(  # {"name": "api_key", "value": "…"} inside a text
+    *rules(
         "SECRET",
-        rf"(?i){_MARK}(?:name|key|field|header|param|id|label){_Q}\s*:\s*{_Q}{_NAMED}{_Q}\s*,\s*{_Q}(?:value|val|data|content|default|secret){_Q}\s*:\s*{_VALUE}",
         _NAMED_SIGN,
-        _is_password,
+        # {"name": "api_key", "value": "…"} inside a text
+        (
+            _is_password,
+            rf"(?i){_MARK}(?:name|key|field|header|param|id|label){_Q}\s*:\s*{_Q}{_NAMED}{_Q}\s*,\s*{_Q}(?:value|val|data|content|default|secret){_Q}\s*:\s*{_VALUE}",
+        ),
+        (
+            _is_password,
+            rf"(?i){_MARK}(?:value|val){_Q}\s*:\s*{_VALUE}{_Q}\s*,\s*{_Q}(?:name|key|field|header){_Q}\s*:\s*{_Q}{_NAMED}{_Q}",
+        ),
+        (_is_credential, rf"(?i){_MARK}{_NAMED}{_Q}\s*,\s*{_VALUE}"),
+        (_is_password, rf"(?i)<{_NAMED}>\s*{_LABEL}(?P<value>[^<\s]+)\s*<"),
     ),
-    Rule(
-        "SECRET",
-        rf"(?i){_MARK}(?:value|val){_Q}\s*:\s*{_VALUE}{_Q}\s*,\s*{_Q}(?:name|key|field|header){_Q}\s*:\s*{_Q}{_NAMED}{_Q}",
-        _NAMED_SIGN,
-        _is_password,
-    ),
-    Rule("SECRET", rf"(?i){_MARK}{_NAMED}{_Q}\s*,\s*{_VALUE}", _NAMED_SIGN, _is_credential),
-    Rule("SECRET", rf"(?i)<{_NAMED}>\s*{_LABEL}(?P<value>[^<\s]+)\s*<", _NAMED_SIGN, _is_password),
 )

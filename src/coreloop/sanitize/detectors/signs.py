@@ -10,10 +10,9 @@ from ahocorasick_rs import AhoCorasick, Implementation
 
 from coreloop.base.records import encodable
 from coreloop.sanitize.detectors import chosen_rules
-from coreloop.sanitize.detectors.credential import TOKENS
-from coreloop.sanitize.detectors.detection import Country, OwnPattern, current
-from coreloop.sanitize.detectors.rule import Sign
-from coreloop.sanitize.detectors.streets import KINDS
+from coreloop.sanitize.detectors.national import KINDS
+from coreloop.sanitize.detectors.rule import Country, OwnPattern, Sign, current
+from coreloop.sanitize.detectors.secrets import TOKENS
 
 # Words in lower case that show a sign; a blank is written as ␣.
 _WORDS: Final[Mapping[Sign, str]] = {

@@ -1,13 +1,56 @@
-"""Charts as SVG, drawn on the server: each has a title and a text; pages show the table behind it."""
+"""Numbers, shares and times as pages show them; and charts as SVG, drawn on the server."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from markupsafe import Markup
 
-from coreloop.base.text import fitted, printable
-from coreloop.web.pages.formats import escape, short
+from coreloop.base.text import FILLERS, fitted, printable
+from coreloop.learn.mine.statistics import wilson_interval
+
+_SECONDS: Final = {"d": 86_400, "h": 3_600, "min": 60}
+
+
+def rate(value: float | None) -> str:
+    """Return a share as ``12.3 %``; a dash if there is none."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def seconds(value: float | None) -> str:
+    """Return a length of time as ``3.2 s``, ``5 min``, ``2 h`` or ``12 d``."""
+    if value is None:
+        return "–"
+    for unit, length in _SECONDS.items():
+        if value >= 2 * length:
+            return f"{value / length:,.0f} {unit}"
+    return f"{value:.1f} s"
+
+
+def timestamp(value: datetime | None) -> str:
+    """Return a time as ``2026-11-23 14:05 UTC``."""
+    return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
+
+
+def count(value: int | None) -> str:
+    """Return a number as ``12,345``."""
+    return "–" if value is None else f"{value:,}"
+
+
+def short(text: str, max_chars: int = 300) -> str:
+    """Return the beginning of a text; its page must not grow with what others wrote."""
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
+
+
+def escape(value: Any) -> Any:
+    r"""Return a text with its lines, but with other control and invisible characters as ``\u{…}``."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    if value.isprintable() and FILLERS.isdisjoint(value):
+        return value
+    return "\n".join(map(printable, value.encode("utf-8", "replace").decode().split("\n")))
+
 
 _WIDTH: Final = 440
 """Letters stay legible on a phone, which is three quarters as wide."""
@@ -39,6 +82,13 @@ class Interval:
     is_other: bool = False
 
 
+def rate_of(label: str, hits: int, n: int, *, is_other: bool = False) -> Interval:
+    """Return a rate with its 95 % interval (Wilson); ``n`` is at least 1."""
+    low, high = wilson_interval(hits, n)
+    note = f"{hits:,} / {n:,}"
+    return Interval(label=label, low=low, value=hits / n, high=high, note=note, is_other=is_other)
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """A number of 0 or more, and what stands beside it."""
@@ -68,10 +118,8 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
         x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
         parts += [
             _text(row.label, 0, y - 16),
-            Markup('<line class="bar{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(
-                kind, x_low, x_high, y, y
-            ),
-            Markup('<circle class="mark{}" cx="{:.1f}" cy="{}" r="6"/>').format(kind, x, y),
+            Markup(f'<line class="bar{kind}" x1="{x_low:.1f}" x2="{x_high:.1f}" y1="{y}" y2="{y}"/>'),
+            Markup(f'<circle class="mark{kind}" cx="{x:.1f}" cy="{y}" r="6"/>'),
             _text(row.note, right + 12, y + 4),
         ]
     told = (f"{row.label}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
@@ -84,12 +132,10 @@ def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
     max_value = max((row.value for row in rows), default=0) or 1
     parts = []
     for number, row in enumerate(rows):
-        y, length = _ROW * number + 20, longest * max(row.value, 0) / max_value
+        y, length = _ROW * number + 20, max(longest * row.value / max_value, float(row.value > 0))
         parts += [
             _text(row.label, 0, y - 6),
-            Markup('<rect class="mark" x="0" y="{}" width="{:.1f}" height="16" rx="2"/>').format(
-                y, max(length, 1 if row.value > 0 else 0)
-            ),
+            Markup(f'<rect class="mark" x="0" y="{y}" width="{length:.1f}" height="16" rx="2"/>'),
             _text(row.note, length + 8, y + 13),
         ]
     told = (f"{row.label}: {row.note}" for row in rows)
@@ -103,10 +149,8 @@ def _bounded(share: float) -> float:
 def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         x = left + (right - left) * share
-        yield Markup('<line class="grid" x1="{:.0f}" x2="{:.0f}" y1="4" y2="{}"/>').format(x, x, y)
-        yield Markup('<text class="soft" x="{:.0f}" y="{}" text-anchor="middle">{}</text>').format(
-            x, y + 18, f"{share:.0%}"
-        )
+        yield Markup(f'<line class="grid" x1="{x:.0f}" x2="{x:.0f}" y1="4" y2="{y}"/>')
+        yield Markup(f'<text class="soft" x="{x:.0f}" y="{y + 18}" text-anchor="middle">{share:.0%}</text>')
 
 
 def _text(text: str, x: float, y: float) -> Markup:
@@ -115,18 +159,14 @@ def _text(text: str, x: float, y: float) -> Markup:
 
 def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:
     return Markup(
-        '<svg role="img" viewBox="0 0 {} {:.0f}" width="{}" height="{:.0f}" aria-labelledby="{}-t {}-d">'
-        '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}</svg>'
+        '<svg role="img" viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
+        'aria-labelledby="{id}-t {id}-d"><title id="{id}-t">{title}</title><desc id="{id}-d">{text}</desc>'
+        "{parts}</svg>"
     ).format(
-        _WIDTH,
-        height,
-        _WIDTH,
-        height,
-        id,
-        id,
-        id,
-        escape(title),
-        id,
-        escape(short(text, 2000)),
-        Markup("").join(parts),
+        width=_WIDTH,
+        height=height,
+        id=id,
+        title=escape(title),
+        text=escape(short(text, 2000)),
+        parts=Markup("").join(parts),
     )

@@ -1,33 +1,180 @@
-"""The section on health: from records to merges, where things fall, and what needs a human."""
+"""The sections on health and on errors: what the records say, where things fall, what failures cost."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+import polars as pl
+
+from coreloop.admin.status.log_figures import WINDOW_DAYS, Sieved, sieve
 from coreloop.admin.status.read_status import read_status
 from coreloop.admin.status.status import Status
-from coreloop.base.errors import CoreloopError
-from coreloop.learn.mine.run import MiningOptions
-from coreloop.learn.verdicts.proposal_state import IN_FORCE, ProposalState, count_states
-from coreloop.web.pages.activity import Activity, ToolFailure, read_activity, shared
+from coreloop.base.date_range import Days
+from coreloop.base.errors import CoreloopError, GitError, WorkspaceError
+from coreloop.base.project.workspace import Workspace
+from coreloop.base.records import UNSPECIFIED
+from coreloop.learn.facts.descriptions import last_sent
+from coreloop.learn.mine.folder import newest_day
+from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
+from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
+from coreloop.learn.proposals.proposal_files import read_counterexamples
+from coreloop.learn.proposals.task import ErrorRow
+from coreloop.learn.proposals.vocabulary import Vocabulary
+from coreloop.learn.verdicts.proposal_state import (
+    IN_FORCE,
+    ProposalState,
+    count_states,
+    kept_states,
+    settled_keys,
+)
+from coreloop.observe.reading.outcome import Unseen
 from coreloop.web.pages.changes import read_changes
-from coreloop.web.pages.charts import Bar
-from coreloop.web.pages.formats import count, seconds
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import PageSection, View
-from coreloop.web.pages.snapshot import PageSnapshot
+from coreloop.web.pages.charts import Bar, Interval, count, rate_of, seconds
+from coreloop.web.pages.page_data import PageSection, PageSnapshot, PageSource, View
 from coreloop.web.pages.waiting_proposals import read_kept_proposals, vocabulary
+
+_MAX_SENT: Final = 20
+"""Sets of descriptions, the newest; agents of a project have a set each, or two in the days of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFailure:
+    """Failed calls of a tool for one reason; ``wasted_s`` is how long they took, in seconds."""
+
+    tool: str
+    error_class: str
+    n: int
+    wasted_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMetrics:
+    """The calls of a tool; ``wasted_s`` is how long the failed ones took, in seconds."""
+
+    name: str
+    n: int
+    n_failed: int
+    wasted_s: float
+
+    @property
+    def success(self) -> Interval:
+        """The rate of calls that succeeded."""
+        return rate_of(self.name, self.n - self.n_failed, self.n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What the records of a window say.
+
+    Attributes
+    ----------
+    days : Days
+        The 30 days before the newest record.
+    n_records, n_neutral : int
+        Requests, and those of them that are neither success nor failure.
+    categories : sequence of Interval
+        Success by category, the largest first.
+    failures : sequence of ToolFailure
+        The most time first.
+    tools : sequence of ToolMetrics
+        The most calls first.
+    sieved : Sieved
+        The patterns of these days that would be proposed, and the others by gate.
+    sent : mapping of str to str
+        Each tool's description as models were last sent it, where records name it.
+    """
+
+    days: Days
+    n_records: int
+    n_neutral: int
+    unseen: Unseen
+    categories: Sequence[Interval]
+    failures: Sequence[ToolFailure]
+    tools: Sequence[ToolMetrics]
+    sieved: Sieved
+    sent: dict[str, str] = field(default_factory=dict)
+
+
+def shared(activity: Activity, words: Vocabulary) -> Activity:
+    """Return the activity without categories and tools that only the log names."""
+    declared = {UNSPECIFIED, *(rule.label for rule in words.settings.categories)}
+    known = {tool.name for tool in activity.tools if words.is_known(tool.name)}
+    return replace(
+        activity,
+        categories=[rate for rate in activity.categories if rate.label in declared],
+        failures=[failure for failure in activity.failures if failure.tool in known],
+        tools=[tool for tool in activity.tools if tool.name in known],
+        sent={tool: text for tool, text in activity.sent.items() if tool in known},
+    )
+
+
+def read_activity(workspace: Workspace, *, now: datetime) -> Activity:
+    """Read the figures of the newest 30 days that have records.
+
+    Raises
+    ------
+    WorkspaceError
+        Records or verdicts are unreadable.
+    """
+    with open_mining(workspace, MiningOptions()) as mined:
+        until = min(newest_day(mined.files) or now.date(), now.date())
+        days = Days(until - timedelta(days=WINDOW_DAYS), until)
+        window = merge(mined.files, days)
+        return Activity(
+            days=days,
+            n_records=window.records_by_day().total(),
+            n_neutral=window.n_neutral(),
+            unseen=window.unseen(),
+            categories=_categories(window),
+            failures=_failures(window),
+            tools=_tools(window),
+            sieved=_sieved(mined, until),
+            sent=dict(last_sent(workspace.audit_dir, _newest_sent(window))),
+        )
+
+
+def _categories(window: Window) -> list[Interval]:
+    n, n_ok = pl.col("n").sum(), pl.col("n").filter(IS_SUCCESS).sum()
+    rows = window.groups.filter(IS_COUNTED).group_by("category").agg(n=n, ok=n_ok).sort("n", "category")
+    return [rate_of(category, ok, n) for category, n, ok in reversed(rows.collect().rows())]
+
+
+def _failures(window: Window) -> list[ToolFailure]:
+    failed = window.calls.filter(pl.col("error_class") != "")
+    rows = failed.group_by("tool", "error_class").agg(pl.col("n").sum(), pl.col("wasted_us").sum() / 1e6)
+    ordered = rows.sort("wasted_us", "n", "tool", "error_class", descending=[True, True, False, False])
+    return [ToolFailure(*row) for row in ordered.collect().rows()]
+
+
+def _tools(window: Window) -> list[ToolMetrics]:
+    failed = pl.col("n").filter(pl.col("error_class") != "").sum()
+    wasted_s = pl.col("wasted_us").sum() / 1e6
+    rows = window.calls.group_by("tool").agg(n=pl.col("n").sum(), failed=failed, wasted=wasted_s)
+    return [ToolMetrics(*row) for row in rows.sort("n", "tool", descending=[True, False]).collect().rows()]
+
+
+def _sieved(mined: Mined, until: date) -> Sieved:
+    try:
+        known = settled_keys(kept_states(mined.workspace, mined.judgments))
+    except GitError:  # a shallow clone: what is promoted counts as new
+        known = mined.judgments.rejected()
+    return sieve(mined.files, mined.workspace.settings.gates, known=known, today=until)
+
+
+def _newest_sent(window: Window) -> list[str]:
+    named = window.all_requests().filter(pl.col("descriptions").is_not_null())
+    newest = named.group_by("descriptions").agg(pl.col("ts_us").max()).top_k(_MAX_SENT, by="ts_us")
+    return newest.sort("ts_us", "descriptions", descending=True).collect()["descriptions"].to_list()
+
 
 _MAX_SHOWN: Final = 12
 _MAX_CHARTS: Final = 4
 _GATES: Final = {
     "min_repeat": ("too few requests", "record more, or lower gates: min_repeat"),
     "min_success_rate": ("too many failures", "look at the failing tools, or lower gates: min_success_rate"),
-    "min_unique_questions": (
-        "too few different questions",
-        "record more, or lower gates: min_unique_questions",
-    ),
+    "min_unique_questions": ("too few different questions", "record more, or lower the gate of this name"),
     "steps_not_recorded": ("calls were omitted from the records", ""),
     "known": ("promoted, on a branch or rejected already", ""),
 }
@@ -123,44 +270,35 @@ def _funnel(source: PageSource, status: Status | None, activity: Activity) -> li
 
 def _falls(source: PageSource, status: Status | None, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
-    falls = (*_of_records(status, activity), *_of_patterns(activity), *_of_proposals(source, status))
-    return [fall for fall in falls if fall.n]
-
-
-def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
-    if status is not None:
-        unreadable = status.log.skipped if status.log is not None else {}
-        yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
-        yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
-    yield Fall("Records", "neither success nor failure", activity.n_neutral)
+    falls = [Fall("Records", "neither success nor failure", activity.n_neutral)]
     for why, n in activity.unseen.requests.items():
-        yield Fall("Records", f"unknown whether they worked: {why}", n)
-
-
-def _of_patterns(activity: Activity) -> Iterator[Fall]:
+        falls.append(Fall("Records", f"unknown whether they worked: {why}", n))
     for gate, n in activity.sieved.fell.items():
         reason, todo = _GATES.get(gate, (gate, ""))
-        yield Fall("Sequences", reason, n, todo)
-
-
-def _of_proposals(source: PageSource, status: Status | None) -> Iterator[Fall]:
+        falls.append(Fall("Sequences", reason, n, todo))
     refused = (proposal.entry.refused for proposal in read_kept_proposals(source).values())
     reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
     for reason, n in reasons.most_common(_MAX_SHOWN):
-        yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
-    if status is not None:
-        n_waiting = status.candidates.pending + status.counterexamples.pending
-        yield Fall("Proposals with a text", "wait for a verdict or a promotion", n_waiting, "open Review")
-        accepted = status.candidates.accepted + status.counterexamples.accepted
-        yield Fall("Proposals with a text", "accepted, wait for a promotion", accepted, "promote them")
-        rejected = status.candidates.rejected + status.counterexamples.rejected
-        yield Fall("Proposals with a text", "rejected by a verdict", rejected)
-    if status is not None and status.promotions is not None:
-        counts = count_states(status.states)
-        n_open = counts.get(ProposalState.OPEN, 0)
-        yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
-        for state in (ProposalState.RETIRED, ProposalState.REVERTED):
-            yield Fall("Merged", str(state), counts.get(state, 0))
+        falls.append(Fall("Proposals", _REFUSALS.get(reason, reason), n))
+    return [fall for fall in [*falls, *(_of_status(status) if status else ())] if fall.n]
+
+
+def _of_status(status: Status) -> Iterator[Fall]:
+    unreadable = status.log.skipped if status.log is not None else {}
+    yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
+    yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
+    for what, name, todo in (
+        ("wait for a verdict or a promotion", "pending", "open Review"),
+        ("accepted, wait for a promotion", "accepted", "promote them"),
+        ("rejected by a verdict", "rejected", ""),
+    ):
+        n = getattr(status.candidates, name) + getattr(status.counterexamples, name)
+        yield Fall("Proposals with a text", what, n, todo)
+    counts = count_states(status.states) if status.promotions is not None else {}
+    n_open = counts.get(ProposalState.OPEN, 0)
+    yield Fall("Pull requests", "wait for a person to merge them", n_open, "review them where they are")
+    for state in (ProposalState.RETIRED, ProposalState.REVERTED):
+        yield Fall("Merged", str(state), counts.get(state, 0))
 
 
 def _wasted(failure: ToolFailure) -> Bar:
@@ -169,3 +307,36 @@ def _wasted(failure: ToolFailure) -> Bar:
 
 
 HEALTH: Final = PageSection(name="health", title="Health", read=read_health)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTable:
+    """The errors of a window of days, as ``refine`` last found them; no days if it never ran."""
+
+    rows: tuple[ErrorRow, ...] = ()
+    since: date | None = None
+    until: date | None = None
+
+
+def read_errors(workspace: Workspace) -> ErrorTable:
+    """Read the table of the newest readable file of ``refine``."""
+    for path in sorted(workspace.counterexamples_dir.glob("????-??-??-counterexamples.json"), reverse=True):
+        try:
+            document = read_counterexamples(path)
+        except WorkspaceError:  # status names damaged files
+            continue
+        return ErrorTable(document.errors, document.window.since, document.window.until)
+    return ErrorTable()
+
+
+def read_section(source: PageSource) -> View:
+    """Return the table; a shared page has none, since an error's text may name what only users know."""
+    if source.is_shared:
+        return {"table": ErrorTable(), "is_shared": True}
+    workspace = source.workspace
+    folders = [workspace.counterexamples_dir]
+    table = source.snapshots.get("errors", folders, lambda: read_errors(workspace)).value
+    return {"table": table, "is_shared": False}
+
+
+ERRORS: Final = PageSection(name="errors", title="Errors", read=read_section)

@@ -1,4 +1,4 @@
-"""Markdown of sources and answers as HTML: a few tags, all text escaped, no links but to cited sources."""
+"""Markdown of answers as HTML: a few tags, all text escaped, no links but to cited sources."""
 
 import re
 from collections.abc import Collection
@@ -10,43 +10,11 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from coreloop.web.pages.formats import escape
+from coreloop.web.pages.charts import escape
 
 MAX_CHARS: Final = 10_000
-"""Of a passage or an answer that is rendered; a longer one is shown as text."""
-_START, _END = "\ue000", "\ue001"
-"""Private characters around the cited sentence while it is parsed; `escape` shows the source's own."""
+"""Of an answer that is rendered; a longer one is shown as text."""
 _CITATION: Final = re.compile(r"<code>.*?</code>|\[([0-9]{1,9})\]", re.DOTALL)
-_BLOCK: Final = re.compile(r"(?:[ \t]*(?:[-*+>]|\d{1,9}[.)]|#{1,6})[ \t]+)*")  # "- ", "> 1. ", "## "
-_TAG: Final = re.compile(r"(<[^<>]+>)")
-
-
-def is_markdown(location: str) -> bool:
-    """Whether a source's address is that of a Markdown file."""
-    return location.lower().endswith((".md", ".markdown"))
-
-
-def render_markdown(before: str, sentence: str, after: str) -> Markup | None:
-    """Render a passage with its cited sentence marked; None if it is too long.
-
-    Links and images are their text, raw HTML is shown as text, headings are bold paragraphs: the page's own
-    outline and policy stay as they are.
-    """
-    if len(before) + len(sentence) + len(after) > MAX_CHARS:
-        return None
-    begin = _BLOCK.match(sentence)
-    at = begin.end() if begin is not None and not before.rpartition("\n")[2].strip() else 0
-    marked = f"{escape(sentence[:at])}{_START}{escape(sentence[at:])}{_END}" if sentence else ""
-    html = _html(f"{escape(before)}{marked}{escape(after)}")
-    start, _, rest = html.partition(_START)
-    inner, _, end = rest.partition(_END)
-    if not inner:
-        return Markup(html.replace(_END, ""))
-    inner = "".join(  # a mark never crosses a tag
-        part if part.startswith("<") or not part.strip() else f"<mark>{part}</mark>"
-        for part in _TAG.split(inner)
-    )
-    return Markup(start + inner + end)
 
 
 def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
@@ -58,17 +26,13 @@ def render_answer(text: str, numbers: Collection[int]) -> Markup | None:
         is_cited = match[1] is not None and int(match[1]) in numbers
         return f'<a href="#source-{int(match[1])}">{match[0]}</a>' if is_cited else match[0]
 
-    return Markup(_CITATION.sub(link, _html(escape(text), breaks=True)))
+    return Markup(_CITATION.sub(link, _written(_parser().parse(escape(text)), breaks=True)))
 
 
 def render_line(text: str) -> Markup:
     """Render one line, such as a finding: code, emphasis, and else text."""
     line = escape(" ".join(text.split())[:MAX_CHARS])
     return Markup(_written(_parser().parseInline(line), breaks=False))
-
-
-def _html(text: str, *, breaks: bool = False) -> str:
-    return _written(_parser().parse(text), breaks=breaks)
 
 
 def _written(tokens: list[Token], *, breaks: bool) -> str:

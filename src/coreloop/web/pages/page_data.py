@@ -1,18 +1,92 @@
-"""What pages read: the files and databases of a project, and what was read of them already."""
+"""What a section of the pages is, what it reads, and what was read already."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, Generic, Literal, TypeVar
 
-import coreloop.answer.agent.kind
-import coreloop.answer.research.kind  # noqa: F401 - registers a kind of runs, as the line above
 from coreloop.answer.repair.store import RepairStore, open_repair_store
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.jobs.queue import JobQueue, open_queue
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.web.pages.snapshot import PageSnapshots
+
+T = TypeVar("T")
+_State = tuple[tuple[str, int, int], ...]
+_LASTS_S: Final = 600.0
+"""What files do not show changes, too: the time itself, and what a forge says."""
+_REST: Final = 9
+"""A value is not read again for so many times as long as it took, however fast a log grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSnapshot(Generic[T]):
+    """A value, and when it was read."""
+
+    value: T
+    read_at: datetime
+
+
+@dataclass(slots=True)
+class _Entry:
+    lock: Lock = field(default_factory=Lock)
+    state: _State | None = None
+    read_s: float = 0.0
+    took_s: float = 0.0
+    snapshot: PageSnapshot[Any] | None = None
+
+
+class PageSnapshots:
+    """Values by name. Several threads may ask; one at a time reads a value."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+        self._lock = Lock()
+
+    def get(self, name: str, paths: Sequence[Path], read: Callable[[], T]) -> PageSnapshot[T]:
+        """Return a value that depends on files.
+
+        Parameters
+        ----------
+        name : str
+            Of the value.
+        paths : sequence of Path
+            Files and folders, whose names, sizes and times of change decide whether the value is read again.
+        read : callable
+            Reads the value.
+        """
+        with self._lock:
+            entry = self._entries.setdefault(name, _Entry())
+        with entry.lock:
+            state, begun_s = tuple(_state(paths)), monotonic()
+            age_s = begun_s - entry.read_s
+            is_due = age_s >= _LASTS_S or (entry.state != state and age_s >= _REST * entry.took_s)
+            snapshot: PageSnapshot[T] | None = entry.snapshot
+            if snapshot is None or is_due:
+                snapshot = PageSnapshot(read(), datetime.now(UTC))
+                entry.state, entry.snapshot = state, snapshot
+                entry.read_s, entry.took_s = monotonic(), monotonic() - begun_s
+            return snapshot
+
+
+def _state(paths: Sequence[Path]) -> Iterator[tuple[str, int, int]]:
+    for path in paths:
+        for file in (path, *_files(path)):
+            try:
+                found = file.stat()
+                yield str(file), found.st_mtime_ns, found.st_size
+            except OSError:  # it is absent, or went away: that is a state, too
+                yield str(file), 0, 0
+
+
+def _files(path: Path) -> list[Path]:
+    try:
+        return sorted(path.iterdir())
+    except OSError:  # no folder, or a closed one
+        return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +117,8 @@ class PageSource:
     @property
     def git_places(self) -> list[Path]:
         """What changes with the branches of the clone."""
-        git = self.workspace.root / ".git"
         names = ("HEAD", "packed-refs", "logs/HEAD", "refs/heads", "refs/remotes/origin")
-        return [git / name for name in names]
+        return [self.workspace.root / ".git" / name for name in names]
 
     @property
     def now(self) -> datetime:
@@ -68,3 +141,54 @@ def open_source(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Pa
         open_repair_store(workspace, environ=environ) as tables,
     ):
         yield PageSource(workspace=workspace, environ=environ, runs=runs, queue=queue, tables=tables)
+
+
+View = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """A button.
+
+    Attributes
+    ----------
+    scope : {'run', 'review'}
+        What a key must allow.
+    run : callable
+        Takes the source, the fields of the form and the reader's name; returns the path of the page that is
+        shown then. A `coreloop.base.errors.CoreloopError` is shown as a sentence.
+    """
+
+    scope: Literal["run", "review"]
+    run: Callable[[PageSource, Mapping[str, str], str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSection:
+    """An entry of the navigation: a page, the pages of its items, and their buttons.
+
+    Attributes
+    ----------
+    name : str
+        In the address; ``NAME.html`` is the page's template.
+    title : str
+        In the navigation.
+    read : callable
+        Reads what the page shows.
+    item : str
+        Template of an item's page; empty if there are none.
+    read_item : callable
+        Takes the item's name; returns None for an unknown one.
+    items : callable
+        Names of the items that a report has.
+    actions : mapping of str to Button
+        By the last part of their address.
+    """
+
+    name: str
+    title: str
+    read: Callable[[PageSource], View]
+    item: str = ""
+    read_item: Callable[[PageSource, str], View | None] = lambda _source, _name: None
+    items: Callable[[PageSource], Iterable[str]] = lambda _source: ()
+    actions: Mapping[str, Button] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The pages as files, to share or to keep: without buttons, and without what users wrote."""
+"""The sections of the pages, and the pages as files: without buttons, and without what users wrote."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,11 +8,14 @@ from typing import Final
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, write_public
 from coreloop.base.tempfiles import temporary_folder
-from coreloop.web.pages.frame import Frame, file_path
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import ASSETS, asset, render
-from coreloop.web.pages.section import PageSection
-from coreloop.web.pages.sections import SECTIONS
+from coreloop.web.pages.changes import CHANGES
+from coreloop.web.pages.health import ERRORS, HEALTH
+from coreloop.web.pages.page_data import PageSection, PageSource
+from coreloop.web.pages.render import ASSETS, Frame, asset, file_path, render
+from coreloop.web.pages.review import REVIEW
+from coreloop.web.pages.runs import RUNS
+from coreloop.web.pages.tools import TOOLS
+from coreloop.web.pages.work import WORK
 
 _MARK: Final = ".coreloop-report"
 """A file of every report: a folder with it may be replaced."""
@@ -82,3 +85,6 @@ def _items(section: PageSection, source: PageSource, frame: Frame) -> Iterator[t
 def _write(folder: Path, file: str, page: str) -> str:
     write_public(folder / file, page.encode())
     return file
+
+
+SECTIONS: Final[tuple[PageSection, ...]] = (CHANGES, ERRORS, REVIEW, HEALTH, RUNS, TOOLS, WORK)

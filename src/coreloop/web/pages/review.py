@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.proposals.entry import Candidate, Statement, cost_text, q_text, sides_text
@@ -17,11 +17,10 @@ from coreloop.observe.judgments import (
     read_verdicts,
     take_back_verdict,
 )
-from coreloop.promote.measure.measurement import Measurement, newest_by_key
-from coreloop.web.pages.kept_states import read_kept_states
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import Button, PageSection, View
-from coreloop.web.pages.waiting_proposals import WaitingProposal, by_gain, read_kept_proposals
+from coreloop.promote.measure.measurement import newest_by_key
+from coreloop.web.pages.changes import read_kept_states
+from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
+from coreloop.web.pages.waiting_proposals import Entry, WaitingProposal, by_gain, read_kept_proposals
 
 _UNDO: Final = timedelta(minutes=1)  # chosen: as long as a slip is noticed at once
 _MAX_SHOWN: Final = 100
@@ -67,12 +66,13 @@ def read_item(source: PageSource, name: str) -> View | None:
     proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
     if proposal is None:
         return None
-    ids = desk.ids
+    ids, measured = desk.ids, newest_by_key(source.workspace.measured_file)
+    path = proposal.path.relative_to(source.workspace.root).as_posix()
     at = ids.index(name) if name in ids else -1
     return {
         "id": name,
         "proposal": proposal,
-        "change": _change(source, proposal),
+        "change": change_of(source.workspace, proposal.entry.suggested_append, proposal.entry.refused),
         "questions": _questions(proposal),
         "state": _state(source, proposal),
         "history": desk.history(proposal.entry.key),
@@ -80,10 +80,10 @@ def read_item(source: PageSource, name: str) -> View | None:
         "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
         "fresh": desk.fresh(source.now),
         "meaning": proposal.meaning,
-        "q": q_text(proposal.entry.q_value) if isinstance(proposal.entry, Statement) else "",
-        "evidence": _evidence(proposal),
-        "measured": _measured(source, proposal),
-        "command": _command(source, proposal),
+        **_evidence(proposal.entry),
+        # not on shared pages, whose numbers are of five or more requests
+        "measured": None if source.is_shared else measured.get(proposal.entry.key),
+        "command": f"dartlab-coreloop promote --candidate {path} --id {name} --confirm",
     }
 
 
@@ -92,18 +92,13 @@ def _state(source: PageSource, proposal: WaitingProposal) -> str:
     return str(standpoint.state) if standpoint is not None else ""
 
 
-def _evidence(proposal: WaitingProposal) -> str:
-    entry = proposal.entry
+def _evidence(entry: Entry) -> dict[str, str]:
     if not isinstance(entry, Statement):
-        return ""
-    return "; ".join([sides_text(entry, entry.sides), cost_text(entry)])
-
-
-def _measured(source: PageSource, proposal: WaitingProposal) -> Measurement | None:
-    """What a model did with its line; not on shared pages, whose numbers are of five or more requests."""
-    if source.is_shared:
-        return None
-    return newest_by_key(source.workspace.measured_file).get(proposal.entry.key)
+        return {"q": "", "evidence": ""}
+    return {
+        "q": q_text(entry.q_value),
+        "evidence": f"{sides_text(entry, entry.sides)}; {cost_text(entry)}",
+    }
 
 
 def _judge(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
@@ -132,20 +127,11 @@ def _read(source: PageSource) -> _Desk:
     return _Desk(judgments, proposals)
 
 
-def _change(source: PageSource, proposal: WaitingProposal) -> Any:
-    return change_of(source.workspace, proposal.entry.suggested_append, proposal.entry.refused)
-
-
 def _questions(proposal: WaitingProposal) -> Sequence[str]:
     entry = proposal.entry
     if isinstance(entry, Statement | Candidate):
         return [text for text in entry.example_questions if text]
     return [example.question for example in entry.examples if example.question]
-
-
-def _command(source: PageSource, proposal: WaitingProposal) -> str:
-    path = proposal.path.relative_to(source.workspace.root)
-    return f"dartlab-coreloop promote --candidate {path.as_posix()} --id {proposal.entry.id} --confirm"
 
 
 REVIEW: Final = PageSection(

@@ -6,32 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import msgspec
-from markupsafe import Markup
-
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.jobs import go_on, stop_queued
 from coreloop.answer.research.answer import cited_sources, respond
-from coreloop.answer.research.hypotheses import Hypothesis
-from coreloop.answer.research.research_state import ASK, TESTED, ReadSource, knowledge_of
+from coreloop.answer.research.research_state import ASK, ReadSource, knowledge_of
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.verify import cited_sentences, without_citations
 from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.runs.driver.driven_run import is_driven, plan_of
-from coreloop.runs.events import Noted
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import pause_run
 from coreloop.runs.state import State
-from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
-from coreloop.web.pages.markdown import is_markdown, render_answer, render_markdown
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import Button, PageSection, View
+from coreloop.web.pages.markdown import render_answer
+from coreloop.web.pages.page_data import Button, PageSection, PageSource, View
 
 _MAX_RUNS: Final = 100
 _MAX_SOURCES: Final = 40
-_MAX_LINES: Final = 8
-"""Hypotheses in the chart."""
 _AROUND: Final = 300
 """Characters of a source that are shown before and after a cited sentence."""
 _BLANK: Final = re.compile(r"\n\s*\n")
@@ -39,15 +30,11 @@ _BLANK: Final = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """A cited sentence in its source: what stands before it, itself, and what follows.
-
-    ``html`` is all three, rendered, if the source is Markdown.
-    """
+    """A cited sentence in its source: what stands before it, itself, and what follows."""
 
     before: str
     sentence: str
     after: str
-    html: Markup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +78,7 @@ def read_one(source: PageSource, name: str) -> View | None:
         "cited": (),
     }
     if state.kind == RESEARCH:
-        view |= _research(source, state)
+        view |= _research(state)
     elif state.kind == ASK:
         view |= _answered(state, respond(state).final_answer) | {"case": knowledge_of(state)}
     return view
@@ -105,20 +92,15 @@ def _command(state: State) -> str:
         return ""
 
 
-def _research(source: PageSource, state: State) -> dict[str, Any]:
+def _research(state: State) -> dict[str, Any]:
     knowledge, response = knowledge_of(state), respond(state)
-    found = (
-        f"{finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
-        for finding in knowledge.findings
-    )
-    text = "\n".join([response.final_answer, *found])
+    found = (f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in knowledge.findings)
     return {
-        **_answered(state, text),
+        **_answered(state, "\n".join([response.final_answer, *found])),
         "knowledge": knowledge,
         "n_sources": len(knowledge.sources),
         "sources": knowledge.sources[-_MAX_SOURCES:],
         "is_offline": knowledge.model == OFFLINE,
-        "confidences": _confidences(source.runs, state) if knowledge.all_hypotheses else {},
     }
 
 
@@ -140,30 +122,21 @@ def _cited(answer: str, sources: Sequence[ReadSource]) -> list[Cited]:
             claims.setdefault(number, {})[without_citations(sentence)] = None
     return [
         Cited(
-            read.number,
-            read,
-            [
-                passage_of(claim, read.source.text, is_markdown=is_markdown(read.source.location))
-                for claim in claims.get(read.number, {})
-            ],
+            read.number, read, [passage_of(claim, read.source.text) for claim in claims.get(read.number, {})]
         )
         for read in sources
     ]
 
 
-def passage_of(claim: str, text: str, *, is_markdown: bool = False) -> CitedPassage:
+def passage_of(claim: str, text: str) -> CitedPassage:
     """Find a quoted sentence in the text of its source; the text's beginning if it is not quoted."""
     words = claim.strip(" …").split()
     found = re.search(r"\s+".join(map(re.escape, words)), text) if words else None
     if found is None:
-        beginning = text[: 2 * _AROUND]
-        return CitedPassage("", "", beginning, render_markdown("", "", beginning) if is_markdown else None)
+        return CitedPassage("", "", text[: 2 * _AROUND])
     start, end = found.span()
     before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
-    html = render_markdown(before, text[start:end], after) if is_markdown else None
-    return CitedPassage(
-        _BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip(), html
-    )
+    return CitedPassage(_BLANK.sub("\n", before).lstrip(), text[start:end], _BLANK.sub("\n", after).rstrip())
 
 
 def _spent(state: State) -> list[Spent]:
@@ -176,20 +149,6 @@ def _spent(state: State) -> list[Spent]:
         Spent("tokens", spent.tokens, limits.tokens),
         Spent("US dollars", spent.usd, limits.usd),
     ]
-
-
-def _confidences(store: Store, state: State) -> dict[str, list[float]]:
-    """The confidence of each active hypothesis after each test of them all."""
-    tests = [
-        msgspec.convert(event.data, list[Hypothesis])
-        for _, event in store.read(state.run_id)
-        if isinstance(event, Noted) and event.name == TESTED
-    ]
-    ids = knowledge_of(state).active_hypotheses[:_MAX_LINES]
-    return {
-        id: [hypothesis.confidence for test in tests for hypothesis in test if hypothesis.id == id]
-        for id in ids
-    }
 
 
 def _tell(tell: Callable[[PageSource, str], State]) -> Button:

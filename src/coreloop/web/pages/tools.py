@@ -1,6 +1,5 @@
-"""The section on tools: what the model is told of each, how its calls end, and what surrounds them."""
+"""The section on tools: what the model is told of each, and how its calls end."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,43 +8,30 @@ from coreloop.admin.init.decorated import decorated_tools
 from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.tools import Tool, Unresolved, resolve_tools
 from coreloop.learn.verdicts.proposal_state import states_by_key
-from coreloop.web.pages.activity import Activity, Edge, heaviest, rate_of
-from coreloop.web.pages.changes import read_changes
+from coreloop.web.pages.changes import read_changes, read_kept_states
+from coreloop.web.pages.charts import rate_of
 from coreloop.web.pages.health import read_kept_activity
-from coreloop.web.pages.kept_states import read_kept_states
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import PageSection, View
+from coreloop.web.pages.page_data import PageSection, PageSource, View
 from coreloop.web.pages.waiting_proposals import WaitingProposal, read_kept_proposals
 
 _MAX_TOOLS: Final = 200
-_MAX_EDGES: Final = 12
 _MAX_PROPOSALS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDefinition:
-    """Where a tool is defined, ``path.py::qualname``; ``problem`` says why that is not known."""
-
-    target: str = ""
-    problem: str = ""
-
-
-_NEW: Final = ToolDefinition(problem="it is new; its definition is looked up every ten minutes")
-
-
-@dataclass(frozen=True, slots=True)
 class Description:
-    """A tool's docstring as the model reads it.
+    """A tool's docstring as the model reads it, without the indent of the source.
 
     Attributes
     ----------
-    text : str
-        Without the indent of the source.
+    target : str
+        Where the tool is defined, ``path.py::qualname``; ``problem`` says why that is not known.
     exceeded : mapping of str to int
         The model or provider whose limit it exceeds -> that limit, in characters.
     """
 
-    definition: ToolDefinition
+    target: str = ""
+    problem: str = ""
     text: str = ""
     exceeded: Mapping[str, int] = field(default_factory=dict)
 
@@ -62,39 +48,31 @@ def read_tools(source: PageSource) -> View:
         "n_tools": len(called),
         "never": never[:_MAX_TOOLS],
         "n_never": len(never),
-        "edges": _edges(kept.value) if kept else (),
     }
 
 
 def read_tool(source: PageSource, name: str) -> View | None:
     """Show a tool that was called or is defined."""
     kept = read_kept_activity(source)
-    metrics = kept.value.tool(name) if kept else None
+    activity = kept.value if kept else None
+    metrics = next((tool for tool in activity.tools if tool.name == name), None) if activity else None
     if metrics is None and name not in _declared(source):
         return None
+    changes = [change for change in read_changes(source) if change.effect.change.tool == name]
     view: dict[str, Any] = {
         "name": name,
         "read": [kept] if kept else [],
         "figures": metrics,
-        "sent": kept.value.sent.get(name) if kept else None,
+        "sent": activity.sent.get(name) if activity else None,
         "description": _describe(source, name),
-        "changes": [change for change in read_changes(source) if change.effect.change.tool == name][
-            :_MAX_PROPOSALS
-        ],
+        "changes": changes[:_MAX_PROPOSALS],
         "proposals": _proposals(source, name),
     }
-    if kept is None or metrics is None:
+    if activity is None or metrics is None:
         return view
-    activity = kept.value
     failures = [failure for failure in activity.failures if failure.tool == name]
-    return view | {
-        "days": activity.days,
-        "failing": [rate_of(failure.error_class, failure.n, metrics.n) for failure in failures],
-        "causes": [cause for cause in activity.causes if cause.tool == name],
-        "sources": _sources(activity, name),
-        "before": activity.before(name)[:_MAX_EDGES],
-        "after": activity.after(name)[:_MAX_EDGES],
-    }
+    failing = [rate_of(failure.error_class, failure.n, metrics.n) for failure in failures]
+    return view | {"days": activity.days, "failing": failing}
 
 
 def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str]]:
@@ -106,65 +84,39 @@ def _proposals(source: PageSource, name: str) -> list[tuple[WaitingProposal, str
 
 def _declared(source: PageSource) -> set[str]:
     """The tools that a decorator declares or coreloop.yaml names, not those that only records name."""
-    defined = {name for name, definition in _definitions(source).items() if not definition.problem}
+    defined = {name for name, tool in _definitions(source).items() if isinstance(tool, Tool)}
     return defined | source.workspace.settings.tools.keys()
 
 
-def _definitions(source: PageSource) -> Mapping[str, ToolDefinition]:
+def _definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     """The tools that were called, that coreloop.yaml names, or that a decorator declares, by name."""
-    workspace = source.workspace
-    places = [workspace.root / "coreloop.yaml", *source.git_places]
+    places = [source.workspace.root / "coreloop.yaml", *source.git_places]
     return source.snapshots.get("definitions", places, lambda: _read_definitions(source)).value
 
 
-def _read_definitions(source: PageSource) -> dict[str, ToolDefinition]:
+def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     root, configured = source.workspace.root, source.workspace.settings.tools
-    declared = decorated_tools(root)
-    resolved = resolve_tools({*_called(source), *configured}, root=root, configured=configured)
-    found = {
-        name: declared.get(name, tool) if isinstance(tool, Unresolved) else tool
-        for name, tool in resolved.items()
+    kept, declared = read_kept_activity(source), decorated_tools(root)
+    called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
+    resolved = resolve_tools({*called, *configured}, root=root, configured=configured)
+    return declared | {
+        name: tool for name, tool in resolved.items() if isinstance(tool, Tool) or name not in declared
     }
-    return {name: _definition(tool) for name, tool in {**declared, **found}.items()}
-
-
-def _called(source: PageSource) -> list[str]:
-    kept = read_kept_activity(source)
-    return [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
-
-
-def _definition(tool: Tool | Unresolved) -> ToolDefinition:
-    if isinstance(tool, Unresolved):
-        return ToolDefinition(problem=tool.reason)
-    return ToolDefinition(f"{tool.file}::{tool.qualname}")
 
 
 def _describe(source: PageSource, name: str) -> Description:
     """Read the docstring as it is in the file now."""
-    workspace = source.workspace
-    known = _definitions(source).get(name, _NEW)
-    if known.problem:
-        return Description(known)
-    configured = {name: ToolSettings(target=known.target)}
-    tool = resolve_tools([name], root=workspace.root, configured=configured)[name]
+    settings, tool = source.workspace.settings, _definitions(source).get(name)
+    if tool is None:
+        return Description(problem="it is new; its definition is looked up every ten minutes")
+    if isinstance(tool, Tool):
+        configured = {name: ToolSettings(target=f"{tool.file}::{tool.qualname}")}
+        tool = resolve_tools([name], root=source.workspace.root, configured=configured)[name]
     if isinstance(tool, Unresolved):
-        return Description(_definition(tool))
-    caps = workspace.settings.reach.caps.items()
-    return Description(known, tool.docstring, {cap: n for cap, n in caps if len(tool.docstring) > n})
-
-
-def _sources(activity: Activity, name: str) -> list[Edge]:
-    """From which tool's results each argument comes."""
-    places = (item for item in activity.sources.items() if item[0][0] == name)
-    return heaviest(Edge(place, argument, n) for (_, argument, place), n in places)[:_MAX_EDGES]
-
-
-def _edges(activity: Activity) -> list[Edge]:
-    """From which tool's results the arguments of tools come."""
-    weights: Counter[tuple[str, str]] = Counter()
-    for (tool, _, place), n in activity.sources.items():
-        weights[place, tool] += n
-    return heaviest(Edge(*pair, n) for pair, n in weights.items())[:_MAX_EDGES]
+        return Description(problem=tool.reason)
+    text = tool.docstring
+    exceeded = {cap: n for cap, n in settings.reach.caps.items() if len(text) > n}
+    return Description(f"{tool.file}::{tool.qualname}", text=text, exceeded=exceeded)
 
 
 def _names(source: PageSource) -> list[str]:

@@ -9,12 +9,11 @@ from typing import Final, Literal
 from coreloop.base.project.tools import resolve_tools
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.line import parse_advice
-from coreloop.learn.mine.statistics import wilson_interval
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement
 from coreloop.learn.proposals.proposal_files import MIN_PUBLISHED, read_every_night
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint
-from coreloop.web.pages.charts import Interval
+from coreloop.web.pages.charts import Interval, rate_of
 from coreloop.web.pages.page_data import PageSource
 
 Entry = Statement | Candidate | Counterexample
@@ -70,21 +69,28 @@ class WaitingProposal:
         return f"{steps}: {entry.error_class or ', '.join(entry.labels)}"
 
     @property
+    def counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Hits and all of the two sides that it compares."""
+        entry = self.entry
+        if isinstance(entry, Statement):
+            return (entry.sides.n_ok, entry.sides.n), (entry.sides.other_ok, entry.sides.other_n)
+        if isinstance(entry, Candidate):
+            return (entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n)
+        other = entry.n_without
+        return (entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls)
+
+    @property
     def gain(self) -> float:
         """What it promises.
 
         For a statement, calls wasted per 1,000 requests; for a failure, failed calls beyond those of the
         tool's other calls; for a sequence, requests beyond those that would succeed without it.
         """
-        entry = self.entry
+        entry, ((hits, n), (other_hits, other_n)) = self.entry, self.counts
         if isinstance(entry, Statement):
             return entry.wasted
-        if isinstance(entry, Candidate):
-            rest = entry.rest_ok / entry.rest_n if entry.rest_n else entry.base_rate
-            return entry.n_succeeded - rest * entry.n_observed
-        other = entry.n_without
-        rest = other.n_failures / other.n_calls if other.n_calls else 0.0
-        return entry.n_failures - rest * entry.n_calls
+        unknown = entry.base_rate if isinstance(entry, Candidate) else 0.0
+        return hits - n * (other_hits / other_n if other_n else unknown)
 
     @property
     def meaning(self) -> str:
@@ -97,19 +103,8 @@ class WaitingProposal:
 
     def sides(self) -> tuple[Interval, ...]:
         """Return the rates that it compares, with their 95 % intervals (Wilson)."""
-        entry = self.entry
-        if isinstance(entry, Statement):
-            sides = entry.sides
-            counts = ((sides.n_ok, sides.n), (sides.other_ok, sides.other_n))
-        elif isinstance(entry, Candidate):
-            counts = ((entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n))
-        else:
-            other = entry.n_without
-            counts = ((entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls))
-        labels = _LABELS[self.kind]
-        return tuple(
-            _interval(label, *count) for label, count in zip(labels, counts, strict=True) if count[1]
-        )
+        rows = zip(_LABELS[self.kind], self.counts, (False, True), strict=True)
+        return tuple(rate_of(label, *count, is_other=other) for label, count, other in rows if count[1])
 
 
 def read_kept_proposals(source: PageSource) -> dict[str, WaitingProposal]:
@@ -129,19 +124,10 @@ def shared_proposals(
     workspace: Workspace, proposals: dict[str, WaitingProposal]
 ) -> dict[str, WaitingProposal]:
     """Return the proposals that a shared file lists, without what only the log names."""
-    words = vocabulary(
-        workspace, {name for proposal in proposals.values() for name in _tools_of(proposal.entry)}
-    )
-    listed = {
-        key: replace(proposal, entry=_redacted(proposal.entry, words))
-        for key, proposal in proposals.items()
-        if proposal.entry.n_behind >= MIN_PUBLISHED
-    }
-    return {
-        key: proposal
-        for key, proposal in listed.items()
-        if proposal.entry.key and words.is_known(proposal.tool)
-    }
+    words = vocabulary(workspace, {name for one in proposals.values() for name in _tools_of(one.entry)})
+    many = {key: one for key, one in proposals.items() if one.entry.n_behind >= MIN_PUBLISHED}
+    listed = {key: replace(one, entry=_redacted(one.entry, words)) for key, one in many.items()}
+    return {key: one for key, one in listed.items() if one.entry.key and words.is_known(one.tool)}
 
 
 def _tools_of(entry: Entry) -> set[str]:
@@ -161,8 +147,6 @@ def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
 
 
 def _redacted(entry: Entry, words: Vocabulary) -> Entry:
-    if isinstance(entry, Candidate):
-        return entry.shared(words)
     if isinstance(entry, Counterexample):
         return replace(entry.shared(words), key=entry.key)
     return entry.shared(words)
@@ -193,16 +177,4 @@ def by_gain(proposals: dict[str, WaitingProposal], states: Iterable[Standpoint])
             -proposal.gain,
             proposal.entry.id,
         ),
-    )
-
-
-def _interval(label: str, hits: int, n: int) -> Interval:
-    low, high = wilson_interval(hits, n)
-    return Interval(
-        label=label,
-        low=low,
-        value=hits / n,
-        high=high,
-        note=f"{hits:,} / {n:,}",
-        is_other=label.startswith(("not ", "other ")),
     )

@@ -1,14 +1,12 @@
 """The section on jobs and gaps: what workers do, what answers lack, and what only a person may decide."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
 
 from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
-from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.section import Button, PageSection
+from coreloop.web.pages.page_data import Button, PageSection, PageSource
 
 _MAX_SHOWN: Final = 50
-_PATH: Final = ("work",)
 
 
 def read_work(source: PageSource) -> Mapping[str, Any]:
@@ -23,29 +21,20 @@ def read_work(source: PageSource) -> Mapping[str, Any]:
     }
 
 
-def _retry(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-    source.queue.retry(form.get("id", ""))
-    return _PATH
+def _button(scope: Literal["run", "review"], act: Callable[[PageSource, str, str], object]) -> Button:
+    def run(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+        act(source, form.get("id", ""), by)
+        return ("work",)
+
+    return Button(scope=scope, run=run)
 
 
-def _cancel(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-    source.queue.cancel(form.get("id", ""))
-    return _PATH
+def _close(source: PageSource, id: str, by: str) -> None:
+    source.tables.close_gap(id, by=by or "person", now=source.now)
 
 
-def _close(source: PageSource, form: Mapping[str, str], by: str) -> tuple[str, ...]:
-    source.tables.close_gap(form.get("id", ""), by=by or "person", now=source.now)
-    return _PATH
-
-
-def _apply(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-    apply_suggestion(source.workspace, source.tables, form.get("id", ""), now=source.now)
-    return _PATH
-
-
-def _reject(source: PageSource, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
-    reject_suggestion(source.tables, form.get("id", ""), now=source.now)
-    return _PATH
+def _apply(source: PageSource, id: str, _by: str) -> None:
+    apply_suggestion(source.workspace, source.tables, id, now=source.now)
 
 
 WORK: Final = PageSection(
@@ -53,10 +42,12 @@ WORK: Final = PageSection(
     title="Jobs and gaps",
     read=read_work,
     actions={
-        "retry": Button(scope="run", run=_retry),
-        "cancel": Button(scope="run", run=_cancel),
-        "close": Button(scope="review", run=_close),
-        "apply": Button(scope="review", run=_apply),
-        "reject": Button(scope="review", run=_reject),
+        "retry": _button("run", lambda source, id, _by: source.queue.retry(id)),
+        "cancel": _button("run", lambda source, id, _by: source.queue.cancel(id)),
+        "close": _button("review", _close),
+        "apply": _button("review", _apply),
+        "reject": _button(
+            "review", lambda source, id, _by: reject_suggestion(source.tables, id, now=source.now)
+        ),
     },
 )

@@ -1,6 +1,5 @@
 """``doctor``: the result of each check of a broken set-up; an exception stops no other check."""
 
-import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -10,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.checks import registry as doctor
 from coreloop.admin.checks.diagnosis import Diagnosis
-from coreloop.admin.checks.registry import SubjectChecks, check_setup
-from github_stand_in import Fault, GithubStandIn
+from coreloop.admin.checks.registry import check_setup
+from github_stand_in import GithubStandIn
 from logs import call, record, write_log
 from promoting import run_git
 
-ROOT = Path(__file__).parents[4]
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 Command = Callable[..., tuple[int, str, str]]
 SOURCE = f"git+https://example.com/coreloop.git@{'0' * 40}"
@@ -76,21 +73,6 @@ def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
     assert "nothing is recorded" in results["records"].message
     assert "init --confirm" in results["settings"].todo
     assert list(folder.iterdir()) == []
-
-
-def test_after_init_and_a_record_no_fault_is_left(sound: Path):
-    assert levels(checked(sound)) == {"reach": "warning", "required": "warning"}
-
-
-def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Command):
-    assert [each for each in checked(folder).values() if each.level != "ok" and not each.todo] == []
-    run_git(folder, "init", "--quiet", "--initial-branch=main")
-    assert entry_point(folder, "init", "--source", SOURCE, "--confirm")[0] == 0
-    sound = folder
-    log(sound, record(tool_calls=[call("lost")]), day="2026-04-20")
-    (sound / "coreloop.yaml").write_text("gate: {}\n")
-    diagnoses = check_setup(sound, now=NOW + timedelta(days=9), environ={})
-    assert [each for each in diagnoses if each.level != "ok" and not each.todo] == []
 
 
 @pytest.mark.parametrize(
@@ -194,19 +176,6 @@ def test_an_endpoint_gets_a_connection_and_no_question(folder: Path, port: int):
     assert (diagnosis.level, diagnosis.message) == ("ok", f"the endpoint 127.0.0.1:{port} takes connections")
 
 
-def test_an_absent_endpoint(folder: Path, port: int, monkeypatch: pytest.MonkeyPatch):
-    def settings(url: str) -> None:
-        (folder / "coreloop.yaml").write_text(f'replay: {{url: "{url}"}}\n')
-
-    settings("http://127.0.0.1:1/")
-    assert "refuses connections" in checked(folder)["replay"].message
-    settings("http://no-such-host.invalid/")
-    assert checked(folder)["replay"].level == "warning"
-    for wrong in ("127.0.0.1:8400", "http://[", "http://h:99999/", "ftp://h/"):
-        settings(wrong)
-        assert checked(folder)["replay"].message == "replay: url is not an http or https address"
-
-
 # --- the guard ----------------------------------------------------------------------------------------
 
 
@@ -236,38 +205,7 @@ def test_a_guard_that_is_not_required_is_a_fault(hub: GithubStandIn, sound: Path
     assert "a promotion can be merged while the guard is red" in results["required"].message
 
 
-def test_a_guard_that_is_required_is_ok(hub: GithubStandIn, sound: Path, entry_point, monkeypatch):
-    monkeypatch.setenv("GITHUB_TOKEN", hub.token)
-    monkeypatch.setenv("GITHUB_API_URL", hub.url)
-    assert entry_point(sound, "guard", "protect", "--confirm")[0] == 0
-    results = asked(sound, hub)
-    assert results["required"].level == "ok"
-    hub.allow_auto_merge = True
-    results = asked(sound, hub)
-    assert results["required"].message.endswith(": GitHub can be told to merge by itself (allow_auto_merge)")
-
-
-@pytest.mark.parametrize("rights", ["write", "app"])
-def test_a_token_that_may_not_read_the_rules_is_a_warning(hub: GithubStandIn, sound: Path, rights: str):
-    hub.rights = rights
-    results = asked(sound, hub)
-    assert results["required"].level == "warning"
-    assert results["required"].message.startswith("not checked: ")
-
-
-def test_a_github_that_does_not_answer_is_asked_once(hub: GithubStandIn, sound: Path):
-    hub.fail(Fault(), times=99)
-    results = asked(sound, hub)
-    assert (results["required"].level, len(hub.traffic)) == ("warning", 1)
-
-
 # --- CODEOWNERS ---------------------------------------------------------------------------------------
-
-
-def test_owners_of_the_guard_s_files_are_ok(sound: Path):
-    assert checked(sound)["owners"] == Diagnosis(
-        "owners", "ok", ".github/CODEOWNERS has owners for the guard's own files"
-    )
 
 
 @pytest.mark.parametrize(
@@ -290,47 +228,7 @@ def test_codeowners_that_leaves_the_guard_s_files_to_everybody_is_a_warning(
     assert (diagnosis.level, message in diagnosis.message, todo in diagnosis.todo) == ("warning", True, True)
 
 
-def test_with_a_token_github_s_own_errors_are_told(hub: GithubStandIn, sound: Path):
-    message = "Unknown owner on line 3: @kim\n*.py @kim"
-    hub.owners_errors = [{"line": 3, "message": message, "path": "CODEOWNERS"}]
-    diagnosis = asked(sound, hub)["owners"]
-    assert (diagnosis.level, diagnosis.message) == (
-        "warning",
-        "GitHub, on main: CODEOWNERS:3: Unknown owner on line 3: @kim",
-    )
-    hub.owners_errors = []
-    assert asked(sound, hub)["owners"].level == "ok"
-
-
 # --- whatever comes -----------------------------------------------------------------------------------
-
-
-def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    def closed(_: object) -> Iterator[Diagnosis]:
-        raise PermissionError(13, "Permission denied", "data/audit")
-        yield
-
-    monkeypatch.setattr(doctor, "CHECKS", [SubjectChecks("private", closed)])
-    diagnosis = checked(folder)["private"]
-    assert diagnosis.level == "fault"
-    assert diagnosis.todo.startswith("give this user access")
-
-
-def test_names_that_only_records_have_are_counted(sound: Path, entry_point: Command):
-    path = log(sound, record(tool_calls=[call("\x1b]0;owned\x07\u202e" + "x" * 5000), call("LONE")]))
-    path.write_bytes(path.read_bytes().replace(b"LONE", b"\\ud800"))
-    _, out, errors = entry_point(sound, "doctor")
-    assert errors == ""
-    assert "2 that only records" in out
-    assert not any(char in out for char in "\x1b\x07\u202e")
-    assert "owned" not in out
-
-
-def test_without_git_in_the_path(sound: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    results = checked(sound)
-    assert results["ignored"].message.startswith("could not be checked: git is not installed")
-    assert results["guard"].level == "ok"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes")
@@ -354,18 +252,3 @@ def test_a_fault_exits_with_1_and_warnings_with_0(folder: Path, sound: Path, ent
     (sound / "data/audit/ai-ask").chmod(0o755)
     code, out, _ = entry_point(sound, "doctor")
     assert (code, out.splitlines()[-1]) == (1, "1 fault, 2 warnings")
-
-
-def test_json_is_a_list_of_objects(folder: Path, entry_point: Command):
-    code, out, errors = entry_point(folder, "doctor", "--json")
-    assert (code, errors) == (1, "")
-    entries = json.loads(out)
-    assert {frozenset(entry) for entry in entries} == {frozenset({"check", "level", "message", "todo"})}
-    assert {entry["level"] for entry in entries} <= {"ok", "warning", "fault"}
-
-
-def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("coreloop.admin.checks.setup.CLI_MODULES", {"no_such_module"})
-    found = checked(folder)["extras"]
-    assert (found.level, found.message) == ("fault", "packages of the extra cli are missing: no_such_module")
-    assert "[cli]" in found.todo

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 import effects
-from coreloop.admin.init.run import DraftPreview, preview_drafts
+from coreloop.admin.init.run import preview_drafts
 from coreloop.base.project.workspace import open_workspace
 from effects import FIRST_DAY, Planted, make_shop, write_days
 
 FAILING = (Planted("refund_order", 0.3, 0.3, 1000),)
-QUIET = (Planted("refund_order", 0.0, 0.0, 1000),)
 LINE = ("refund_order", "Always pass reason")
 
 
@@ -47,9 +46,3 @@ def test_a_large_log_is_read_from_its_newest_day_up_to_a_limit(shop: effects.Sho
     assert (some.n_unread, every.n_unread) == (8, 0)
     assert 0 < some.n_records < every.n_records
     assert LINE in some.drafts
-
-
-def test_a_newest_day_over_the_limit_is_left_to_refine(shop: effects.Shop):
-    write_days(shop, FAILING, range(2), calls=20)
-    preview = preview_drafts(shop.workspace, now=FIRST_DAY + timedelta(days=3), max_bytes=100)
-    assert preview == DraftPreview(n_records=0, n_unread=2)

@@ -17,7 +17,6 @@ from coreloop.admin.init.new_settings import (
     used_tools,
     write_settings,
 )
-from coreloop.admin.init.run import InitRequest, initialise
 from coreloop.admin.init.scaffold import read_template
 from coreloop.base.project.allowed_values import declared_choices
 from coreloop.base.project.settings import Settings
@@ -107,11 +106,6 @@ def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folde
     }
 
 
-def test_nothing_of_the_project_is_imported(tmp_path: Path):
-    (tmp_path / "bad.py").write_text("raise SystemExit(9)\n@tool\ndef a(): ...\n")
-    assert set(decorated_tools(tmp_path)) == {"a"}
-
-
 def test_literals_and_enums_are_closed_sets(folder: Path):
     choices = {name: dict(tool.choices) for name, tool in decorated_tools(folder).items() if tool.choices}
     assert choices == {
@@ -143,12 +137,6 @@ def test_annotations(annotation: str, values: tuple[str, ...] | None):
 
 
 # --- the proposals ------------------------------------------------------------------------------------
-
-
-def test_used_tools_come_first(folder: Path):
-    proposals = propose_tools(used_tools(log(folder, called("look_up"))), folder)
-    assert proposals[0] == ToolProposal("look_up", "desk.py::lookup", {})
-    assert {proposal.name for proposal in proposals} == set(decorated_tools(folder))
 
 
 def test_a_recorded_tool_without_definition_is_not_proposed(tmp_path: Path):
@@ -183,13 +171,6 @@ def test_hostile_names_do_not_reach_the_file(tmp_path: Path):
     assert tools == (ToolProposal("fine", "tools.py::fine", {}),)
 
 
-@pytest.mark.parametrize("name", ["sp ace", "quo'te", 'quo"te', "uni코드"])
-def test_a_target_with_special_characters_can_be_read_back(tmp_path: Path, name: str):
-    (tmp_path / f"{name}.py").write_text("@tool\ndef a(): ...\n")
-    text = write_settings(read_template("coreloop.yaml"), SettingsProposals(propose_tools([], tmp_path)))
-    assert load_bare(tmp_path, text.decode()).tools["a"].target == f"{name}.py::a"
-
-
 def test_init_writes_the_proposals_and_counts_them(
     folder: Path, entry_point: Callable[..., Any], quiet_git: None
 ):
@@ -204,10 +185,3 @@ def test_init_writes_the_proposals_and_counts_them(
     assert "#  refund: {target:" in (folder / "coreloop.yaml").read_text()
     assert open_workspace(folder).settings == Settings()
     assert "proposes" not in entry_point(folder, "init")[1]
-
-
-def test_an_existing_file_gets_no_proposals(folder: Path):
-    (folder / "coreloop.yaml").write_text("data_dir: logs\n")
-    done = initialise(open_workspace(folder), InitRequest(repository=folder, github=None, confirm=True))
-    assert (folder / "coreloop.yaml").read_text() == "data_dir: logs\n"
-    assert done.proposals == SettingsProposals()

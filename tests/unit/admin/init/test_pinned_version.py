@@ -100,18 +100,6 @@ def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
 
 
 @each_row(
-    ("source", "requirement"),
-    [
-        (f"git+{GIT}@{SHA1}", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}"),
-        (f"git+{GIT}@{SHA1}#subdirectory=py", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}#subdirectory=py"),
-        (f"{WHEEL}#sha256={SHA256}", f"dartlab-coreloop[cli] @ {WHEEL}#sha256={SHA256}"),
-    ],
-)
-def test_a_source_with_a_commit_or_a_hash_is_accepted(source: str, requirement: str):
-    assert pin_source(source) == requirement
-
-
-@each_row(
     "source",
     [
         "",

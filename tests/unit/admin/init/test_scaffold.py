@@ -1,17 +1,12 @@
 """``init``: new and existing files; this project's own files equal the templates."""
 
-import json
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
-from coreloop.admin.init.scaffold import DEPENDENCIES, REQUIREMENTS, codeowners, read_template
-from coreloop.base.extras import DISTRIBUTION
-from coreloop.base.project.settings import Settings
+from coreloop.admin.init.scaffold import DEPENDENCIES, read_template
 from coreloop.base.project.settings_file import load_settings
 from promoting import run_git
 from rows import each_row
@@ -69,18 +64,6 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
     assert lines.index("nothing to do: every file exists") < lines.index("dartlab-coreloop doctor")
     assert files_of(folder) == first
     load_settings(folder)
-
-
-def test_git_ignores_the_records_but_not_their_folders(init: Init, folder: Path):
-    init(folder, "--confirm")
-    (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
-    (folder / "data/ai/knowledge").mkdir(parents=True)
-    (folder / "data/ai/knowledge/dartlab_knowledge.db").touch()
-    for name in ("data/runs/coreloop.db", "data/index/index.db", ".research/sessions/ID/state.json"):
-        (folder / name).parent.mkdir(parents=True)
-        (folder / name).touch()
-    run_git(folder, "add", ".")
-    assert set(run_git(folder, "-c", "core.quotePath=false", "ls-files").splitlines()) == WRITTEN
 
 
 @pytest.mark.parametrize(
@@ -141,41 +124,6 @@ def test_no_existing_file_is_overwritten_but_the_hashes_of_the_nightly_job(init:
     assert ".github/CODEOWNERS" not in after
 
 
-def test_reviewers_are_the_owner_of_the_repository_or_the_option(init: Init, folder: Path):
-    run_git(folder, "remote", "add", "origin", "git@github.com:octo/tools.git")
-    init(folder, "--confirm")
-    owners = folder / ".github/CODEOWNERS"
-    assert owners.read_text().splitlines()[1:] == ["*.py @octo", "/coreloop.yaml @octo", "/.github/ @octo"]
-    owners.unlink()
-    init(folder, "--confirm", "--owner", "@octo/analysts")
-    assert "/.github/ @octo/analysts" in owners.read_text()
-
-
-def test_the_tools_sources_have_owners(tmp_path: Path):
-    (tmp_path / "coreloop.yaml").write_text(
-        'tools: {a: {target: "src/a b.py::a"}, b: {target: "src/c.py::b"}}'
-    )
-    lines = codeowners(load_settings(tmp_path, check_paths=False), owner="@me").splitlines()
-    assert lines[1:] == ["/src/a\\ b.py @me", "/src/c.py @me", "/coreloop.yaml @me", "/.github/ @me"]
-
-
-def test_the_base_branch_is_the_one_that_is_protected(init: Init, folder: Path):
-    (folder / "coreloop.yaml").write_text("forge: {base: trunk}\n")
-    init(folder, "--confirm")
-    rules = yaml.safe_load((folder / ".github/branch_protection.yml").read_text())
-    assert rules["branch"] == "trunk"
-
-
-def test_json_lists_each_file(init: Init, folder: Path):
-    _, out, _ = init(folder, "--json")
-    facts = json.loads(out)
-    assert {file["path"]: file["state"] for file in facts["files"]} == dict.fromkeys(WRITTEN, "new")
-    assert (facts["written"], facts["checks"]) == (False, [])
-    _, out, _ = init(folder, "--json", "--confirm")
-    checks = {check["check"]: check["level"] for check in json.loads(out)["checks"]}
-    assert (checks["settings"], checks["records"]) == ("ok", "fault")
-
-
 def test_the_template_is_neutral_and_valid_without_the_hashes(tmp_path: Path):
     text = read_template("coreloop.yaml").decode("ascii")
     assert "dartlab" not in text
@@ -215,20 +163,6 @@ def test_a_file_in_place_of_a_folder_is_refused_and_a_later_run_continues(init: 
     assert set(files_of(folder)) == WRITTEN
 
 
-def test_a_subfolder_sets_up_the_whole_repository(init: Init, folder: Path):
-    (folder / "src").mkdir()
-    init(folder / "src", "--confirm")
-    assert set(files_of(folder)) == WRITTEN
-
-
-def test_the_workflows_install_the_given_source(init: Init, folder: Path):
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["name"] == DISTRIBUTION
-    init(folder, "--confirm")
-    assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}[cli] @ {SOURCE}\n"
-    assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # this repository installs its own source
-
-
 OWN = ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"]
 
 
@@ -236,11 +170,6 @@ OWN = ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_prot
 def test_this_project_s_own_files_are_the_templates(name: str):
     """After a change: cp .github/{name} src/coreloop/admin/init/templates/."""
     assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)
-
-
-def test_this_project_s_owners_are_as_the_template_has_them():
-    owners = (ROOT / ".github/CODEOWNERS").read_text()
-    assert owners == codeowners(Settings(), owner=owners.split()[-1])
 
 
 @pytest.mark.parametrize("name", ["coreloop.yaml", ".github/CODEOWNERS", ".gitignore"])

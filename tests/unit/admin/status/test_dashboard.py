@@ -11,7 +11,7 @@ from coreloop.admin.status.dashboard import dashboard_body, dashboard_page
 from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Stability
 from coreloop.admin.status.status import Standing, Status
-from coreloop.cli.dashboard import main
+from coreloop.cli.nightly import main
 from promoting import counterexample, write_candidates, write_counterexamples
 
 NOTHING = Standing(pending=0, oldest=None, promoted=0, rejected=0)
@@ -61,10 +61,6 @@ def test_what_waits_and_what_is_wrong_is_listed():
     ]
 
 
-def test_nothing_is_said_where_nothing_waits():
-    assert dashboard_page(EMPTY, "") == "### Waits\n\n- nothing\n\n### Wrong\n\n- nothing\n"
-
-
 def test_body_says_how_the_run_ended():
     body = dashboard_body("", result="failure", run_url="https://github.example/run")
     assert body.startswith("The [newest nightly run](https://github.example/run) ended with **failure**.")
@@ -78,7 +74,7 @@ def test_the_outputs_of_a_job_are_the_page_and_the_comments(
     shared = tmp_path / "shared"
     write_candidates(shared / "candidates/2026-04-25-candidates.json")
     write_counterexamples(shared / "counterexamples/2026-04-25-counterexamples.json", counterexample())
-    assert main(["--outputs", str(shared)], {}) == 0
+    assert main(["outputs", str(shared)], {}) == 0
     first, *page, last = capsys.readouterr().out.splitlines()
     end = first.removeprefix("page<<")
     assert page[:3] == ["### Waits", "", "- nothing"]
@@ -89,9 +85,9 @@ def test_the_outputs_of_a_job_are_the_page_and_the_comments(
 
 
 def test_usage_errors_are_one_line(capsys: pytest.CaptureFixture[str]):
-    assert main(["--outputs"], {}) == 2
+    assert main(["outputs"], {}) == 2
     capsys.readouterr()
-    assert main([], {"GITHUB_REPOSITORY": "octo/tools"}) == 2
+    assert main(["dashboard"], {"GITHUB_REPOSITORY": "octo/tools"}) == 2
     assert capsys.readouterr().err == (
         "coreloop: GITHUB_SERVER_URL is not set; this runs in a GitHub workflow\n"
     )

@@ -39,10 +39,6 @@ def test_a_tool_is_compared_with_its_own_past(shares: tuple[float, ...], is_fail
     assert [tool.tool for tool in find_failing(window_of(_days(*shares)))] == ["book"] * is_failing
 
 
-def test_a_few_calls_raise_nothing():
-    assert find_failing(window_of(_days(0.0, 0.0, 0.0, 0.0, 1.0, n=19))) == ()
-
-
 @pytest.mark.parametrize("rounds", slow_after(1, [15, 100]))
 def test_days_that_differ_by_chance_only_raise_nothing(rounds: int):
     rng = Random(41)

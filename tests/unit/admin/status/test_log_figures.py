@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from coreloop.admin.status.log_figures import Log, read_log, sieve
-from coreloop.base.project.settings import Gates
+from coreloop.admin.status.log_figures import Log, read_log
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts
 from coreloop.learn.mine.folder import read_folder
-from logs import record, repeated, write_log
+from logs import record, write_log
 
 TODAY = date(2026, 4, 25)
 
@@ -57,28 +56,3 @@ def test_records_of_the_future_are_counted_apart(tmp_path: Path) -> None:
     log = log_of(tmp_path, files)
     assert (log.newest, log.n_future, log.last) == (date(2026, 4, 24), 3, date(9999, 12, 31))
     assert (log.n_records, log.n_in_window) == (4, 1)
-
-
-def test_groups_are_counted_at_the_gate_that_refused_them(tmp_path: Path) -> None:
-    good = repeated(3, ts="2026-04-24")
-    bad = repeated(3, ts="2026-04-24", category_hash="FIN-dividend-KR")
-    bad[0]["error"] = "KeyError: x"
-    lone = at("2026-04-24", category_hash="FIN-growth-KR")
-    old = repeated(9, ts="2026-03-25", category_hash="FIN-scale-KR")
-    files = files_of(tmp_path, {"a.jsonl": [*good, *bad, lone, *old]})
-    sieved = sieve(files, Gates(), known=frozenset(), today=TODAY)
-    assert sieved.n_candidates == 1
-    assert {gate: n for gate, n in sieved.fell.items() if n} == {"min_repeat": 1, "min_success_rate": 1}
-    assert read_log(files, today=TODAY).n_patterns == 3
-
-
-def test_torn_lines_of_files_that_ended_before_the_window_are_not_counted(tmp_path: Path) -> None:
-    files = {"new.jsonl": [at("2026-04-01")], "old.jsonl": [at("2026-03-25")], "empty.jsonl": []}
-    log_of(tmp_path, files)
-    for number, name in enumerate(files, start=1):
-        with (tmp_path / name).open("ab") as file:
-            file.write(b'{"torn\n' * number + b"\xff\n")
-    with (tmp_path / "new.jsonl").open("ab") as file:
-        file.write(b'{"ts": "2026-04-01", "tool_calls": [], "origin": "replay"}\n')
-    log = read_log(files_of(tmp_path, {}), today=TODAY)
-    assert log.skipped == {"torn or not JSON": 1 + 3 + 2}

@@ -15,7 +15,7 @@ from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import open_source
 from logs import call, record, write_log
-from merging import open_promotion, promote
+from merging import promote
 from promoting import Project, make_project, statement, write_candidates
 
 NOW = datetime(2026, 4, 26, 12, tzinfo=UTC)
@@ -49,24 +49,6 @@ def _read(project: Project) -> Status:
 
 def _judge(workspace: Workspace, entry: dict[str, Any], verdict: VerdictLetter) -> None:
     judge(workspace, entry["id"], verdict, cause=None, by="Ann", now=NOW)
-
-
-def _kinds(status: Status) -> set[str]:
-    return {alarm.kind for alarm in status.alarms}
-
-
-def test_without_any_proposal_the_alarm_is_raised(project: Project):
-    assert "no_candidate" in _kinds(_read(project))
-
-
-def test_candidates_without_a_text_raise_no_alarm(project: Project):
-    write_candidates(project.candidates, _entry(1, suggested_append=None, refused="weak: few"))
-    assert "no_candidate" not in _kinds(_read(project))
-
-
-def test_candidates_that_are_all_open_raise_no_alarm(project: Project):
-    open_promotion(project, _entry(1)["key"])
-    assert "no_candidate" not in _kinds(_read(project))
 
 
 def test_three_statements_have_three_states_in_status_and_health(project: Project):

@@ -72,12 +72,3 @@ def test_a_commit_with_several_lines_is_one_merge_and_no_revert(project: Project
     project.git("push", "--quiet", "origin", "main")
     promotions = promotions_of(project)
     assert (promotions.merged, promotions.by_phase, promotions.reverted) == (0, {"R": 0, "F": 0}, 1)
-
-
-def test_a_branch_that_remains_after_a_squash_merge_is_not_open(project: Project) -> None:
-    branch = open_promotion(project, "aa")
-    project.git("merge", "--quiet", "--squash", branch)
-    project.git("commit", "--quiet", "-m", project.git("log", "-1", "--format=%B", branch))
-    project.git("push", "--quiet", "origin", "main")
-    promotions = promotions_of(project)
-    assert (promotions.merged, promotions.open) == (1, ())

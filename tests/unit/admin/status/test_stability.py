@@ -8,13 +8,12 @@ import pytest
 from coreloop.admin.status.stability import Stability, read_stability, weigh_merge
 from coreloop.base.git.promotions import Merge, Promotion, read_history
 from coreloop.base.git.repository import Replaced, Repository
-from merging import How, inserted, land, message, open_promotion, promote, revert
+from merging import How, land, open_promotion, promote, revert
 from promoting import FILE, SOURCE, Project
 from rows import each_row
 
 NOW = datetime.now(UTC)
 MERGE_METHODS: list[How] = ["fast-forward", "merge", "squash"]
-GOOD = inserted(SOURCE, "- Call: good.")
 
 
 def stability(project: Project, *, now: datetime | None = None, folder: str = ".") -> Stability:
@@ -26,10 +25,6 @@ def stability(project: Project, *, now: datetime | None = None, folder: str = ".
 
 def figures(stability: Stability) -> list[int]:
     return [gate.figure for gate in stability.gates]
-
-
-def dated(when: datetime) -> dict[str, str]:
-    return {"GIT_COMMITTER_DATE": f"{when:%Y-%m-%dT%H:%M:%SZ}"}
 
 
 @pytest.mark.parametrize("how", MERGE_METHODS)
@@ -65,29 +60,6 @@ def test_a_revert_breaks_the_row_and_counts_for_90_days(project: Project) -> Non
     assert figures(stability(project, now=NOW + timedelta(days=89)))[1] == 1
 
 
-def test_a_reverted_revert_still_counts_as_one_revert(project: Project) -> None:
-    sha = revert(project, promote(project, "aa"))
-    revert(project, sha)
-    assert figures(stability(project)) == [1, 1, 0]
-
-
-def test_reverts_of_other_commits_do_not_count(project: Project) -> None:
-    promote(project, "aa")
-    sha = project.commit({"other.py": "x = 1\n"}, "feat: other")
-    revert(project, sha)
-    assert figures(stability(project)) == [1, 0, 0]
-
-
-@pytest.mark.parametrize("date", ["1999-01-01T00:00:00Z", "2037-12-31T00:00:00Z"])
-def test_a_wrong_clock_does_not_hide_a_revert(date: str, project: Project) -> None:
-    """By its own date the revert would be older than its parents, or lie in the future."""
-    sha = promote(project, "aa", **dated(NOW - timedelta(days=1)))
-    revert(project, sha, GIT_COMMITTER_DATE=date)
-    result = stability(project)
-    assert figures(result) == [0, 1, 0]
-    assert all(NOW - timedelta(days=2) < flaw.merged_at <= datetime.now(UTC) for flaw in result.flaws)
-
-
 def test_a_reviewers_addition_to_the_branch_is_not_clean(project: Project) -> None:
     branch = open_promotion(project, "aa")
     project.git("switch", "--quiet", branch)
@@ -108,51 +80,10 @@ def test_a_second_file_in_the_merge_is_not_clean(project: Project) -> None:
     assert flaw.reason == "it changed more than the content of its target"
 
 
-def test_a_project_below_the_repository_s_root_has_its_own_targets(project: Project) -> None:
-    promote(project, "aa")
-    assert figures(stability(project))[0] == 1
-    (flaw,) = stability(project, folder="engine").flaws
-    assert flaw.reason == "its target does not exist before or after it"
-
-
-def test_a_section_that_an_insertion_hides_is_lost(project: Project) -> None:
-    """A single insertion in the docstring can move the text of Parameters into another section."""
-    hidden = SOURCE.replace(b"    axis : str", b"    Guide\n    -----\n    axis : str")
-    project.commit({FILE: hidden}, message("aa"))
-    result = stability(project)
-    assert figures(result) == [1, 0, 1]
-    assert [flaw.reason for flaw in result.flaws] == ["analysis lost Parameters"]
-    revert(project, "HEAD")
-    assert figures(stability(project)) == [0, 1, 0]
-
-
-@pytest.mark.parametrize(
-    "target", ["", f"../{FILE}::analysis", f"/etc/{FILE}::analysis", "README::analysis", "::analysis"]
-)
-def test_a_target_outside_the_project_is_not_read(target: str, project: Project) -> None:
-    project.commit({FILE: GOOD}, message("aa", target=target))
-    (flaw,) = stability(project).flaws
-    assert flaw.reason == "its target is not a Python file of the project"
-
-
 def weighed(after: bytes, *, target: str = f"{FILE}::analysis", before: bytes = SOURCE) -> str | None:
     promotion = Promotion("aa", "cand-aa", "R", target, "f" * 40, NOW, reverted=False)
     merge = Merge(promotion, "f" * 40, "e" * 40, 1)
     return weigh_merge(merge, Replaced(FILE, before, after), is_only_change=True).reason
-
-
-@each_row(
-    ("after", "target", "reason"),
-    [
-        pytest.param(GOOD, f"{FILE}::analysis", None, id="as coreloop does it"),
-        pytest.param(GOOD, f"{FILE}::analysis:4", None, id="a target with its line"),
-        pytest.param(GOOD, f"{FILE}::other", "nothing named other is defined here", id="another's target"),
-        pytest.param(b"def (", f"{FILE}::analysis", "cannot read the file", id="not valid Python"),
-    ],
-)
-def test_a_merge_is_weighed_by_its_target(after: bytes, target: str, reason: str | None) -> None:
-    actual = weighed(after, target=target)
-    assert actual == reason if reason is None else reason in (actual or "")
 
 
 SOURCED = b"- company: from search().hits[].name"

@@ -7,11 +7,10 @@ import pytest
 
 from coreloop.admin.status.status import Standing, count_standing
 from coreloop.learn.verdicts.judge import Proposed
-from coreloop.learn.verdicts.proposal_state import GitPromotions, pending, read_states
+from coreloop.learn.verdicts.proposal_state import GitPromotions, read_states
 from coreloop.observe.judgments import HumanVerdict, HumanVerdicts, VerdictLetter
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
-BB = frozenset({"bb"})
 
 
 def verdict(key: str | None, given: VerdictLetter, *, id: str = "cand-2026-04-25-001") -> HumanVerdict:
@@ -68,8 +67,3 @@ def test_pending_and_rejected(
     assert count_standing(states, prefix=prefix) == Standing(
         pending=n_pending, oldest=oldest, promoted=0, rejected=rejected, accepted=sum(accepted)
     )
-
-
-def test_a_proposal_whose_newest_entry_has_no_text_does_not_wait() -> None:
-    withdrawn = [*PROPOSED, Proposed("cand-2026-03-05-001", "aa", date(2026, 3, 5), is_draft=False)]
-    assert [one.key for one in pending(read_states(withdrawn, HumanVerdicts()))] == ["bb", "cc"]

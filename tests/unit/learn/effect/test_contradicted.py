@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.cli.effect import show_effects
+from coreloop.cli.effect import effects_lines
+from coreloop.cli.output import Output, show
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import Effects, run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
@@ -22,7 +23,7 @@ def _effect(shop: Shop, now: int) -> Effect:
 
 
 def _shown(effect: Effect, capsys: pytest.CaptureFixture[str]) -> str:
-    show_effects(Effects((effect,), {}))
+    show(Output(None, effects_lines(Effects((effect,), {}))))
     return capsys.readouterr().out
 
 
@@ -94,7 +95,7 @@ def test_every_change_that_hurts_is_shown(
         replace(harm, verdict=EffectVerdict.TOO_EARLY, change=replace(harm.change, place=at))
         for at in range(4)
     ]
-    show_effects(Effects((harm, *others), {}))
+    show(Output(None, effects_lines(Effects((harm, *others), {}))))
     shown = capsys.readouterr().out
     assert shown.count("  hurts, since ") == 1
     assert "1 older change" in shown

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.cli.effect import show_effects
+from coreloop.cli.effect import effects_lines
+from coreloop.cli.output import Output, show
 from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
@@ -41,13 +42,13 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     assert days["change_address"] <= 6
     assert all(effect.lines == ("- Always pass reason",) for effect in effects.values())
     assert effects["refund_order"].change.pull_request == 11
-    show_effects(found)
+    show(Output(None, effects_lines(found)))
     shown = capsys.readouterr().out.split("\nrefund_order\n", 1)[1].splitlines()
     assert shown[0] == f"  helps, since {effects['refund_order'].decided_on}"
     assert shown[2] == "    + Always pass reason"
     assert any("of calls before" in line for line in shown[3:10])
     older = [effect for effect in found.effects if effect.verdict is not EffectVerdict.HURTS]
-    show_effects(replace(found, effects=(*older, *found.effects)))
+    show(Output(None, effects_lines(replace(found, effects=(*older, *found.effects)))))
     shown = capsys.readouterr().out
     assert "-v shows what else is known, 2 older changes\n" in shown
     assert len(shown.splitlines()) <= 30  # one screen

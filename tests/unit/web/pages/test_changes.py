@@ -11,9 +11,8 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.guardrails import Guardrail
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.web.pages.changes import DisplayedChange
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
 from effects import Planted, make_shop, write_days
 from showing import table

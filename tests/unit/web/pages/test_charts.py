@@ -1,10 +1,7 @@
 """Charts are well-formed SVG with a title and a text, whatever their labels say."""
 
-from collections.abc import Callable
 from xml.etree import ElementTree
 
-from hypothesis import given
-from hypothesis import strategies as st
 from markupsafe import Markup
 
 from coreloop.web.pages.charts import Bar, Interval, bar_chart, interval_chart
@@ -18,10 +15,6 @@ HOSTILE = '</text><script>alert(1)</script>" onload="x\u202e\x00\n'
 def read(chart: Markup) -> ElementTree.Element:
     """The chart as a parser sees it; HTML needs no namespace, XML does."""
     return ElementTree.fromstring(str(chart).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
-
-
-def marks(chart: Markup, tag: str, kind: str = "mark") -> list[dict[str, str]]:
-    return [element.attrib for element in read(chart).iter(f"{SVG}{tag}") if element.get("class") == kind]
 
 
 def draw_all(label: str) -> dict[str, Markup]:
@@ -43,12 +36,6 @@ def test_hostile_labels_are_text(kind: str):
     assert "\u202e" not in "".join(root.itertext())
 
 
-@given(st.text())
-def test_charts_of_any_text_are_well_formed(label: str):
-    for chart in draw_all(label).values():
-        read(chart)
-
-
 @each_row("kind", draw_all("x"))
 def test_a_chart_is_named_by_its_title_and_its_text(kind: str):
     root = read(draw_all("success")[kind])
@@ -59,32 +46,6 @@ def test_a_chart_is_named_by_its_title_and_its_text(kind: str):
     assert root.get("aria-labelledby") == f"{title.get('id')} {desc.get('id')}"
     assert title.text == "success"
     assert desc.text
-
-
-EMPTY: dict[str, Callable[[], Markup]] = {
-    "interval": lambda: interval_chart([], id="a", title="t"),
-    "bar": lambda: bar_chart([], id="a", title="t"),
-}
-
-
-def test_an_interval_lies_between_its_bounds():
-    rows = [Interval(label="a", low=0.25, value=0.5, high=0.75), Interval(label="b", low=0, value=0, high=1)]
-    chart = interval_chart(rows, id="a", title="t")
-    (first, second), (mark, low_mark) = marks(chart, "line", "bar"), marks(chart, "circle")
-    assert float(first["x1"]) < float(mark["cx"]) < float(first["x2"])
-    assert float(second["x1"]) < float(first["x1"])
-    assert float(second["x2"]) > float(first["x2"])
-    assert low_mark["cx"] == second["x1"]
-    assert "a: 50.0% (25.0% to 75.0%)" in str(chart)
-
-
-def test_bars_are_as_long_as_their_numbers():
-    lengths = [float(bar["width"]) for bar in marks(bar_chart(BARS, id="a", title="t"), "rect")]
-    assert lengths[0] == 2 * lengths[1]
-    assert lengths[2] == 0
-
-
-BARS = [Bar("many", 10, "10"), Bar("half", 5, "5"), Bar("none", 0, "0")]
 
 
 def test_wide_letters_are_cut_at_half_as_many():

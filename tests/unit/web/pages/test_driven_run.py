@@ -3,15 +3,11 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.new_run import begin_driven
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, read_one
 
 
@@ -32,19 +28,3 @@ def test_a_driven_run_shows_its_command(tmp_path: Path):
         shown = render(RUNS.item, Frame(section="runs"), view)
     assert "<code>sh -c &#39;echo a b&#39;</code>" in shown
     assert shown.count("Mend the failing tests") == 2
-
-
-def test_a_paused_driven_run_goes_on_in_a_terminal(tmp_path: Path):
-    command, now = ("sh", "-c", "echo"), datetime.now(UTC)
-    with open_source(Workspace(tmp_path, Settings()), {}) as source:
-        run_id = begin_driven(
-            source.workspace, source.runs, command, folder=tmp_path, max_iterations=1, now=now
-        ).run_id
-        RUNS.actions["pause"].run(source, {"id": run_id}, "")
-        view = read_one(source, run_id)
-        assert view is not None
-        shown = render(RUNS.item, Frame(section="runs", may_run=True), view)
-        with pytest.raises(UsageError, match="in a terminal"):
-            RUNS.actions["resume"].run(source, {"id": run_id}, "")
-    assert "/ui/runs/resume" not in shown
-    assert f"runs resume {run_id}" in shown

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.web.pages.errors import ERRORS
-from coreloop.web.pages.frame import Frame
+from coreloop.web.pages.health import ERRORS
 from coreloop.web.pages.page_data import open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.report import write_report
 from promoting import write_counterexamples
 from showing import table
@@ -61,7 +60,3 @@ def test_a_shared_report_has_no_error(workspace: Workspace, tmp_path: Path):
     texts = [path.read_text(encoding="utf-8") for path in pages]
     assert any("The table of errors is in no shared report." in text for text in texts)
     assert not any("of &lt;value&gt;" in text for text in texts)
-
-
-def test_without_a_run_the_page_says_what_to_do(tmp_path: Path):
-    assert "dartlab-coreloop refine" in _page(open_workspace(tmp_path))

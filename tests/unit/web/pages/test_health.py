@@ -12,7 +12,7 @@ from coreloop.web.pages.page_data import PageSource, open_source
 from hostile import QUESTIONS
 from logs import call, failed, on_days, record, repeated
 from merging import open_promotion, promote, revert
-from promoting import Project, candidate, make_project, run_git, write_candidates
+from promoting import Project, candidate, make_project, write_candidates
 from showing import elements, log_of, page, table, words_of
 
 LOOPED = repeated(3, provider="openai")
@@ -60,22 +60,6 @@ def test_without_records_the_page_says_how_to_begin(source: PageSource, has_fold
     assert "dartlab-coreloop demo --out demo" in words_of(page(source, HEALTH))
 
 
-def test_success_by_category_has_counts_and_intervals(source: PageSource):
-    log_of(source, *repeated(8), record(error="ValueError: no"), record(category_hash="OTHER"))
-    rates = rows(page(source, HEALTH), "Requests that succeeded")
-    assert rates["FIN-profitability-KR"] == ["88.9 %", "56.5 % – 98.0 %", "8 / 9"]
-    assert list(rates) == ["FIN-profitability-KR", "OTHER"]
-
-
-def test_wasted_time_is_summed_by_tool_and_cause(source: PageSource):
-    slow = call("scan", ok=False, error="TimeoutError: timed out", duration_ms=90_000.0)
-    log_of(source, record(tool_calls=[slow, slow, call()]), record(tool_calls=[failed("show"), call()]))
-    assert list(rows(page(source, HEALTH), "Time wasted by failed calls").items()) == [
-        ("scan: timeout", ["3 min, 2 ×"]),
-        ("show: invalid_argument", ["0.0 s, 1 ×"]),
-    ]
-
-
 def test_where_things_fall_and_why(source: PageSource):
     log_of(
         source,
@@ -109,19 +93,6 @@ def test_the_funnel_ends_in_merges_and_a_revert_falls(cloned: PageSource, projec
     assert (funnel(html)["Pull requests"], funnel(html)["Merged"]) == (3, 1)
     assert falls(html)["Merged", "reverted"] == 1
     assert "1 open, the oldest of" in words_of(html)
-
-
-@pytest.mark.slow
-def test_a_shallow_clone_says_so_and_shows_the_rest(project: Project, tmp_path: Path):
-    project.settle("{}")
-    shallow = tmp_path / "shallow"
-    run_git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{project.remote}", str(shallow))
-    with open_source(open_workspace(shallow), {}) as source:
-        log_of(source, *repeated(4))
-        said = words_of(page(source, HEALTH))
-    assert "The state of the loop cannot be read." in said
-    assert "git fetch --unshallow" in said
-    assert "Success by category" in said
 
 
 def test_hostile_records_are_shown_as_text(source: PageSource):

@@ -1,7 +1,6 @@
 """One number of waiting proposals on every screen, and what an item without another side shows."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -11,12 +10,9 @@ from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.judged_item import read_queue
 from coreloop.observe.judgments import VerdictLetter
 from coreloop.web.pages.changes import read_section as read_changes_section
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.health import read_health
 from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import render
-from coreloop.web.pages.review import REVIEW, read_item, read_review
-from promoting import statement, write_candidates
+from coreloop.web.pages.review import read_review
 
 
 def test_an_accepted_proposal_waits_on_no_screen(source: PageSource):
@@ -52,13 +48,3 @@ def test_proposals_without_a_text_are_listed_and_not_counted(source: PageSource)
     without = [one for one in review["proposals"] if one.entry.suggested_append is None]
     assert without
     assert review["n_proposals"] == len(review["proposals"]) - len(without)
-
-
-def test_a_statement_shows_its_cases_and_what_it_costs(project: Path, source: PageSource):
-    entry = statement(line="- company: from search().x", id="cand-2026-01-01-001")
-    write_candidates(project / "data/audit/candidates/2026-01-01-candidates.json", entry)
-    view = read_item(source, entry["id"])
-    assert view is not None
-    page = render(REVIEW.item, Frame(section="review", may_review=True), view)
-    assert "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers" in page
-    assert "at least 12.3 calls wasted, 1.5 to 4.0 requests lost" in page

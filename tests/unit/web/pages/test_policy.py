@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from browsing import chromium, needs_chromium, visit
-from coreloop.web.pages.frame import REPORT_POLICY
 from coreloop.web.pages.page_data import PageSource
+from coreloop.web.pages.render import REPORT_POLICY
 from coreloop.web.pages.report import write_report
 from showing import elements
 

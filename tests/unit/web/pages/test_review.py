@@ -1,22 +1,16 @@
 """Review: what waits, in which order, with which evidence; verdicts, and taking them back."""
 
-import json
 import re
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 
 import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import VerdictLetter, read_verdicts
-from coreloop.promote.measure.measurement import Difference, Measurement, MeasureVerdict, keep
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.review import REVIEW, read_item, read_review
-from rows import slow_after
 
 
 def given(source: PageSource) -> list[tuple[str, str, str | None]]:
@@ -53,39 +47,6 @@ def test_an_item_shows_both_sides_and_the_docstring_as_the_model_will_read_it(un
     assert not any(line.kind == "taken" for line in view["change"].lines)
 
 
-def measured(key: str, **more: object) -> Measurement:
-    about = Difference(base=0.5, edited=0.7, low=0.08, high=0.32, n=80, n_cases=64)
-    lines = ("- limit: at most 20",)
-    values = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "tool": "search_articles", "about": about, **more}
-    return Measurement(keys=(key,), lines=lines, model="openai:m", verdict=MeasureVerdict.HELPS, **values)  # type: ignore[arg-type]
-
-
-def test_an_item_shows_what_was_measured_of_it_alone(source: PageSource):
-    entry = read_review(source)["proposals"][0].entry
-    keep(source.workspace, replace(measured("x"), keys=(entry.key, "another")))
-    view = read_item(source, entry.id)
-    assert view is not None
-    assert view["measured"] is None
-    keep(source.workspace, measured(entry.key, ts=datetime(2026, 11, 19, tzinfo=UTC)))
-    keep(source.workspace, measured(entry.key))
-    view = read_item(source, entry.id)
-    assert view is not None
-    page = render(REVIEW.item, Frame(section="review"), view)
-    for text in ("helps", "openai:m", "2026-11-20", "+20", "+8 to +32", "80 contexts", "64 cases"):
-        assert text in page
-    assert "not what the whole agent does" in page
-
-
-def test_the_command_of_an_item_promotes_it(project: Path, source: PageSource, entry_point):
-    view = read_item(source, read_review(source)["proposals"][0].entry.id)
-    assert view is not None
-    program, *arguments = view["command"].removesuffix(" --confirm").split()
-    assert program == "dartlab-coreloop"
-    code, out, _ = entry_point(project, *arguments, "--json")
-    assert code == 0
-    assert "limit: at most 20" in json.loads(out)["diff"]
-
-
 def test_a_verdict_is_written_and_the_next_item_follows(source: PageSource):
     first, second = (one.entry.id for one in read_review(source)["proposals"][:2])
     assert press(source, "judge", id=first, verdict="C", cause="not ours") == ("review", second)
@@ -109,13 +70,6 @@ def test_a_fresh_verdict_can_be_taken_back_and_an_old_one_cannot(source: PageSou
     assert given(source) == [(first, "V", None)]
     with pytest.raises(UsageError, match="older than a minute"):
         press(source, "undo", id=first)
-
-
-@pytest.mark.parametrize("verdict", slow_after(2, ["", "X", "p", "PP"]))
-def test_a_verdict_that_is_none_is_refused(source: PageSource, verdict: str):
-    with pytest.raises(UsageError, match=r"P \(pass\), T \(tolerable\), C"):
-        press(source, "judge", id=read_review(source)["proposals"][0].entry.id, verdict=verdict)
-    assert not given(source)
 
 
 def test_questions_and_causes_are_shown_to_reviewers_only(source: PageSource):

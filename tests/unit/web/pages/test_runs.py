@@ -10,9 +10,8 @@ from coreloop.answer.deps import open_deps
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunEndedError
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource, open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.runs import RUNS, passage_of, read_one, read_runs
 from researching import project
 from rows import each_row

@@ -1,12 +1,11 @@
 """Values are read when their files change, by one thread at a time."""
 
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
-from coreloop.base.errors import WorkspaceError
-from coreloop.web.pages.snapshot import PageSnapshots
+from coreloop.web.pages.page_data import PageSnapshots
 
 
 class Reader:
@@ -30,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("change", ["grown", "new", "gone"])
 def test_a_value_is_kept_until_its_folder_changes(file: Path, change: str, monkeypatch):
-    monkeypatch.setattr("coreloop.web.pages.snapshot._REST", 0)
+    monkeypatch.setattr("coreloop.web.pages.page_data._REST", 0)
     snapshots, read = PageSnapshots(), Reader(file)
     more = file.with_name("more")
     more.write_text("")
@@ -45,38 +44,6 @@ def test_a_value_is_kept_until_its_folder_changes(file: Path, change: str, monke
         more.unlink()
     assert snapshots.get("a", [file.parent], read).value == file.read_text()
     assert read.n == 2
-
-
-def test_a_value_that_is_too_old_is_read_again(file: Path, monkeypatch):
-    monkeypatch.setattr("coreloop.web.pages.snapshot._LASTS_S", 0)
-    snapshots, read = PageSnapshots(), Reader(file)
-    first = snapshots.get("a", [file], read)
-    assert snapshots.get("a", [file], read).read_at > first.read_at
-
-
-def test_what_takes_long_is_not_read_all_the_time(file: Path):
-    snapshots, n = PageSnapshots(), 0
-
-    def read() -> int:
-        nonlocal n
-        n += 1
-        Event().wait(0.2)
-        return n
-
-    for length in range(5):
-        file.write_text("x" * length)
-        snapshots.get("a", [file], read)
-    assert n == 1
-
-
-def test_a_failure_is_raised_and_the_next_request_tries_again(file: Path):
-    def fail() -> str:
-        raise WorkspaceError("is damaged", path=file)
-
-    snapshots = PageSnapshots()
-    with pytest.raises(WorkspaceError):
-        snapshots.get("a", [file], fail)
-    assert snapshots.get("a", [file], lambda: "value").value == "value"
 
 
 def test_many_threads_that_ask_first_share_one_reading(file: Path):

@@ -6,9 +6,8 @@ import pytest
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
-from coreloop.web.pages.frame import Frame
 from coreloop.web.pages.page_data import PageSource, open_source
-from coreloop.web.pages.render import render
+from coreloop.web.pages.render import Frame, render
 from coreloop.web.pages.work import WORK, read_work
 
 
@@ -53,12 +52,6 @@ def test_a_suggestion_is_rejected_once(empty: PageSource):
     assert empty.tables.suggestion(made.id).status == "rejected"
     with pytest.raises(UsageError, match="rejected already"):
         press(empty, "reject", id=made.id)
-
-
-def test_empty_sections_say_what_to_do(empty: PageSource):
-    page = render("work.html", Frame(section="work"), read_work(empty))
-    assert "dartlab-coreloop ask" in page
-    assert "schemas:" in page
 
 
 def test_a_report_has_no_questions(empty: PageSource):
