@@ -129,7 +129,7 @@ class AuditCollector:
                 model=model,
                 session_id=session_id,
             )
-            self._open(record, folder, short_text(tools_version) or self._settings.tools_version)
+            self._open(record, folder, short_text(tools_version) or short_text(self._settings.tools_version))
         except Exception as error:
             drops.drop_error(error)
 

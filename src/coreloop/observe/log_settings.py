@@ -13,7 +13,6 @@ from coreloop.observe.conversation import FOLDER as CONTEXTS
 from coreloop.observe.drops import drop
 from coreloop.observe.failed_results import DEFAULT, FailedResults
 from coreloop.observe.journal import Journal
-from coreloop.observe.record_parts import short_text
 from coreloop.observe.shown_states import Compared
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings:
     """Load the settings for a named data folder or for the working directory; records go to ``audit/LOG``."""
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
-    version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
+    version = os.environ.get("CORELOOP_TOOLS_VERSION") or tools_version_of(root or start)
     if root is None or not _can_read_yaml():
         base = root or start
         data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
