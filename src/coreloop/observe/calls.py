@@ -1,12 +1,26 @@
 """The calls that a model asked for, with their answers: of a framework under way, or of an imported trace."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from coreloop.base.records import NO_RESULT
+import orjson
+
+from coreloop.base.record_lines import MAX_STRING_CHARS, bounded, canonical_json, shorten, to_plain
+from coreloop.base.records import DEFAULT_SELECTORS, NO_RESULT, ToolCall, hash_args, step
 from coreloop.observe.argument_sources import Lookup, Sources
-from coreloop.observe.record_parts import RecordedCall, TracedCall
+from coreloop.observe.failed_results import failure_of
+from coreloop.observe.record_parts import (
+    Drop,
+    RecordedCall,
+    TracedCall,
+    error_text,
+    error_without_values,
+    number,
+    stored_text,
+    texts,
+)
 
 if TYPE_CHECKING:
     from coreloop.observe.log_settings import LogSettings
@@ -94,3 +108,57 @@ def _remember(sources: Sources, done: Sequence[tuple[_Recorded, Lookup | None]])
 
 def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:
     return earlier.answered is not None and call.asked is not None and earlier.answered > call.asked
+
+
+def recorded_call(traced: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
+    """Build a call of a record.
+
+    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
+    ``unknown`` is why nobody knows whether the call worked.
+    """
+    name, ok, error = stored_text(traced.name, 200), traced.ok, traced.error
+    canonical = _canonical(traced.args, drop)
+    plain = orjson.loads(canonical)
+    recorded = shorten(plain)
+    if ok is None and error is None:
+        error = failure_of(traced.result, settings.failed_results)
+    error_message = error_text(error)
+    if error_message and recorded != plain:
+        error_message = error_without_values(error_message, plain)
+    succeeded = error_message is None if ok is None else bool(ok)
+    is_unknown = traced.unknown is not None and ok is None and error_message is None
+    new_step = None
+    if succeeded and not is_unknown:
+        new_step = step(name, recorded, settings.selectors.get(name, DEFAULT_SELECTORS))
+    call: ToolCall = {
+        "name": name,
+        "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
+        "args_hash": hash_args(canonical),
+        "ok": None if is_unknown else succeeded,
+        "error": error_message,
+        "duration_ms": number(traced.duration_ms, drop=drop),
+        "result_size_bytes": number(traced.result_size_bytes, drop=drop),
+        "overrides_used": None if traced.overrides_used is None else texts(traced.overrides_used, drop=drop),
+        "extreme_flags": texts(traced.extreme_flags, drop=drop),
+    }
+    if traced.unknown is not None and is_unknown:
+        call["unknown"] = traced.unknown
+    return RecordedCall(call, new_step, plain)
+
+
+def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
+    try:
+        named, is_all = bounded(_named(args))
+        if not is_all:
+            drop("large_arguments")
+        return canonical_json(named)
+    except Exception:  # TypeError, or any error of a user's own mapping
+        drop("unserialisable")
+    with suppress(Exception):
+        return canonical_json(to_plain(_named(args)))
+    return b"{}"  # an unreadable mapping
+
+
+def _named(args: object) -> dict[str, Any]:
+    named = args if isinstance(args, dict) else {} if args is None else to_plain(args)
+    return named if isinstance(named, dict) else {"value": named}

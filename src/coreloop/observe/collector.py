@@ -17,6 +17,7 @@ from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
 from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
 from coreloop.observe import drops
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources
+from coreloop.observe.calls import recorded_call
 from coreloop.observe.case_keys import RequestIdentifiers, case_key
 from coreloop.observe.conversation import keep_conversation, kept_call
 from coreloop.observe.drops import drop, never_raises
@@ -29,7 +30,6 @@ from coreloop.observe.record_parts import (
     error_without_values,
     number,
     open_record,
-    recorded_call,
     short_text,
     stored_text,
     texts,

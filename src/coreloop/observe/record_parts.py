@@ -4,40 +4,28 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-
-import orjson
 
 from coreloop.base.categories import Categories
 from coreloop.base.record_lines import (
     MAX_STRING_CHARS,
-    bounded,
-    canonical_json,
-    shorten,
     text_of,
-    to_plain,
 )
 from coreloop.base.records import (
-    DEFAULT_SELECTORS,
     SCHEMA_VERSION,
     UNSPECIFIED,
     Record,
     RecordedJudgment,
     ToolCall,
     encodable,
-    hash_args,
     hash_question,
     hash_session,
-    step,
 )
-from coreloop.observe.failed_results import failure_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from coreloop.observe.log_settings import LogSettings
 
 Drop: TypeAlias = Callable[[str], None]
 _NO_JUDGMENT: Final[RecordedJudgment] = {
@@ -142,42 +130,6 @@ class RecordedCall(NamedTuple):
     args: dict[str, Any]
 
 
-def recorded_call(traced: TracedCall, settings: "LogSettings", drop: Drop) -> RecordedCall:
-    """Build a call of a record.
-
-    Without ``ok`` and ``error``, a result that says so failed (`failed_results.failure_of`); if it does not,
-    ``unknown`` is why nobody knows whether the call worked.
-    """
-    name, ok, error = stored_text(traced.name, 200), traced.ok, traced.error
-    canonical = _canonical(traced.args, drop)
-    plain = orjson.loads(canonical)
-    recorded = shorten(plain)
-    if ok is None and error is None:
-        error = failure_of(traced.result, settings.failed_results)
-    error_message = error_text(error)
-    if error_message and recorded != plain:
-        error_message = error_without_values(error_message, plain)
-    succeeded = error_message is None if ok is None else bool(ok)
-    is_unknown = traced.unknown is not None and ok is None and error_message is None
-    new_step = None
-    if succeeded and not is_unknown:
-        new_step = step(name, recorded, settings.selectors.get(name, DEFAULT_SELECTORS))
-    call: ToolCall = {
-        "name": name,
-        "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
-        "args_hash": hash_args(canonical),
-        "ok": None if is_unknown else succeeded,
-        "error": error_message,
-        "duration_ms": number(traced.duration_ms, drop=drop),
-        "result_size_bytes": number(traced.result_size_bytes, drop=drop),
-        "overrides_used": None if traced.overrides_used is None else texts(traced.overrides_used, drop=drop),
-        "extreme_flags": texts(traced.extreme_flags, drop=drop),
-    }
-    if traced.unknown is not None and is_unknown:
-        call["unknown"] = traced.unknown
-    return RecordedCall(call, new_step, plain)
-
-
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
     """See `coreloop.observe.reading.own_values`, which is imported when it is needed."""
     from coreloop.observe.reading.own_values import error_without_values
@@ -225,21 +177,3 @@ def number(value: Any, *, drop: Drop) -> Any:
     if value is not None:
         drop("unserialisable")
     return None
-
-
-def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
-    try:
-        named, is_all = bounded(_named(args))
-        if not is_all:
-            drop("large_arguments")
-        return canonical_json(named)
-    except Exception:  # TypeError, or any error of a user's own mapping
-        drop("unserialisable")
-    with suppress(Exception):
-        return canonical_json(to_plain(_named(args)))
-    return b"{}"  # an unreadable mapping
-
-
-def _named(args: object) -> dict[str, Any]:
-    named = args if isinstance(args, dict) else {} if args is None else to_plain(args)
-    return named if isinstance(named, dict) else {"value": named}

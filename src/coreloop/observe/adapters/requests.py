@@ -17,11 +17,11 @@ from coreloop.base.records import hash_question
 from coreloop.observe import drops
 from coreloop.observe.adapters.plain_values import named_args, plain_result
 from coreloop.observe.argument_sources import PROCESS_LEAVES
-from coreloop.observe.calls import AskedCalls, trace_calls
+from coreloop.observe.calls import AskedCalls, recorded_call, trace_calls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
-from coreloop.observe.record_parts import TracedCall, recorded_call, stored_text
+from coreloop.observe.record_parts import TracedCall, stored_text
 
 if TYPE_CHECKING:
     from coreloop.base.project.score_rule import Score

@@ -8,10 +8,10 @@ from typing import Final
 from coreloop.base.project.score_rule import Score, judgment_by
 from coreloop.base.records import NO_ANSWER, Record, RecordedJudgment, hash_sequence, join_steps
 from coreloop.observe.argument_sources import Sources
-from coreloop.observe.calls import trace_calls
+from coreloop.observe.calls import recorded_call, trace_calls
 from coreloop.observe.case_keys import RequestIdentifiers
 from coreloop.observe.log_settings import LogSettings
-from coreloop.observe.record_parts import Drop, TracedCall, error_text, number, open_record, recorded_call
+from coreloop.observe.record_parts import Drop, TracedCall, error_text, number, open_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
