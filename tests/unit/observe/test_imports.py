@@ -31,6 +31,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.base.categories",
         "coreloop.base.record_lines",
         "coreloop.observe",
+        "coreloop.observe.calls",
         "coreloop.observe.case_keys",
         "coreloop.observe.collector",
         "coreloop.observe.conversation",
