@@ -16,7 +16,7 @@ import yaml
 
 SHA256 = "a203971a0bc0cd3b903b9488e3ac40eaa161a274dfaf172c1da73eee029147a8"
 """Of the description as of 2026-05-31."""
-WANTED = ("CreateChatCompletionRequest", "CreateChatCompletionStreamResponse", "ErrorResponse")
+WANTED = ("CreateChatCompletionRequest", "CreateChatCompletionResponse", "ErrorResponse")
 
 
 def cut(spec: dict[str, Any]) -> dict[str, Any]:

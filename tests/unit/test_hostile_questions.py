@@ -271,12 +271,14 @@ def test_hostile_questions_and_arguments_are_promoted_without_a_trace(loop: Loop
     asked = [text for proposal in proposals for text in proposal["example_questions"]]
     assert {proposal["axis"] for proposal in proposals} == set(AXES)
     assert sum(map(has_canary, asked)) > 40
-    assert len(docstring_lines(proposals)) == len(proposals)
+    proposed = [proposal for proposal in proposals if proposal["cat_hash"] != "UNSPECIFIED"]
+    assert {proposal["axis"] for proposal in proposed} == set(AXES)
+    assert len(docstring_lines(proposals)) == len(proposed)
 
-    codes = loop.promote("pattern", proposals)
+    codes = loop.promote("pattern", proposed)
 
     assert set(codes) == {0}
-    assert len(loop.github.pulls) == len(proposals) == len(loop.project.heads()) - 1
+    assert len(loop.github.pulls) == len(proposed) == len(loop.project.heads()) - 1
     assert loop.traces() == []
 
 
@@ -370,7 +372,8 @@ def test_hostile_labels_name_no_category(loop: Loop) -> None:
         ("UNSPECIFIED", 3 * len(SHORT)),
         ("UNSPECIFIED", len(QUESTIONS)),
     ]
-    assert loop.promote("pattern", proposals) == [0, 0]
+    assert loop.promote("pattern", proposals) == [1, 1]
+    assert loop.github.pulls == []
     assert loop.traces() == []
 
 
@@ -508,8 +511,8 @@ def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> 
     with Agent(answer) as agent:
         loop.project.settle(json.dumps({**SETTINGS, "replay": {"url": agent.url, "timeout_s": 5}}))
         for number, question in enumerate(QUESTIONS[:6]):
-            collect(loop, question, "배당", QUESTIONS[number], category="UNSPECIFIED")
-        fail_beside(loop, "UNSPECIFIED")
+            collect(loop, question, "배당", QUESTIONS[number], category="FIN-profitability-KR")
+        fail_beside(loop, "FIN-profitability-KR")
         assert loop.promote("pattern", loop.propose("pattern")) == [0]
     assert agent.asked
     assert len(loop.github.pulls) == 1
