@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ def test_planted_values_are_masked_and_look_alikes_are_kept(seed: str) -> None:
     left = [value for value, _ in missed(samples, "mask")]
     plain = [value for value in left if value.form == PLAIN]
     n_values = sum(len(sample.planted) for sample in samples)
-    assert len(plain) <= n_values / 2_000, (SEEDS[seed], plain)
+    # one in 2,000: a random key of 40 letters without a digit or sign is not known as one
+    assert len(plain) <= ceil(n_values / 2_000), (SEEDS[seed], plain)
     assert len(left) <= n_values / 25, (SEEDS[seed], left)
     n_likes = sum(len(sample.harmless) for sample in samples)
     vain = list(replaced(samples))
