@@ -34,7 +34,7 @@ stderr), 3 a bug, 130 Ctrl-C.
 
 Options of several commands:
 """
-_SHARED_BY: Final = 3
+_SHARED_BY: Final = 2
 """Commands from which on an option that is the same in all of them is described once."""
 _SETTINGS_HEAD: Final = """\
 # Settings
