@@ -34,8 +34,7 @@ stderr), 3 a bug, 130 Ctrl-C.
 
 Options of several commands:
 """
-_TABLE: Final = ("| option | meaning |", "|---|---|")
-_SHARED_BY: Final = 3
+_SHARED_BY: Final = 2
 """Commands from which on an option that is the same in all of them is described once."""
 _SETTINGS_HEAD: Final = """\
 # Settings
@@ -53,7 +52,7 @@ def commands_page() -> str:
     rows = Counter(row for command, context in commands.values() for row in _option_rows(command, context))
     shared = [row for row, n in rows.items() if n >= _SHARED_BY]
     sections = [_command_section(path, *found, shared) for path, found in commands.items()]
-    return "\n".join([_NOTE, _COMMANDS_HEAD, *_TABLE, *shared, "", *sections])
+    return "\n".join([_NOTE, _COMMANDS_HEAD, *shared, "", *sections])
 
 
 def _found(path: tuple[str, ...]) -> tuple[click.Command, click.Context]:
@@ -78,20 +77,17 @@ def _command_section(
     path: tuple[str, ...], command: click.Command, context: click.Context, shared: Sequence[str]
 ) -> str:
     lines = [f"{'#' * (len(path) + 1)} {' '.join(path)}\n"]
-    arguments = [piece for piece in command.collect_usage_pieces(context) if "OPTIONS" not in piece]
-    if arguments and not isinstance(command, click.Group):
-        lines.append(f"`{context.command_path} {' '.join(arguments)}`\n")
     help_text, _, example = cleandoc(command.help or COMMANDS[path[0]]).partition("Example: ")
     lines.append(_escaped(" ".join(help_text.split())) + "\n")
     if example:
-        lines.append(f"Example: `dartlab-coreloop {example.strip()}`\n")
+        lines.append(f"`dartlab-coreloop {example.strip()}`\n")
     rows = _option_rows(command, context)
     own = [row for row in rows if row not in shared]
     if own:
-        lines += [*_TABLE, *own, ""]
+        lines += [*own, ""]
     if len(own) < len(rows):
-        names = [f"`{row.split()[1].strip('`,')}`" for row in rows if row in shared]
-        lines.append(f"{'Also' if own else 'Takes'} {', '.join(names)} (see above).\n")
+        names = [f"`{row.split()[1].strip('`,:')}`" for row in rows if row in shared]
+        lines.append(f"{'Also' if own else 'Takes'} {', '.join(names)}.\n")
     return "\n".join(lines)
 
 
@@ -102,21 +98,14 @@ def _option_row(option: click.Parameter, context: click.Context) -> str:
     if isinstance(option.type, click.Choice):  # a bar in backticks would end the cell or show its backslash
         names = f"{names.partition(' ')[0]} {option.opts[-1].strip('-').upper()}"
         text += f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
-    return f"| `{names}` | {_cell(_escaped(text))} |"
+    return f"- `{names}`: {_escaped(text)}"
 
 
 def settings_page() -> str:
     """Return the page of the settings with their types, defaults and meanings."""
     lines = [_NOTE, _SETTINGS_HEAD]
     for title, summary, rows in _groups():
-        lines += [
-            f"## {title}\n",
-            f"{summary}\n",
-            "| key | type | default | meaning |",
-            "|---|---|---|---|",
-            *rows,
-            "",
-        ]
+        lines += [f"## {title}\n", f"{summary}\n", *rows, ""]
     return "\n".join(lines)
 
 
@@ -129,7 +118,11 @@ def _groups() -> Iterator[tuple[str, str, list[str]]]:
         prefix = f"{name}.*." if origin is Mapping else f"{name}[]." if origin is tuple else f"{name}."
         summary, attributes = _described(kind)
         own = _described(Settings)[1].get(name)
-        yield name, f"{own} {summary}" if own else summary, [*_rows(kind, prefix, attributes=attributes)]
+        yield (
+            name,
+            " ".join(dict.fromkeys(filter(None, (own, summary)))),
+            [*_rows(kind, prefix, attributes=attributes)],
+        )
 
 
 def _model(hint: Any) -> Any:
@@ -154,7 +147,8 @@ def _rows(
         text = descriptions[name]
         if name == "framework":
             text += f" One of {', '.join(f'`{framework}`' for framework in FRAMEWORKS)}."
-        yield f"| `{prefix}{name}` | {_type(hints[name], field)} | {_default(field)} | {text} |"
+        form = ", ".join(filter(None, (_type(hints[name], field), _default(field))))
+        yield f"- `{prefix}{name}` ({form}): {text}"
 
 
 def _type(hint: Any, field: Field[Any]) -> str:
@@ -181,7 +175,7 @@ def _default(field: Field[Any]) -> str:
     if value is None or value == ():
         return ""
     text = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return f"`{text.lower()}`" if isinstance(value, bool) else f"`{text}`"
+    return f"default `{text.lower() if isinstance(value, bool) else text}`" if text else ""
 
 
 def _described(kind: Any) -> tuple[str, dict[str, str]]:
@@ -198,11 +192,7 @@ def _described(kind: Any) -> tuple[str, dict[str, str]]:
 
 
 def _prose(text: str) -> str:
-    return _escaped(" ".join(text.split()).replace("``", "`")).replace("|", "\\|")
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return _escaped(" ".join(text.split()).replace("``", "`"))
 
 
 def _escaped(text: str) -> str:

@@ -39,9 +39,8 @@ from coreloop.learn.propose import PatternResult, RefineResult
 def demo(seed: int, out: Path | None) -> Output:
     """Run the whole loop on a scratch project, without an API key or a network.
 
-    A scripted agent answers 300 questions with the tools of a small help desk and makes the mistakes that
-    agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
-    statement to a branch of a scratch repository. Last, it simulates the days after a merge.
+    A scripted agent answers 300 questions with the tools of a small help desk and makes mistakes. The demo
+    records and mines them, commits the best statement to a branch, and simulates the days after a merge.
 
     Example: demo --out scratch
     """

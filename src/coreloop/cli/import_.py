@@ -66,8 +66,8 @@ def import_(source: str, paths: tuple[Path, ...], out: Path | None, times: Path 
 def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     """Show what traces that exist already say; nothing is kept or sent.
 
-    PATH is a file or a folder, such as ~/.claude/projects. Sessions of Claude Code, exports of OTLP, Langfuse
-    and Inspect, and lists of chat messages are found by looking into the files.
+    PATH is a file or a folder with sessions of Claude Code, exports of OTLP, Langfuse and Inspect, or lists
+    of chat messages.
 
     Example: look ~/.claude/projects
     """

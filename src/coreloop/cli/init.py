@@ -50,9 +50,8 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
     Existing files are never overwritten, except .github/coreloop-dependencies.txt, which becomes that of this
-    version. An organization cannot review, so it needs --owner. With --confirm, ends with the checks of
-    doctor, which do not change the exit code. Last comes what the first drafts would be, from the records
-    that there are, and how many new ones the last week brought.
+    version. An organization cannot review, so it needs --owner. Says what the first drafts would be; with
+    --confirm, also what doctor says.
 
     Example: init --owner @alex --confirm
     """
@@ -163,10 +162,8 @@ def _proposed(proposals: SettingsProposals) -> str:
 def doctor(verbose: bool) -> Output:
     """Check the set-up, and say what to do about each problem.
 
-    Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, the replay endpoint, the
-    guard and what is installed, and runs what reach: names, which imports the tools; with a token in
-    GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
-    Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
+    Runs what reach: names, which imports the tools; with a token in GITHUB_TOKEN or GH_TOKEN it asks GitHub
+    about the guard. Changes nothing. Exits 1 if a check finds a fault.
 
     Example: doctor -v
     """

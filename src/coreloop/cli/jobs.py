@@ -45,8 +45,7 @@ def jobs() -> None:
 def work(*, once: bool, until_idle: bool, workers: int) -> Output:
     """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
 
-    Several processes may work at once. What a killed one was doing is done again half a minute later. A
-    worker that goes on measures the gates once a day (UTC), see repair gates.
+    A worker that goes on measures the gates once a day (UTC), see repair gates.
 
     Example: jobs work --until-idle
     """

@@ -333,9 +333,8 @@ def propose_axis(
 ) -> Output:
     """Gather the evidence that a tool needs a new axis.
 
-    An axis is a value of a selector, such as kind="refund". Reads the merged promotions of the base branch.
-    If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
-    a gate fails.
+    An axis is a value of a selector, such as kind="refund". If every gate passes, writes one document to
+    docs/phase-a-proposals; else exits 1.
 
     Example: propose-axis --engine refund_order --axis kind=refund
     """

@@ -129,8 +129,8 @@ def next_(run_id: str | None, session: str) -> Output:
 def plan(run_id: str | None, file: Path | None) -> Output:
     """Choose what the next iteration searches for from an agent's candidates, and name the duplicates.
 
-    The JSON has sub_questions (at least three in all) and at least ten candidates, each with its query and
-    its intent: web, academic, technical or counter-evidence. Prints which three to five to execute.
+    The JSON has at least three sub_questions and ten candidates, each with its query and its intent: web,
+    academic, technical or counter-evidence. Prints which to execute.
 
     Example: runs plan --file .research/inbox/plan.json
     """
@@ -153,8 +153,8 @@ def plan(run_id: str | None, file: Path | None) -> Output:
 def read(place: str, run_id: str | None, text_file: Path | None, query: str, start: int) -> Output:
     """Read a page or a file of the project, store it as a numbered source of the run, and print its passages.
 
-    Findings are checked against what is stored. A text that you give counts as your word, unless coreloop can
-    read the place itself. A NUMBER shows a stored source again.
+    A text that you give counts as your word, unless coreloop can read the place itself. A NUMBER shows a
+    stored source again.
 
     Example: runs read notes/rivers.md --query "length of the Han"
     """
@@ -180,9 +180,8 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
 def record(run_id: str | None, file: Path | None) -> Output:
     """Read an agent's report of one iteration, check its findings against the stored sources, and commit it.
 
-    Prints what the agent shows: findings, hypotheses, plan, progress, what is not believed, and whether the
-    run goes on. An invalid report changes nothing; the error names the field. Without RUN, it is about
-    the driver's run within a driver's command, or else about the run of $CLAUDE_CODE_SESSION_ID.
+    Prints what the agent shows, and whether the run goes on. An invalid report changes nothing. Without RUN,
+    it is about the driver's run within a driver's command, or else about the session's run.
 
     Example: runs record --file .research/inbox/iteration.json
     """

@@ -54,9 +54,7 @@ def sanitize(
     """Copy the records without private data, or check them for it.
 
     hash replaces every text with a keyed pseudonym; drop also removes questions; mask keeps text readable
-    and replaces private data with labels. The originals are never changed. Companies listed in Korea are
-    known: mask replaces their names and stock codes, and --check reports them; allow: in coreloop.yaml keeps
-    a name.
+    and replaces private data with labels, names of companies listed in Korea too.
 
     Example: sanitize --mode mask --out shared
     """

@@ -161,7 +161,7 @@ OPTIONS: Final[Mapping[str, dict[str, Any]]] = {
     "--commits": {"type": Path, "help": "Commits as the API shows them, as a JSON list."},
     "--decision": {"type": Path, "required": True, "help": "The output of check --json."},
     "--out": {"type": Path, "required": True, "help": "Folder for the answers, as JSON files."},
-    "--confirm": {"action": "store_true", "help": "Carry it out; without it, only show what would be done."},
+    "--confirm": {"action": "store_true", "help": "Carry it out; without it, nothing changes."},
     "--json": {"action": "store_true", "dest": "as_json", "help": "Print JSON instead of text."},
 }
 _EVENT: Final = ("--event", "--event-name", "--repo", "--base")
