@@ -187,7 +187,7 @@ def test_reach_decides(project, hub, forge, reach, reason: str, allowed: bool) -
 def test_nothing_allows_a_description_that_a_provider_does_not_take(
     project, hub, forge, allowed: bool
 ) -> None:
-    write_candidates(project.candidates, candidate(providers={"openai": 12}))
+    write_candidates(project.candidates, candidate())
     settle(project, reach={**REACH, "caps": {"openai": 30}})
     with pytest.raises(
         RefusedError, match=r"^reach: every request to openai would fail: .* over its limit of 30 "

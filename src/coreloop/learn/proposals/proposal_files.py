@@ -51,8 +51,6 @@ class DayFile:
         Key -> id, of all runs of the day: a key keeps its id.
     n_folded : int
         Entries of too few requests to be listed in a shared file; 0 in a local one.
-    draft_sha256 : str
-        Digest of the draft that was written with it, 64 hex digits.
     """
 
     name: ClassVar[str]
@@ -64,7 +62,6 @@ class DayFile:
     statements: tuple[Statement, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
     n_folded: int = 0
-    draft_sha256: str = ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
