@@ -20,7 +20,7 @@ from coreloop.learn.proposals.proposal_files import (
     CounterexamplesFile,
     Note,
     ProposalsFile,
-    read_candidates,
+    read_night,
 )
 from coreloop.learn.propose import (
     NightRequest,
@@ -173,7 +173,7 @@ def test_concurrent_processes_never_give_an_id_twice(tmp_path: Path) -> None:
     for run in runs:
         run.communicate()
     assert [run.returncode for run in runs] == [0, 0]
-    document = read_candidates(tmp_path / "out" / "2026-04-25-candidates.json")
+    document = read_night(tmp_path / "out" / "2026-04-25-candidates.json", CandidatesFile)
     assert len(document.candidates) == 11
     assert sorted(document.ids.values()) == [f"cand-2026-04-25-{n:03}" for n in range(1, 22)]
 
