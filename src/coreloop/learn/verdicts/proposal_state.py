@@ -210,11 +210,9 @@ def read_states(
             state = _of_promotion(promotion, effect, is_retired=key in gone)
         elif key in promoted.requested:
             state = ProposalState.OPEN
-        elif (
-            judgment is not None and not judgment.verdict.passes
-        ):  # a branch that was left behind is not open: its request was closed
+        elif judgment is not None and not judgment.verdict.passes:
             state = ProposalState.REJECTED
-        elif key in is_open:
+        elif key in is_open:  # a rejected one's branch was left behind: its request was closed
             state = ProposalState.OPEN
         else:
             is_draft = key in last and last[key].is_draft
