@@ -33,7 +33,7 @@ class Pattern:
 
     Attributes
     ----------
-    n, n_success, n_sessions, n_questions, chunk_len, first_us, last_us, providers
+    n, n_success, n_sessions, n_questions, chunk_len, first_us, last_us
         Figures of the counted records; ``chunk_len`` is a sum.
     questions : sequence of str
         The earliest distinct questions; needed only if the pattern passes the gate.
@@ -43,8 +43,8 @@ class Pattern:
         Times of the first and the last failure.
     failed_questions : sequence of str
         The earliest questions that failed, in order.
-    failed_providers, labels
-        Figures of the failed records.
+    labels
+        Of the failed records.
     """
 
     category: str
@@ -56,12 +56,10 @@ class Pattern:
     chunk_len: int
     first_us: int
     last_us: int
-    providers: Mapping[str, int]
     questions: Sequence[str]
     shapes: Mapping[tuple[Shape, ...], tuple[int, int]]
     failed_at: tuple[int | None, int | None]
     failed_questions: Sequence[str]
-    failed_providers: Mapping[str, int]
     labels: frozenset[str]
 
 
@@ -76,7 +74,6 @@ class Failing:
     wasted_ms: float
     first_us: int
     last_us: int
-    providers: Mapping[str, int]
     question: str
 
 
@@ -129,7 +126,7 @@ def from_coreloop(
             *(entry.n_unique_questions, entry.n_sessions),
             *(round(entry.success_rate, 9), round(entry.base_rate, 9)),
             *(round(entry.avg_chunk_len, 6), _us(entry.first_seen), _us(entry.last_seen)),
-            *(entry.example_questions, entry.providers),
+            entry.example_questions,
         ]
         for entry in candidates
     ]
@@ -138,7 +135,7 @@ def from_coreloop(
             *(entry.tool, entry.selectors, entry.arg_keys, [_step(step) for step in entry.steps]),
             *(entry.cat_hash, entry.labels, entry.error_class, entry.error_template),
             *(entry.n_failures, entry.n_calls, entry.n_without.n_calls, round(100 * entry.wasted_ms)),
-            *(_us(entry.first_seen), _us(entry.last_seen), entry.providers),
+            *(_us(entry.first_seen), _us(entry.last_seen)),
             [example.question for example in entry.examples][: None if entry.steps else 1],
         ]
         for entry in counterexamples
@@ -154,7 +151,7 @@ def _candidate(pattern: Pattern, base_rate: float) -> list[Any]:
         *(pattern.category, pattern.sequence, [_shape(step) for step in steps], n, len(distinct)),
         *(pattern.n_sessions, round(pattern.n_success / n, 9), round(base_rate, 9)),
         *(round(pattern.chunk_len / n, 6), pattern.first_us, pattern.last_us),
-        *(distinct[:MAX_EXAMPLES], pattern.providers),
+        distinct[:MAX_EXAMPLES],
     ]
 
 
@@ -167,7 +164,7 @@ def _sequence(pattern: Pattern) -> list[Any]:
         [name for name in LABELS if name in pattern.labels],
         *(classes[0] if len(classes) == 1 else None, None),
         *(pattern.n - pattern.n_success, pattern.n, 0, 0),
-        *(*pattern.failed_at, pattern.failed_providers, pattern.failed_questions[:MAX_EXAMPLES]),
+        *(*pattern.failed_at, pattern.failed_questions[:MAX_EXAMPLES]),
     ]
 
 
@@ -176,7 +173,7 @@ def _call(group: Failing, n_calls: int, n_others: int) -> list[Any]:
     return [
         *(tool, dict(selectors), arguments, [], None, ["tool_error"]),
         *(group.error_class, group.template, group.n, n_calls, n_others, round(100 * group.wasted_ms)),
-        *(group.first_us, group.last_us, group.providers, [group.question]),
+        *(group.first_us, group.last_us, [group.question]),
     ]
 
 

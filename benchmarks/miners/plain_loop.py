@@ -34,11 +34,9 @@ class Group:
     last_us: int | None = None
     questions: dict[str, tuple[int, str]] = field(default_factory=dict)
     sessions: set[str] = field(default_factory=set)
-    providers: Counter[str] = field(default_factory=Counter)
     shapes: dict[tuple[Shape, ...], list[int]] = field(default_factory=dict)
     failed: list[tuple[int, str]] = field(default_factory=list)
     failed_last_us: int | None = None
-    failed_providers: Counter[str] = field(default_factory=Counter)
     labels: set[str] = field(default_factory=set)
 
 
@@ -50,7 +48,6 @@ class Failed:
     wasted_ms: float = 0.0
     first: tuple[int, str] | None = None
     last_us: int | None = None
-    providers: Counter[str] = field(default_factory=Counter)
 
 
 class Loop:
@@ -108,7 +105,6 @@ class Loop:
         if earliest is None or ts_us < earliest[0]:
             group.questions[record["question_hash"]] = (ts_us, record["question"])
         group.sessions.add(record["session_hash"])
-        group.providers[record["provider"]] += 1
         if group.first_us is None or ts_us < group.first_us:
             group.first_us = ts_us
         if group.last_us is None or ts_us > group.last_us:
@@ -118,7 +114,6 @@ class Loop:
         shape[1] = min(shape[1], ts_us)
         if not verdict:
             group.labels |= labels(record)
-            group.failed_providers[record["provider"]] += 1
             if group.failed_last_us is None or ts_us > group.failed_last_us:
                 group.failed_last_us = ts_us
             if len(group.failed) < MAX_EXAMPLES or ts_us < group.failed[-1][0]:
@@ -129,7 +124,6 @@ class Loop:
         group = self.failed[shape, error_class(call["error"]), template(call["error"])]
         group.n += 1
         group.wasted_ms += call["duration_ms"]
-        group.providers[record["provider"]] += 1
         if group.first is None or ts_us < group.first[0]:
             group.first = (ts_us, record["question"])
         if group.last_us is None or ts_us > group.last_us:
@@ -150,12 +144,10 @@ class Loop:
                     chunk_len=group.chunk_len,
                     first_us=group.first_us or 0,
                     last_us=group.last_us or 0,
-                    providers=group.providers,
                     questions=[text for _, text in questions],
                     shapes={shape: (n, first_us) for shape, (n, first_us) in group.shapes.items()},
                     failed_at=(group.failed[0][0] if group.failed else None, group.failed_last_us),
                     failed_questions=[text for _, text in group.failed],
-                    failed_providers=group.failed_providers,
                     labels=frozenset(group.labels),
                 )
             )
@@ -163,9 +155,7 @@ class Loop:
 
     def failing(self) -> list[Failing]:
         return [
-            Failing(
-                *key, group.n, group.wasted_ms, group.first[0], group.last_us, group.providers, group.first[1]
-            )
+            Failing(*key, group.n, group.wasted_ms, group.first[0], group.last_us, group.first[1])
             for key, group in self.failed.items()
             if group.first is not None and group.last_us is not None
         ]

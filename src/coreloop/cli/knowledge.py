@@ -4,59 +4,27 @@ from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.sqlite import keep_private
 from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
-from coreloop.cli.output import Command, Group, Output, spelled_path, wrap
+from coreloop.cli.output import Command, Group, Output, spelled_path
 
 if TYPE_CHECKING:
     from coreloop.learn.knowledge.blog import Backfill, Post
     from coreloop.learn.knowledge.cleanup import Cleaned
-    from coreloop.learn.knowledge.insights import Insight
     from coreloop.learn.knowledge.playbook import Bullet
-
-_TEXTS: Final = ("narrative", "strengths", "weaknesses", "key_metrics")
 
 
 @click.group(cls=Group)
 def knowledge() -> None:
-    """Show and clean the knowledge database."""
-
-
-@knowledge.command()
-@click.argument("stock", required=False)
-@click.option("--sector", metavar="NAME", help="Show the companies whose sector contains NAME.")
-@click.option("--playbook", "intent", metavar="INTENT", help="Show the playbook for a kind of question.")
-@db_option
-def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None) -> Output:
-    """Show the insights on STOCK: blog first, then audit, then live. Expired insights are left out.
-
-    Example: knowledge show 005930
-    """
-    from coreloop.learn.knowledge.insights import recall
-    from coreloop.learn.knowledge.playbook import bullets
-    from coreloop.learn.knowledge.store import project_database, reading
-
-    if sum(choice is not None for choice in (stock, sector, intent)) != 1:
-        raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
-    database = project_database(open_workspace(Path.cwd()), db)
-    with reading(database) as connection:
-        if intent is not None:
-            advice = bullets(connection, intent)
-            facts, lines = [with_untrusted(one, "bullet") for one in advice], list(map(_bullet_line, advice))
-        else:
-            insights = recall(connection, stock_code=stock, sector=sector, now=datetime.now(UTC))
-            facts = [with_untrusted(insight, *_TEXTS) for insight in insights]
-            lines = [wrap(line) for insight in insights for line in _insight_lines(insight)]
-    return Output(facts, lines, [] if lines else ["nothing on record"])
+    """Clean the knowledge database."""
 
 
 @knowledge.command()
@@ -152,17 +120,6 @@ def backfill_blog(blog_root: Path, pattern: str, db: Path | None, confirm: bool)
     return Output(
         _blog_facts(backfill, confirm=confirm), _blog_lines(backfill), notes, int(bool(backfill.malformed))
     )
-
-
-def _insight_lines(insight: "Insight") -> Iterator[str]:
-    as_of = insight.data_as_of and f"as of {insight.data_as_of}"
-    yield " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
-    yield f"    {insight.narrative}"
-    yield from (f"    + {text}" for text in insight.strengths)
-    yield from (f"    - {text}" for text in insight.weaknesses)
-    if insight.key_metrics:
-        yield f"    {', '.join(f'{name} {value}' for name, value in insight.key_metrics.items())}"
-    yield f"    {insight.evidence_ref or 'no evidence'} ({insight.quality_gate or 'not verified'})"
 
 
 def _bullet_line(bullet: "Bullet") -> str:

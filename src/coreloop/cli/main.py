@@ -60,7 +60,7 @@ GROUPS: Final = {
         "guard": "Stop promotions from merging without a human.",
         "docstring": "List the docstring sections of public functions.",
         "serve": "Serve the project over HTTP, or write its pages as files.",
-        "knowledge": "Show and clean the knowledge database.",
+        "knowledge": "Clean the knowledge database.",
         "backfill-blog": "Import the ai blocks of blog posts as insights.",
     },
 }

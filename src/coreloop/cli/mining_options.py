@@ -71,23 +71,18 @@ def night_options(folder: str, dry_run: str) -> Callable[[Callable[..., Any]], C
     return with_night
 
 
-def watched(*, quiet: bool = False) -> "Watch":
-    """Return callbacks that show the progress and the use of the cache on stderr."""
+def watched() -> "Watch":
+    """Return callbacks that show the progress, and say on stderr if facts could not be kept."""
     from coreloop.learn.mine.run import Watch
 
     bar = ProgressBar("reading records")
-    return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))
+    return Watch(progress=bar.update, opened=partial(_opened, bar))
 
 
-def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
+def _opened(bar: ProgressBar, mined: "Mined") -> None:
     bar.end()
     if mined.not_cached:
         click.echo(f"aggregates are not cached: {mined.not_cached}", err=True)
-    elif mined.n_reused and not quiet:
-        megabytes = mined.n_bytes_read / 1e6
-        verb = "was" if mined.n_files == 1 else "were"
-        files = number_of(mined.n_files, "file")
-        click.echo(f"{mined.n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB", err=True)
 
 
 MAX_SHOWN = 10

@@ -1,6 +1,5 @@
 """``dartlab-coreloop refine``."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -28,7 +27,7 @@ from coreloop.cli.output import Command, Output, for_people, table, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.proposals.draft import Unproposed
-    from coreloop.learn.proposals.entry import Counterexample, NearStatement, Statement
+    from coreloop.learn.proposals.entry import Counterexample, Statement
     from coreloop.learn.proposals.proposal_files import CounterexamplesFile
     from coreloop.learn.proposals.task import ErrorRow
     from coreloop.learn.propose import RefineResult
@@ -52,7 +51,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     """
     from coreloop.learn.propose import RefineRequest, run_refine
 
-    request = RefineRequest(excluded=tuple(exclude_types.split(",")), environ=os.environ, **options)
+    request = RefineRequest(excluded=tuple(exclude_types.split(",")), **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
     skipped = skipped_lines(result.skipped_verdicts, "judgments")
     return Output(
@@ -83,11 +82,6 @@ def refined_lines(refined: "RefineResult", *, is_verbose: bool = False) -> Itera
         yield from _statement_lines(statement, is_verbose=is_verbose)
     n_withheld = MAX_SHOWN if is_verbose else max(0, _MAX_STATEMENTS - len(statements))
     yield from unproposed_lines(refined.unproposed, n_days=refined.n_days, max_shown=n_withheld)
-    for miss in refined.nearest if is_verbose or not statements else ():
-        yield wrap(f"  nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})")
-    for gap in refined.gaps:
-        asked = f"{number_of(gap.n_questions, 'question')} asked {number_of(gap.n_asked, 'time')}"
-        yield f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair show"
     yield from oddity_lines(refined.oddities, refined.unseen)
     if is_verbose:
         yield from more_lines(len(statements), "statement")
@@ -109,7 +103,7 @@ def _left_out(document: "CounterexamplesFile", n_withheld: int) -> Iterator[str]
 def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str]:
     """Yield the table of errors: what they cost, who can mend them, and the text without values.
 
-    `MAX_SHOWN` rows have their whole text and the lines that nearly explain them, fewer rows one line each.
+    `MAX_SHOWN` rows have their whole text and the merged lines about them, fewer rows one line each.
     """
     is_whole, shown = max_shown == MAX_SHOWN, errors[:max_shown]
     columns = (">calls", ">lost", ">recovered", "mender", "tool and error")
@@ -118,11 +112,7 @@ def error_lines(errors: "Sequence[ErrorRow]", *, max_shown: int) -> Iterator[str
     for row, line in zip(shown, lines, strict=True):
         yield line
         if is_whole:
-            texts = (
-                f"{row.error_class}: {row.error}",
-                *row.merged,
-                *(f"nearest: {one}" for one in row.nearest),
-            )
+            texts = (f"{row.error_class}: {row.error}", *row.merged)
             yield from (wrap(f"    {text}") for text in texts)
     if is_whole:
         yield from more_lines(len(errors), "error")
@@ -139,7 +129,7 @@ def _facts(result: "RefineResult") -> dict[str, object]:
 
     document, unproposed = result.document, result.unproposed
 
-    def listed(rows: "Iterable[Statement | Counterexample | NearStatement | ErrorRow]") -> list[Any]:
+    def listed(rows: "Iterable[Statement | Counterexample | ErrorRow]") -> list[Any]:
         return [labelled(row, row.shared(result.words)) for row in rows]
 
     return {
@@ -148,7 +138,6 @@ def _facts(result: "RefineResult") -> dict[str, object]:
         "fell": result.dropped,
         **asdict(result.oddities),
         **fields_of(result, "unseen", "n_tests"),
-        "nearest_statements": listed(result.nearest),
         "unproposed": {
             "n_settled": unproposed.n_settled,
             "withheld": listed(unproposed.withheld),
@@ -158,7 +147,6 @@ def _facts(result: "RefineResult") -> dict[str, object]:
         "statements": listed(document.statements),
         "counterexamples": listed(document.counterexamples),
         **fields_of(document, "n_folded"),
-        "knowledge_gaps": result.gaps,
         "files": result.paths,
         "kept": result.kept,
     }

@@ -48,7 +48,7 @@ def status(only_stability: bool, mining: "MiningOptions") -> Output:
         stability = read_stability_gates(workspace, now=now)
         facts = fields_of(stability, "holds", "gates", "flaws")
         return Output(facts, _stability_lines(stability), code=0 if stability.holds else 1)
-    state = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watched(quiet=True))
+    state = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watched())
     return Output(status_facts(state), status_lines(state))
 
 

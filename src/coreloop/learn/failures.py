@@ -1,7 +1,6 @@
 """A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -95,7 +94,6 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         )
         .join(classes.filter(~pl.col("error_class").is_in(list(excluded))), on=keys)
         .join(totals, on=_SHAPE)
-        .join(_providers(failed, keys), on=keys)
         .sort("first_us", *keys)
         .collect()
     )
@@ -141,7 +139,6 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
         .join(first_shape, on="pattern")
-        .join(_providers(counted.filter(IS_FAILURE), ("pattern",)), on="pattern")
         .sort("first_us", "pattern")
         .collect()
     )
@@ -177,7 +174,6 @@ def _counts(row: Mapping[str, Any]) -> dict[str, Any]:
         "harm_low": success_bound(row["n_failures"], row["n_calls"]),
         "first_seen": moment(row["first_us"]),
         "last_seen": moment(row["last_us"]),
-        "providers": _by_provider(row["providers"]),
     }
 
 
@@ -190,15 +186,3 @@ def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
         lambda rows: rows.sort(place).group_by("pattern", maintain_order=True).head(MAX_EXAMPLES),
     )
     return dict(failed.group_by("pattern", maintain_order=True).agg(places=pl.struct(place)).iter_rows())
-
-
-def _providers(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Failures by provider, for each group."""
-    counts = rows.group_by(*keys, "provider").agg(pl.col("n").sum())
-    return counts.group_by(keys).agg(providers=pl.struct("provider", "n"))
-
-
-def _by_provider(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Failures by provider, most frequent first; records without a provider are left out."""
-    total = Counter({row["provider"]: row["n"] for row in counts if row["provider"]})
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))

@@ -1,17 +1,14 @@
 """``pattern`` and ``refine``: a project's records in, the day's file of proposals and its draft out."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import orjson
 
-from coreloop.answer.repair.store import has_repair_store, open_repair_store
 from coreloop.base.date_range import Days
 from coreloop.base.error_classes import known_types
 from coreloop.base.files import locked, write_private
@@ -32,7 +29,7 @@ from coreloop.learn.proposals.draft import (
     draft_counterexample,
     draft_statements,
 )
-from coreloop.learn.proposals.entry import Candidate, Counterexample, NearStatement, Search, Statement
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Search, Statement
 from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
@@ -44,7 +41,7 @@ from coreloop.learn.proposals.proposal_files import (
 )
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.sequences import find_candidates, with_q_values
-from coreloop.learn.statements.findings import Places, error_table, nearest_statements, to_statements
+from coreloop.learn.statements.findings import Places, error_table, to_statements
 from coreloop.learn.statements.logged_calls import called_tools, read_log
 from coreloop.learn.statements.search import search_tools
 from coreloop.learn.verdicts.proposal_state import kept_states, rejected_keys, settled_keys
@@ -100,13 +97,10 @@ class RefineRequest(NightRequest):
         Failures that a group needs; the project's gate by default.
     excluded : tuple of str
         Failure labels and error classes to leave out.
-    environ : mapping of str to str
-        May say where the knowledge gaps are, see `read_tool_gaps`.
     """
 
     min_failures: int | None = None
     excluded: tuple[str, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,30 +162,18 @@ class PatternResult(Night):
     removed: Sequence[Path] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolGaps:
-    """Open knowledge gaps of a tool: the reason, different questions, and how often they were asked."""
-
-    tool: str
-    reason: str
-    n_questions: int
-    n_asked: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineResult(Night):
     """Result of ``refine``.
 
-    ``n_days`` have records, ``nearest`` are statements that too few cases speak for, and ``n_tests`` counts
-    all that were tested; they, ``unproposed`` and ``gaps`` are in none of its files.
+    ``n_days`` have records, and ``n_tests`` counts all lines that were tested; they and ``unproposed`` are in
+    none of its files.
     """
 
     document: CounterexamplesFile
     n_days: int
-    nearest: tuple[NearStatement, ...]
     n_tests: int
     unproposed: Unproposed
-    gaps: tuple[ToolGaps, ...] = ()
 
 
 _Result = TypeVar("_Result", PatternResult, RefineResult)
@@ -266,9 +248,8 @@ def run_refine(
         )
         if request.sanitized:  # near misses may hold users' values
             unproposed = Unproposed(n_settled=result.unproposed.n_settled)
-            result = replace(result, nearest=(), unproposed=unproposed)
-        result = write_night(result, workspace, request)
-    return replace(result, gaps=tuple(read_tool_gaps(workspace, request.environ)))
+            result = replace(result, unproposed=unproposed)
+        return write_night(result, workspace, request)
 
 
 def propose(
@@ -345,11 +326,10 @@ def refine(
             window=days,
             statements=_with_questions(statements, located, window),
             counterexamples=found.entries,
-            errors=error_table(log, tools, words=words, language=language),
+            errors=error_table(log, tools, words=words),
         ),
         words=words,
         n_days=len(log.days),
-        nearest=nearest_statements(tools, log),
         n_tests=sum(len(tool.tested) for tool in tools),
         unproposed=unproposed,
         n_groups=found.n_groups,
@@ -380,7 +360,6 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
         if request.sanitized:
             document = document.shared(result.words)
         text = markdown(document, result.words).encode("utf-8", "replace")
-        document = replace(document, draft_sha256=sha256(text).hexdigest())
         kept = newest_night(folder, type(document)) if is_empty else None
         if kept is not None:
             return replace(result, document=document, kept=kept)
@@ -470,21 +449,3 @@ def _remove_expired(mined: Mined, request: PatternRequest, now: datetime) -> Seq
         remove(path)
     remove_days(mined.workspace.contexts_dir, before=first_day)
     return paths
-
-
-def read_tool_gaps(workspace: Workspace, environ: Mapping[str, str]) -> list[ToolGaps]:
-    """Count the open gaps whose symbol is a tool of coreloop.yaml, those asked most often first.
-
-    Raises as `coreloop.answer.repair.store.open_repair_store` does; a project that never answered a question
-    has no gaps.
-    """
-    if not (workspace.settings.tools and has_repair_store(workspace, environ)):
-        return []
-    questions, asked = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    with open_repair_store(workspace, environ=environ) as tables:
-        for gap in tables.gaps():
-            tool = gap.symbol.rpartition(".")[2]
-            if tool in workspace.settings.tools:
-                questions[tool, gap.reason] += 1
-                asked[tool, gap.reason] += gap.seen
-    return [ToolGaps(*key, questions[key], count) for key, count in asked.most_common()]

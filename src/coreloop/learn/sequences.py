@@ -39,7 +39,6 @@ def find_candidates(
     *,
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-    enough_questions: int | None = None,
 ) -> Search[Candidate]:
     """Find the patterns of a window that keep succeeding.
 
@@ -54,9 +53,6 @@ def find_candidates(
     playbook : mapping of str to tuple of str
         Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
         requests and two different questions; the gate's success rate still applies.
-    enough_questions : int, optional
-        If given, a candidate's different questions are counted only as far as this, so that few are read. The
-        gates' result is the same if it is at least ``gate.min_unique_questions``.
 
     Returns
     -------
@@ -84,7 +80,7 @@ def find_candidates(
     rows = keep("min_unique_questions", pl.col("n_question_hashes") >= unique)
     rows = keep("steps_not_recorded", pl.col("is_complete"))
     passed: list[Candidate] = []
-    for candidate in _candidates(window, rows, enough_questions):
+    for candidate in _candidates(window, rows):
         bullets = advice[candidate.cat_hash]
         n_questions = candidate.n_unique_questions
         if n_questions < (
@@ -197,24 +193,23 @@ def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Count each value of ``shape`` or ``provider`` in some patterns, most frequent first."""
+def count_shapes(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
+    """Count each shape of some patterns, most frequent first."""
     return (
         window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
-        .group_by("pattern", column)
+        .group_by("pattern", "shape")
         .agg(n=pl.col("n").sum())
-        .sort("n", column, descending=[True, False])
+        .sort("n", "shape", descending=[True, False])
         .collect()
     )
 
 
-def _candidates(window: Window, patterns: pl.DataFrame, enough_questions: int | None) -> list[Candidate]:
-    """The patterns with their texts, steps and providers."""
-    shapes = count_values(window, patterns, "shape").filter(pl.col("shape") != 0)
+def _candidates(window: Window, patterns: pl.DataFrame) -> list[Candidate]:
+    """The patterns with their texts and steps."""
+    shapes = count_shapes(window, patterns).filter(pl.col("shape") != 0)
     texts, by_pattern = window.texts_of("shape", shapes["shape"]), _by_pattern(shapes)
     sequences = window.texts_of("sequence", patterns["sequence"])
-    providers = _by_pattern(count_values(window, patterns, "provider"))
-    distinct = _enough_distinct(window, find_questions(window, patterns), enough_questions)
+    distinct = _distinct(window, find_questions(window, patterns))
     candidates = []
     for row in patterns.iter_rows(named=True):
         pattern = row["pattern"]
@@ -239,20 +234,9 @@ def _candidates(window: Window, patterns: pl.DataFrame, enough_questions: int | 
             first_seen=moment(row["first_us"]),
             last_seen=moment(row["last_us"]),
             example_questions=tuple(filter(None, questions))[:MAX_EXAMPLES],
-            providers={one["provider"]: one["n"] for one in providers[pattern] if one["provider"]},
         )
         candidates.append(candidate)
     return candidates
-
-
-def _enough_distinct(window: Window, questions: pl.DataFrame, enough: int | None) -> dict[int, list[str]]:
-    """The different questions of each pattern; only the earliest are read where these are enough."""
-    if enough is None:
-        return _distinct(window, questions)
-    # Whether a question differs from earlier ones does not depend on later ones: a part's count is exact.
-    distinct = _distinct(window, questions.group_by("pattern", maintain_order=True).head(2 * enough))
-    few = [pattern for pattern, texts in distinct.items() if len(texts) < enough]
-    return distinct | _distinct(window, questions.filter(pl.col("pattern").is_in(few)))
 
 
 def _distinct(window: Window, questions: pl.DataFrame) -> dict[int, list[str]]:

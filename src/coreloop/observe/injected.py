@@ -28,7 +28,9 @@ TYPE_NAMES: Final = frozenset(
     }
 )
 _NAME: Final = re.compile(r"[^\W\d]\w*")
-_PROSE: Final = re.compile(r"""Literal\[[^]]*+\]?|(["'])(?!\w+\1).*?\1""")  # values, a text with more than a name
+_PROSE: Final = re.compile(
+    r"""Literal\[[^]]*+\]?|(["'])(?!\w+\1).*?\1"""
+)  # values, a text with more than a name
 
 
 class ToolParameters(NamedTuple):

@@ -136,7 +136,7 @@ def _pull_request(promoting: Promoting, forge: Forge) -> PullRequest | None:
         since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
         pull = forge.find_pull_request(proposal.key, since=since)
         if pull is not None and pull.state != "open":
-            if proposal.key in (promoting.returned if pull.merged else promoting.reopened):
+            if not pull.merged and proposal.key in promoting.reopened:
                 continue
             ended = "merged" if pull.merged else "closed without a merge"
             undo = "" if pull.merged else "; status records that as a V, and judging it P undoes it"
@@ -160,7 +160,7 @@ def read_branches(
             continue
         parent, message = "".join(commits[-1].parents[:1]), commits[0].message.strip("\n")
         branch = PublishedBranch(name, sha, parent, message, groups, len(commits) == 1)
-        since = repository.log(base_sha, exclude=sha)  # a key that returned is merged twice
+        since = repository.log(base_sha, exclude=sha)
         if not branch.keys <= {key for commit in since for key in promoted_keys(commit.message)}:
             branches.append(branch)
     return branches

@@ -31,7 +31,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import escape_markdown, linked_markdown
 from coreloop.learn.effect.run import read_effects
 from coreloop.learn.proposals.entry import Candidate, Statement
-from coreloop.learn.proposals.proposal_files import read_candidates
+from coreloop.learn.proposals.proposal_files import CandidatesFile, read_night
 from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.revert import branch_of, confirm_revert
@@ -87,7 +87,7 @@ def prepare_drafts(
     """
     connect = partial(connect_prepared, folder)
     confirm = partial(confirm_promotion, environ=environ, now=now, warn=warn, connect=connect)
-    for entry in read_candidates(path).entries:
+    for entry in read_night(path, CandidatesFile).entries:
         if not entry.suggested_append or not entry.suggested_append.target_file:
             yield DraftOutcome(entry.id, DraftState.NO_TEXT, _why_no_text(entry))
             continue

@@ -52,8 +52,6 @@ class Promoting:
         Whether to add to an open promotion of the same docstring.
     reopened : frozenset of str
         Keys whose pull request was closed without a merge, and which a person accepted afterwards.
-    returned : frozenset of str
-        Keys that were merged and helped, until their failure came back.
     on_reach : callable, optional
         Called with the result of the reach check, in any case.
     """
@@ -65,7 +63,6 @@ class Promoting:
     overrides: Overrides = Overrides()
     extend: bool = False
     reopened: frozenset[str] = frozenset()
-    returned: frozenset[str] = frozenset()
     on_reach: Callable[[Measured | None], None] = _ignore
 
     @property
@@ -244,7 +241,7 @@ def _refuse_known(promoting: Promoting, base_sha: str) -> None:
     known = {its.key: its for its in promotions(repository, repository.log(base_sha))}
     for proposal in promoting.proposals:
         promotion = known.get(proposal.key)
-        if promotion is not None and (promotion.reverted or proposal.key not in promoting.returned):
+        if promotion is not None:
             state = "was promoted and reverted" if promotion.reverted else "is already promoted"
             raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 

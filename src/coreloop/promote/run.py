@@ -23,7 +23,6 @@ from coreloop.learn.verdicts.proposal_state import (
     ProposalState,
     Standpoint,
     kept_states,
-    returned_keys,
     states_by_key,
 )
 from coreloop.observe.judgments import read_verdicts
@@ -131,7 +130,7 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
 
 
 def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
-    """Read an entry, unless a person rejected it after its file was written, and since its failure returned.
+    """Read an entry, unless a person rejected it after its file was written.
 
     Raises
     ------
@@ -348,7 +347,6 @@ def prepare_promotion(
     confirmed: bool,
 ) -> Promoting:
     """What a promotion needs, from the project's files; with ``confirmed``, any endpoint may be asked."""
-    judgments = read_verdicts(workspace.judgments_dir)
     return Promoting(
         workspace=workspace,
         repository=repository,
@@ -356,6 +354,5 @@ def prepare_promotion(
         ask=partial(ask_again, workspace=workspace, runs=None, confirmed=confirmed),
         overrides=request.overrides,
         extend=request.extend,
-        reopened=reopened_keys(judgments),
-        returned=returned_keys(kept_states(workspace, judgments)),
+        reopened=reopened_keys(read_verdicts(workspace.judgments_dir)),
     )

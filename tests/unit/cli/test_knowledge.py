@@ -91,21 +91,17 @@ def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
     assert len(rows_of(database, "insights")) == 30
 
 
-# --- show, export, prune ---------------------------------------------------------------------------
+# --- prune ---------------------------------------------------------------------------
 
 
-def test_control_characters_in_insights_are_escaped(run: Run, database: Path):
+def test_control_characters_in_bullets_are_escaped(run: Run, database: Path):
     make_old(
         database,
-        insights=[
-            insight(1, at=1.0, stock_code="990168", narrative="\x1b[2J\u202ex", strengths='["\\u0007"]')
-        ],
         playbook=[bullet(1, at=1.0, successes=0, failures=9, bullet="\x1b]0;x\x07")],
     )
-    for args in (["show", "990168"], ["show", "--playbook", "profitability"], ["prune"]):
-        shown = run("knowledge", *args).stdout
-        assert shown.strip()
-        assert all(line.isprintable() for line in shown.splitlines())
+    shown = run("knowledge", "prune").stdout
+    assert shown.strip()
+    assert all(line.isprintable() for line in shown.splitlines())
 
 
 def test_pruning_waits_for_confirm(run: Run, old: Path):
@@ -149,7 +145,6 @@ def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
 @pytest.mark.parametrize(
     "command",
     [
-        ["show", "990168"],
         ["prune"],
         ["prune", "--confirm"],
         ["cleanup"],
@@ -168,11 +163,8 @@ def test_a_project_without_knowledge_gets_an_error_and_no_database(
 @pytest.mark.parametrize(
     ("args", "mention"),
     [
-        (["knowledge", "show"], "give one of: a stock code"),
-        (["knowledge", "show", "1", "--sector", "x"], "give one of: a stock code"),
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
         (["backfill-blog", "--glob", "/x"], "--glob"),
-        (["knowledge", "show", "1", "--db", "README.md"], "README.md: is not a valid SQLite database"),
         (
             ["knowledge", "cleanup", "--confirm", "--db", "README.md"],
             "README.md: is not a valid SQLite database",

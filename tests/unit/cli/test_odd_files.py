@@ -40,7 +40,6 @@ FILES = {
     "guard publish --pulls": f"guard publish --decision event.json {EVENT} event.json --pulls {{}}",
     "guard publish --decision": f"guard publish --pulls event.json {EVENT} event.json --decision {{}}",
     "index PATHS": "index {}",
-    "knowledge show --db": "knowledge show 005930 --db {}",
     "knowledge prune --db": "knowledge prune --db {}",
     "knowledge cleanup --db": "knowledge cleanup --confirm --db {}",
     "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",

@@ -1,7 +1,7 @@
 """Which failures become counterexamples, and their order, compared with a slow miner in plain Python."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -96,7 +96,6 @@ def _plain_calls(records: list[dict[str, Any]], excluded: set[str]) -> dict[str,
             sum(made_call["duration_ms"] or 0 for _, made_call in failures),
             min(request["ts"] for request, _ in failures),
             max(request["ts"] for request, _ in failures),
-            dict(Counter(request["provider"] for request, _ in failures if request["provider"])),
             {*bad["args"]},
         )
     return failing
@@ -155,7 +154,6 @@ def _plain_sequences(records: list[dict[str, Any]], excluded: set[str]) -> dict[
                 {label for request in bad for label in _labels(request)} & {*LABELS},
                 min(request["ts"] for request in bad),
                 max(request["ts"] for request in bad),
-                dict(Counter(request["provider"] for request in bad if request["provider"])),
             )
     return failing
 
@@ -163,7 +161,7 @@ def _plain_sequences(records: list[dict[str, Any]], excluded: set[str]) -> dict[
 def _figures(example: Counterexample) -> tuple[Any, ...]:
     times = [f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (example.first_seen, example.last_seen)]
     if example.kind == "sequence":
-        return (example.n_failures, example.n_calls, {*example.labels}, *times, example.providers)
+        return (example.n_failures, example.n_calls, {*example.labels}, *times)
     without = (example.n_without.n_failures, example.n_without.n_calls)
     return (
         example.n_failures,
@@ -171,7 +169,6 @@ def _figures(example: Counterexample) -> tuple[Any, ...]:
         without,
         example.wasted_ms,
         *times,
-        example.providers,
         {*example.arg_keys},
     )
 
@@ -250,7 +247,6 @@ def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
     assert example.harm_low == success_bound(3, 3)
     assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
     assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
-    assert example.providers == {"openai": 2, "google": 1}
     assert [(place.file, place.question) for place in example.examples] == [
         ("2026-04-01.jsonl", "첫째"),
         ("2026-04-01.jsonl", "둘째"),
@@ -279,7 +275,6 @@ def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> No
         "timeout",
         None,
     )
-    assert example.providers == {"google": 7}
     assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
     assert example.harm_low == success_bound(8, 9)
 
@@ -395,7 +390,6 @@ def test_torn_error_texts_count_with_the_complete_text(torn: str, n_groups: int,
             11,
         )
         assert (example.first_seen.day, example.last_seen.day) == (20, 25)
-        assert example.providers == {"openai": 3, "google": 1}
 
 
 def test_a_torn_text_is_excluded_with_the_complete_text(tmp_path: Path) -> None:

@@ -68,7 +68,6 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
         "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
         "last_seen": datetime(2026, 4, 25, tzinfo=UTC),
         "example_questions": (),
-        "providers": {},
     }
     return Candidate(**{**facts, **changes})
 

@@ -54,7 +54,6 @@ def _call(*arg_keys: str, tool: str = "analysis", **changes: Any) -> Counterexam
         "wasted_ms": 1.0,
         "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
         "last_seen": datetime(2026, 4, 25, tzinfo=UTC),
-        "providers": {"CANARY": 5},
     }
     return Counterexample(**{**facts, **changes})
 

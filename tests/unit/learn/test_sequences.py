@@ -72,7 +72,6 @@ def test_a_candidate_has_the_figures_of_its_records(tmp_path: Path):
     assert candidate.success_low == success_bound(4, 4)
     assert candidate.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
     assert candidate.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
-    assert candidate.providers == {"openai": 3, "google": 1}
     assert candidate.example_questions[0] == "질문 가 회사가"
     assert candidate.evidence_rank == 1
 
@@ -155,17 +154,6 @@ def test_at_most_five_different_questions_are_shown(tmp_path: Path):
     (candidate,) = _search(tmp_path, rows).entries
     assert candidate.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
     assert candidate.n_unique_questions == 9
-
-
-@pytest.mark.parametrize("alike", [0, 7, 8, 20])
-def test_the_gate_is_the_same_if_questions_are_counted_only_as_far_as_it_needs(alike: int, tmp_path: Path):
-    near = [f"the same long question about one and the same company {n}" for n in range(alike)]
-    asked = [*near, "alpha", "beta"]
-    rows = [record(question=question, **_calls("a")) for question in asked for _ in range(2)]
-    window = _window(tmp_path, rows)
-    whole, part = (find_candidates(window, GATE, enough_questions=enough) for enough in (None, 3))
-    assert (len(part.entries), part.dropped) == (len(whole.entries), whole.dropped)
-    assert bool(whole.entries) == (alike > 0)
 
 
 def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):

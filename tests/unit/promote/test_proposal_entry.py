@@ -79,7 +79,6 @@ HOSTILE = [
     pytest.param({"tool_pattern": steps(arg_keys=[CANARY])}, id="argument"),
     pytest.param({"example_questions": [CANARY]}, id="question"),
     pytest.param({"bullets": [CANARY], "evidence_rank": 2}, id="bullet of the playbook"),
-    pytest.param({"providers": {CANARY: 3}}, id="provider"),
     pytest.param(
         {"suggested_append": suggested(target_symbol=f"analysis:{CANARY}")}, id="line of the target"
     ),
@@ -233,7 +232,6 @@ def test_a_caveat_among_the_candidates_is_refused(tmp_path: Path) -> None:
 HOSTILE_STATEMENT = [
     {"refused": CANARY, "suggested_append": None},
     {"example_questions": [CANARY]},
-    {"providers": {CANARY: 3}},
     {"tool": CANARY},
     {"line": f"- {CANARY}"},
     {"line": "- Use for: canary"},

@@ -208,7 +208,7 @@ def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_
         return None
     n_files = len(day_files(workspace.records_dir))
     with open_mining(workspace, MiningOptions(no_cache=True, max_bytes=max_bytes)) as mined:
-        newest, n_unread = newest_day(mined.files), n_files - mined.n_files
+        newest, n_unread = newest_day(mined.files), n_files - len(mined.files)
         if newest is None:
             return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
         until = min(newest, now.date())

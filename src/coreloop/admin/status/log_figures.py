@@ -185,8 +185,7 @@ def sieve(files: Sequence[FileFacts], gate: Gates, *, known: frozenset[str], tod
     today : date
         The day in UTC.
     """
-    enough = gate.min_unique_questions
-    search = find_candidates(merge(files, window(today)), gate, known=known, enough_questions=enough)
+    search = find_candidates(merge(files, window(today)), gate, known=known)
     return Sieved(len(search.entries), search.dropped)
 
 

@@ -6,7 +6,7 @@ brought again, is believed only where the texts show it.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -207,17 +207,14 @@ class OpenBranch:
     committed_at: datetime
 
 
-def open_branches(repository: Repository, merged: Mapping[str, datetime]) -> list[OpenBranch]:
-    """Promotion branches in this clone, local and remote-tracking, without those that were merged.
-
-    ``merged`` has the newest merge of each key; a branch with a newer commit promotes the key again.
-    """
+def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
+    """Promotion branches in this clone, local and remote-tracking, without those of ``merged`` keys."""
     branches = {}
     for remote in (None, *repository.remotes()):
         for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
             committed_at = datetime.fromtimestamp(commit.committed_s, UTC)
             for key in promoted_keys(commit.message):
-                if key not in merged or committed_at > merged[key]:
+                if key not in merged:
                     branches[name] = OpenBranch(name, key, committed_at)
     return list(branches.values())
 

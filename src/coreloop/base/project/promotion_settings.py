@@ -129,22 +129,6 @@ class ForgeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GiveUpSettings:
-    """When a change that has no verdict yet is given up, so that its line is proposed to be retired.
-
-    Attributes
-    ----------
-    calls : int
-        Calls since the change.
-    days : int
-        Days since the change.
-    """
-
-    calls: int = field(default=2_000, metadata=_AT_LEAST_ONE)
-    days: int = field(default=90, metadata=_AT_LEAST_ONE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EffectSettings:
     """How ``effect`` judges changes of descriptions.
 
@@ -153,9 +137,6 @@ class EffectSettings:
     deploy_lag_days : int
         Days from a merge until every model gets the new description; they are left out. Only for records
         without a ``tools_version``.
-    give_up : GiveUpSettings
-        When a change without a verdict is given up.
     """
 
     deploy_lag_days: int = field(default=1, metadata={"least": 0, "most": 60})
-    give_up: GiveUpSettings = GiveUpSettings()

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from coreloop.base.messages import number_of
-from coreloop.base.project.promotion_settings import EffectSettings, GiveUpSettings
+from coreloop.base.project.promotion_settings import EffectSettings
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
 from coreloop.learn.effect.description_changes import Change, Ledger
@@ -21,7 +21,7 @@ from coreloop.learn.facts.file import EPOCH_DAY
 from coreloop.learn.mine.statistics import wilson_interval
 
 RECENT_DAYS: Final = 28
-"""The newest days, in which a line may have become stale or a failure may have returned."""
+"""The newest days, in which a line may have become stale."""
 _MAX_CONTROLS: Final = 12
 """More tools make the mean no better than what they have in common, and every look slower."""
 _STALE_CALLS: Final = 10
@@ -46,8 +46,6 @@ class Effect:
         The day on which the verdict came.
     reason : str
         Why it cannot be told; else empty.
-    is_given_up : bool
-        Whether it has no verdict after as many calls or days as ``effect: give_up`` says.
     more_calls : int or None
         While it is too early, about how many calls are missing; None if they would take too long.
     lines : tuple of str
@@ -56,8 +54,6 @@ class Effect:
         First and last day of afterwards.
     is_stale : bool
         Whether calls against its line succeed now.
-    has_returned : bool
-        Whether, after it helped, the failure came back in the last `RECENT_DAYS`.
     notes : tuple of str
         What else to know: days left out, another model, no controls.
     guardrails : tuple of Guardrail
@@ -68,13 +64,11 @@ class Effect:
     look: Look | None = None
     decided_on: date | None = None
     reason: str = ""
-    is_given_up: bool = False
     more_calls: int | None = None
     lines: tuple[str, ...] = ()
     since: date | None = None
     until: date | None = None
     is_stale: bool = False
-    has_returned: bool = False
     notes: tuple[str, ...] = ()
     guardrails: tuple[Guardrail, ...] = ()
 
@@ -99,9 +93,7 @@ class Effect:
             return "it hurts" if self.is_compared else ""
         if self.is_stale:
             return "calls against it succeed now"
-        if self.verdict is EffectVerdict.NO_EFFECT:
-            return "it removes less than half of its failures"
-        return "it has no verdict after so many calls or days" if self.is_given_up else ""
+        return "it removes less than half of its failures" if self.verdict is EffectVerdict.NO_EFFECT else ""
 
     @property
     def todo(self) -> str:
@@ -113,8 +105,6 @@ class Effect:
             return f"take it back: dartlab-coreloop promote --revert {id}"
         if self.why_retire:
             return f"retire the line, {self.why_retire}: dartlab-coreloop promote --revert {id}"
-        if self.has_returned:
-            return "the failure has returned; look at what refine proposes for the tool now"
         return ""
 
     @property
@@ -144,8 +134,7 @@ class Effect:
             **fields_of(change, "tool", "target", "sha", "merged_at", "pull_request", "ids"),
             "by": "coreloop" if change.is_ours else "revert" if change.is_revert else "human",
             **fields_of(change, "reverted", "added", "removed"),
-            **fields_of(self, "verdict", "decided_on", "reason", "more_calls", "is_given_up", "is_stale"),
-            **fields_of(self, "has_returned", "todo"),
+            **fields_of(self, "verdict", "decided_on", "reason", "more_calls", "is_stale", "todo"),
             "counts": "named failure" if self.lines else "all failures",
             **fields_of(self, "since", "until"),
             "figures": figures,
@@ -178,7 +167,7 @@ def find_effects(
     failures : mapping
         Of `what_is_counted`.
     settings : EffectSettings
-        The lag of deployments, and when a change is given up.
+        The lag of deployments.
     """
     finder = _Finder(ledger, log, failures, settings)
     return [finder.find(change) for change in changes]
@@ -235,8 +224,9 @@ class _Finder:
         notes = [*_of_windows(windows), *notes, *_of_controls(controls, decision)]
         guardrails = find_guardrails(self.log, effect.change.tool, near, windows.before, windows.after)
         effect = replace(effect, notes=tuple(notes), guardrails=guardrails)
-        effect = _with_decision(effect, windows, decision, self.settings.give_up)
-        return _aged(_unless_contradicted(effect), tool, windows, commit)
+        effect = _with_decision(effect, windows, decision)
+        effect = _unless_contradicted(effect)
+        return replace(effect, is_stale=_is_stale(effect, tool, windows, commit))
 
     def _controls(self, change: Change, windows: Windows, near: Collection[str]) -> list[str]:
         """The tools that did not change on these days, and share no questions with the changed tool.
@@ -258,7 +248,7 @@ class _Finder:
         return sorted(names, key=lambda name: (-failed[name], name))[:_MAX_CONTROLS]
 
 
-def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up: GiveUpSettings) -> Effect:
+def _with_decision(effect: Effect, windows: Windows, decision: Decision) -> Effect:
     look = decision.look
     if look is None:
         return replace(effect, verdict=EffectVerdict.TOO_EARLY)
@@ -269,9 +259,7 @@ def _with_decision(effect: Effect, windows: Windows, decision: Decision, give_up
     if windows.ended_by is not None:
         days = number_of(look.day, "day")
         return replace(effect, reason=f"another change came after {days}, before a verdict")
-    is_given_up = look.estimate.n_after >= give_up.calls or look.day >= give_up.days
-    more = calls_needed(look)
-    return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=more, is_given_up=is_given_up)
+    return replace(effect, verdict=EffectVerdict.TOO_EARLY, more_calls=calls_needed(look))
 
 
 def _unless_contradicted(effect: Effect) -> Effect:
@@ -289,26 +277,14 @@ def _unless_contradicted(effect: Effect) -> Effect:
     return replace(effect, verdict=EffectVerdict.UNKNOWN, reason=reason, decided_on=None)
 
 
-def _aged(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> Effect:
-    """What became of a line after its verdict, by the newest days.
-
-    It is stale only while it is in force; its failure may also come back because somebody took it out.
-    """
-    if effect.change.reverted:
-        return effect
-    is_over = windows.ended_by is not None
-    first = max(windows.after) + 1 if is_over else windows.first
-    first = max(first, max(tool.versions) - RECENT_DAYS + 1)
-    is_stale = has_returned = False
-    if commit and not is_over:
-        against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
-        n, failed = (sum(part) for part in zip(*against, strict=True)) if against else (0, 0)
-        is_stale = n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
-    if effect.verdict is EffectVerdict.HELPS and effect.look is not None:
-        counts = tally(tool.count([day for day in tool.calls if day >= first], commit))
-        low = wilson_interval(counts.failed, counts.n)[0] if counts.n else 0.0
-        has_returned = low > effect.look.estimate.before / 2
-    return replace(effect, is_stale=is_stale, has_returned=has_returned)
+def _is_stale(effect: Effect, tool: ToolLog, windows: Windows, commit: str) -> bool:
+    """Whether in the newest days calls against a line that is in force succeed."""
+    if effect.change.reverted or not commit or windows.ended_by is not None:
+        return False
+    first = max(windows.first, max(tool.versions) - RECENT_DAYS + 1)
+    against = [counts for day, counts in tool.by_day(commit).items() if day >= first]
+    n, failed = (sum(part) for part in zip(*against, strict=True)) if against else (0, 0)
+    return n >= _STALE_CALLS and wilson_interval(n - failed, n)[0] > 1 / 2
 
 
 def _of_windows(windows: Windows) -> list[str]:

@@ -29,7 +29,7 @@ from coreloop.learn.mine.run import MiningOptions, open_mining
 
 _READ_DAYS: Final = 220
 """Records that changes without a settled effect need: 90 days after, 56 before, and as many without calls."""
-_VERSION: Final = 6
+_VERSION: Final = 7
 """Of the file of effects and of the estimate; effects of other versions are judged again."""
 
 

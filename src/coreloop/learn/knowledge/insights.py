@@ -1,4 +1,4 @@
-"""Insights about companies: storage, the gate for live answers, and recall by trust."""
+"""Insights about companies: storage, and the gate for live answers."""
 
 import re
 import sqlite3
@@ -118,41 +118,6 @@ def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: d
     )
     if not changed.rowcount:
         _insert(connection, values, now)
-
-
-def recall(
-    connection: sqlite3.Connection,
-    *,
-    stock_code: str | None = None,
-    sector: str | None = None,
-    now: datetime,
-) -> list[Insight]:
-    """Recall insights about a company or sector: blog, then audit, then live, each newest first.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Of the store.
-    stock_code : str, optional
-        The company.
-    sector : str, optional
-        Part of a sector's name.
-    now : datetime
-        Insights that expired before this time are omitted.
-
-    Returns
-    -------
-    list of Insight
-    """
-    rows = connection.execute(
-        "SELECT * FROM insights WHERE (expires_at IS NULL OR expires_at > :now)"
-        " AND (:stock_code IS NULL OR stock_code = :stock_code)"
-        " AND (:sector IS NULL OR instr(lower(sector), lower(:sector)))"
-        " ORDER BY CASE source WHEN 'blog' THEN 0 WHEN 'audit' THEN 1 WHEN 'live' THEN 2 ELSE 3 END,"
-        " created_at DESC, id DESC",
-        {"now": utc_text(now), "stock_code": stock_code, "sector": sector},
-    )
-    return [_insight(row) for row in rows]
 
 
 def blog_insights(connection: sqlite3.Connection) -> list[Insight]:

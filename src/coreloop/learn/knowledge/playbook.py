@@ -46,11 +46,6 @@ class Bullet:
     last_used: str
 
 
-def bullets(connection: sqlite3.Connection, intent: str) -> list[Bullet]:
-    """Return the bullets of an intent, best first."""
-    return _select(connection, "intent = :intent", intent=intent)
-
-
 def good_bullets(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """Return the bullets with a quality of at least 0.75 and at least 5 successes by intent, best first."""
     by_intent: dict[str, tuple[str, ...]] = {}
@@ -72,8 +67,8 @@ def prune(connection: sqlite3.Connection) -> list[Bullet]:
     return weak
 
 
-def _select(connection: sqlite3.Connection, where: str, **values: str) -> list[Bullet]:
+def _select(connection: sqlite3.Connection, where: str) -> list[Bullet]:
     rows = connection.execute(
-        f"SELECT * FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id", values
+        f"SELECT * FROM playbook WHERE {where} ORDER BY quality DESC, success_count DESC, id"
     )
     return [Bullet(**{name: row[name] for name in Bullet.__slots__}) for row in rows]

@@ -76,21 +76,6 @@ class Mined:
     judgments: HumanVerdicts = field(default_factory=HumanVerdicts)
     not_cached: str = ""
 
-    @property
-    def n_files(self) -> int:
-        """Files of records."""
-        return len(self.files)
-
-    @property
-    def n_reused(self) -> int:
-        """Files that an earlier run counted."""
-        return sum(file.n_bytes_read is None for file in self.files)
-
-    @property
-    def n_bytes_read(self) -> int:
-        """Bytes of the files that this run counted."""
-        return sum(file.n_bytes_read or 0 for file in self.files)
-
     def merges(self) -> dict[str, datetime]:
         """When each promoted key came to the base branch.
 

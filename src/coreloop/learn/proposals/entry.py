@@ -6,7 +6,7 @@ be `shared`: then all that neither coreloop.yaml nor the source declares is ``[R
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Final, Generic, Literal, Self, TypeVar
 
@@ -78,16 +78,12 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``.
-
-    ``providers`` counts the requests, or the calls that failed, whose record names a provider.
-    """
+    """What every entry has; the draft gives ``id``, ``suggested_append`` and ``refused``."""
 
     id: str = ""
     key: str
     first_seen: datetime
     last_seen: datetime
-    providers: dict[str, int] = field(default_factory=dict)
     suggested_append: SuggestedAppend | None = None
     refused: str | None = None
 
@@ -103,8 +99,7 @@ class _Found:
 
     def shared(self, words: Vocabulary) -> Self:
         """Without questions and undeclared texts."""
-        providers = words.redacted_providers(self.providers)
-        redacted = replace(self._redacted(words), providers=providers)
+        redacted = self._redacted(words)
         if self._is_declared(words):
             return redacted
         # The key is a plain hash of what is withheld, which a dictionary attack would reveal.
@@ -197,20 +192,6 @@ class Statement(_Found):
     def _is_declared(self, words: Vocabulary) -> bool:
         is_ours = self.refused is None or self.refused.startswith(("weak: ", "redundant: "))
         return is_ours and words.knows_line(self.tool, self.line)
-
-
-@dataclass(frozen=True, slots=True)
-class NearStatement:
-    """A statement that did not pass, and why. Shown locally only."""
-
-    tool: str
-    line: str
-    reason: str
-
-    def shared(self, words: Vocabulary) -> "NearStatement":
-        """Without the tool and the line that are not declared."""
-        line = unless(words.knows_line(self.tool, self.line), self.line)
-        return replace(self, tool=unless(words.is_known(self.tool), self.tool), line=line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -465,13 +446,3 @@ def cost_text(statement: Statement) -> str:
 def q_text(q_value: float) -> str:
     """``q 0.012``, or ``q < 0.001``."""
     return f"q {q_value:.3f}" if q_value >= 0.001 else "q < 0.001"
-
-
-def not_sure(q_value: float) -> str:
-    """Why a tested statement did not pass."""
-    return f"{q_text(q_value)}, above the limit of {MAX_Q}"
-
-
-def too_few(n_cases: int, case: str) -> str:
-    """Why a statement was not tested: how many cases deviate from it."""
-    return f"{MIN_CASES} cases a side needed: {number_of(n_cases, case)} so far"

@@ -14,11 +14,11 @@ from coreloop.learn.proposals.entry import WITHHELD, Candidate, Entry
 from coreloop.learn.proposals.proposal_files import (
     FROM_NOTES,
     MIN_PUBLISHED,
+    CandidatesFile,
     CounterexamplesFile,
     ProposalsFile,
     entries_counted,
-    read_candidates,
-    read_counterexamples,
+    read_night,
 )
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -110,7 +110,8 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     WorkspaceError
         A file is absent or unreadable.
     """
-    guides, caveats = read_candidates(candidates), read_counterexamples(counterexamples)
+    guides = read_night(candidates, CandidatesFile)
+    caveats = read_night(counterexamples, CounterexamplesFile)
     days = escape_markdown(f"{guides.window.since} to {guides.window.until}")
     parts = (
         f"### {entries_counted(guides, len(guides.candidates), 'proposal')}\n\n{days}\n",

@@ -51,8 +51,6 @@ class DayFile:
         Key -> id, of all runs of the day: a key keeps its id.
     n_folded : int
         Entries of too few requests to be listed in a shared file; 0 in a local one.
-    draft_sha256 : str
-        Digest of the draft that was written with it, 64 hex digits.
     """
 
     name: ClassVar[str]
@@ -64,7 +62,6 @@ class DayFile:
     statements: tuple[Statement, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
     n_folded: int = 0
-    draft_sha256: str = ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -138,7 +135,7 @@ class CounterexamplesFile(DayFile):
 
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
-_File = TypeVar("_File", CandidatesFile, CounterexamplesFile)
+_File = TypeVar("_File", bound=DayFile)
 _Decoded = TypeVar("_Decoded")
 
 
@@ -150,24 +147,20 @@ class _Head(msgspec.Struct):
     counterexamples: msgspec.Raw = msgspec.Raw()
 
 
-def read_candidates(path: Path) -> CandidatesFile:
-    """Read a candidates file.
+def read_night(path: Path, kind: type[_File]) -> _File:
+    """Read a file of a kind.
 
     Raises
     ------
     WorkspaceError
         The file is absent, damaged, or of a newer version.
     """
-    return _read(path, CandidatesFile)
-
-
-def read_counterexamples(path: Path) -> CounterexamplesFile:
-    """Read a counterexamples file; raises as `read_candidates` does."""
-    return _read(path, CounterexamplesFile)
+    _head(path, _damaged(kind))
+    return _decoded(path, kind, _damaged(kind))
 
 
 def read_proposals(path: Path) -> ProposalsFile:
-    """Read a file of either kind; raises as `read_candidates` does."""
+    """Read a file of either kind; raises as `read_night` does."""
     refusal = "is not a candidates file ({error})"
     if bytes(_head(path, refusal).counterexamples):
         return _decoded(path, CounterexamplesFile, refusal)
@@ -175,7 +168,7 @@ def read_proposals(path: Path) -> ProposalsFile:
 
 
 def known_ids(path: Path, kind: type[ProposalsFile]) -> dict[str, str]:
-    """The ids that a day's earlier runs gave; raises as `read_candidates` does."""
+    """The ids that a day's earlier runs gave; raises as `read_night` does."""
     return _head(path, _damaged(kind)).ids if path.exists() else {}
 
 
@@ -191,13 +184,11 @@ def read_every_night(candidates_dir: Path, counterexamples_dir: Path) -> EveryNi
     """Read the files of all days; one that is damaged or of a newer version is skipped and named."""
     files: dict[Path, ProposalsFile] = {}
     damaged: list[str] = []
-    for folder, name, read in (
-        (candidates_dir, CandidatesFile.name, read_candidates),
-        (counterexamples_dir, CounterexamplesFile.name, read_counterexamples),
-    ):
-        for path in sorted(folder.glob(f"*-{name}.json")):
+    kinds: tuple[type[ProposalsFile], ...] = (CandidatesFile, CounterexamplesFile)
+    for folder, kind in zip((candidates_dir, counterexamples_dir), kinds, strict=True):
+        for path in sorted(folder.glob(f"*-{kind.name}.json")):
             try:
-                files[path] = read(path)
+                files[path] = read_night(path, kind)
             except WorkspaceError as error:
                 damaged.append(f"skipped: {error}")
     return EveryNight(files, tuple(damaged))
@@ -216,13 +207,8 @@ def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
     return ", ".join([*statements, number_of(number, noun), *without])
 
 
-def _damaged(kind: type[ProposalsFile]) -> str:
+def _damaged(kind: type[DayFile]) -> str:
     return f"is damaged ({{error}}); move it away and run {kind.command} again"
-
-
-def _read(path: Path, kind: type[_File]) -> _File:
-    _head(path, _damaged(kind))
-    return _decoded(path, kind, _damaged(kind))
 
 
 def _head(path: Path, refusal: str) -> _Head:

@@ -120,12 +120,6 @@ class Vocabulary:
             arg_keys=tuple(unless(key in named, key) for key in step.arg_keys),
         )
 
-    def redacted_providers(self, providers: Mapping[str, int]) -> dict[str, int]:
-        """Counts of the providers in coreloop.yaml, and of all others together."""
-        known = {name: n for name, n in providers.items() if name in self.settings.reach.caps}
-        others = sum(providers.values()) - sum(known.values())
-        return {**known, "[REDACTED]": others} if others else known
-
     def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
         """Why the names of some steps may not be written, or None.
 
@@ -148,9 +142,7 @@ def unless(is_known: bool, text: str) -> str:
 _REDACTED: Final = re.compile(r"\[REDACTED [0-9]+\]")
 _OURS: Final = frozenset({"key", "seq_hash", "refused"})
 """Fields that a shared file may lack, and that no user writes."""
-_FOREIGN: Final = frozenset(
-    {"bullets", "error", "error_template", "example_questions", "examples", "nearest"}
-)
+_FOREIGN: Final = frozenset({"bullets", "error", "error_template", "example_questions", "examples"})
 """Fields that are always text of users or of models, the empty ones too."""
 
 

@@ -7,24 +7,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from operator import and_, or_
+from operator import or_
 from statistics import mode
 from typing import Final
 
 from coreloop.base.error_classes import TRANSIENT
+from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Language, in_language, joined, statement_key
 from coreloop.learn.mine.statistics import newcombe_interval, success_bound
 from coreloop.learn.mine.window import moment
-from coreloop.learn.proposals.entry import CAVEATS, MAX_Q, NearStatement, Sides, Statement, not_sure, too_few
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, cause_text, task_of
+from coreloop.learn.proposals.entry import CAVEATS, Sides, Statement
+from coreloop.learn.proposals.task import ErrorRow, Mender, task_of
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.statements.compare_sides import NumberedCalls, bits_of, iter_places
 from coreloop.learn.statements.logged_calls import CaseLog, LoggedRequest
 from coreloop.learn.statements.search import LineHypothesis, MergedSides, ToolSearch
 from coreloop.observe.reading.error_texts import unwrapped
 
-_MAX_NEAR: Final = 3
 Places = tuple[tuple[int, int], ...]
 """File and offset of the requests whose calls deviate from a statement and failed."""
 MAX_LINES: Final = 3
@@ -46,22 +46,6 @@ def to_statements(
         if n_lines[statement.tool] <= MAX_LINES:
             best.append((statement, places))
     return best
-
-
-def nearest_statements(searches: Sequence[ToolSearch], log: CaseLog) -> tuple[NearStatement, ...]:
-    """The lines that came closest, each with what is missing."""
-    unsure = [
-        NearStatement(search.tool, str(found.line), not_sure(found.q_value))
-        for search in searches
-        for found in search.tested
-        if found.p_value <= MAX_Q < found.q_value
-    ]
-    few = [
-        NearStatement(search.tool, str(found.line), too_few(n_cases, log.case_kind))
-        for search in searches
-        for found, n_cases in search.few
-    ]
-    return (*unsure[:_MAX_NEAR], *few[:_MAX_NEAR])
 
 
 def _grouped(said: Sequence[LineHypothesis]) -> Iterator[list[LineHypothesis]]:
@@ -101,7 +85,6 @@ def _statement(
         lost=_lost(failed, log),
         first_seen=moment(min(seen)),
         last_seen=moment(max(seen)),
-        providers=_providers(failed),
     )
     places = dict.fromkeys((request.file, request.offset) for request in failed)
     return statement, tuple(places)
@@ -131,17 +114,10 @@ def _lost(failed: Sequence[LoggedRequest], log: CaseLog) -> tuple[float, float]:
     return 1000 * low / len(log.requests), 1000 * n_lost / len(log.requests)
 
 
-def _providers(requests: Sequence[LoggedRequest]) -> dict[str, int]:
-    """Requests by provider, most frequent first; those without are left out."""
-    counts = Counter(request.provider for request in requests if request.provider)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
 # --- The table of errors.
 
 MAX_ERRORS: Final = 100
 """Rows of the table: what comes after costs next to nothing."""
-_MAX_NEAREST: Final = 2
 _MOST: Final = 0.5  # a majority
 _MENDERS: Final[dict[str, Mender]] = {"auth": "policy", "not_found": "user", "invalid_argument": "schema"}
 """By class of error; any other, such as a timeout, is the tool's own."""
@@ -149,12 +125,10 @@ _Failed = tuple[LoggedRequest, int]
 """A request and the place of its failed call."""
 
 
-def error_table(
-    log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabulary, language: Language = "en"
-) -> tuple[ErrorRow, ...]:
+def error_table(log: CaseLog, searches: Sequence[ToolSearch], *, words: Vocabulary) -> tuple[ErrorRow, ...]:
     """The errors of all tools, those that cost most requests first, then most calls.
 
-    A tool that the project does not define has no text that could be mended: its lines are only nearest.
+    A tool that the project does not define has no text that could be mended.
     """
     by_tool = {
         search.tool: search if words.is_known(search.tool) else replace(search, said=())
@@ -171,7 +145,6 @@ def error_table(
             template,
             by_tool.get(tool),
             words.tool(tool),
-            language,
         )
         for (tool, template), calls in failed.items()
     ]
@@ -183,7 +156,6 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
     requests = {(request.file, request.offset): request for request, _ in calls}.values()
     failed = [request.calls[index] for request, index in calls]
     tool, error_class = failed[0].tool, mode(call.error_class for call in failed)  # logs cut texts
-    repeated = (sum(call.tool == tool for call in request.calls[:index]) for request, index in calls)
     return ErrorRow(
         tool=tool,
         error=text,
@@ -193,34 +165,22 @@ def _counted(text: str, calls: Sequence[_Failed]) -> ErrorRow:
         n_lost=sum(request.lost for request in requests),
         n_cases=len({request.case for request in requests}),
         n_recovered=sum(call.recovered for call in failed),
-        n_repeated=sum(n >= 2 for n in repeated),
     )
 
 
-def _explained(
-    row: ErrorRow, template: int, search: ToolSearch | None, tool: Tool | None, language: Language
-) -> ErrorRow:
+def _explained(row: ErrorRow, template: int, search: ToolSearch | None, tool: Tool | None) -> ErrorRow:
     """What lines say about an error: the merged ones, then about the rest of its calls the proposed ones."""
     if search is None:
         return replace(row, task=task_of(tool, row))
     places = (number for number, place in enumerate(search.places) if place.call.template == template)
     failed, bad = bits_of(places, search.calls.n), ~search.calls.good
     against = reduce(or_, (line.deviate for line in search.merged), 0)
-    merged = [_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed)]
-    rest, nearest = failed & ~against, list[Cause]()
     if _is_most(against & failed, failed):
         row = replace(row, mender="merged")
-    elif _is_proposed(search, rest):
+    elif _is_proposed(search, failed & ~against):
         row = replace(row, mender="text")
-    else:
-        row = replace(row, n_documented=_documented(search.merged, rest))
-        nearest = _nearest(search, rest)
-    return replace(
-        row,
-        merged=tuple(map(cause_text, merged)),
-        nearest=tuple(cause_text(cause, language) for cause in nearest),
-        task=task_of(tool, row, merged=merged, nearest=nearest),
-    )
+    merged = (_merged(line, failed) for line in search.merged if _is_about(line.deviate & bad, failed))
+    return replace(row, merged=tuple(merged), task=task_of(tool, row))
 
 
 def _is_about(against: int, failed: int) -> bool:
@@ -228,16 +188,11 @@ def _is_about(against: int, failed: int) -> bool:
     return _is_most(against & failed, failed) or _is_most(against & failed, against)
 
 
-def _merged(line: MergedSides, failed: int) -> Cause:
+def _merged(line: MergedSides, failed: int) -> str:
     against = line.deviate & failed
     n_since = (against & line.since).bit_count()
-    return Cause(line.line, against.bit_count(), n_since, line.merged)
-
-
-def _documented(merged: Sequence[MergedSides], calls: int) -> int:
-    """How many calls follow a merged line, and came since all of them are in force."""
-    since = reduce(and_, (line.since for line in merged), calls)
-    return (since & reduce(or_, (line.follow for line in merged), 0)).bit_count()
+    since = f"{number_of(against.bit_count(), 'call')} against it, {n_since:,} of them since"
+    return f"{str(line.line).removeprefix('- ')}, merged on {line.merged:%Y-%m-%d}: {since}"
 
 
 def _is_proposed(search: ToolSearch, failed: int) -> bool:
@@ -250,28 +205,5 @@ def _is_proposed(search: ToolSearch, failed: int) -> bool:
     return is_cause or _is_most(said & failed, failed)
 
 
-def _nearest(search: ToolSearch, failed: int) -> list[Cause]:
-    """The nearest lines that are not proposed, from which most of an error's calls deviate."""
-    said = reduce(or_, (found.deviate for found in search.said), 0)
-    proposed = {found.line for found in search.said}
-    near = (found for found in search.tested if found.line not in proposed and _is_near(found, failed, said))
-    nearest = sorted(near, key=lambda found: -_likeness(found, failed))[:_MAX_NEAREST]
-    return [
-        Cause(found.line, (found.deviate & failed).bit_count(), found.deviate.bit_count())
-        for found in nearest
-    ]
-
-
-def _is_near(found: LineHypothesis, failed: int, said: int) -> bool:
-    """Whether most of an error's calls deviate from a line, beside what is said, and few others do."""
-    return _is_most(found.deviate & failed & ~said, failed) and _is_most(
-        found.deviate & failed, found.deviate
-    )
-
-
 def _is_most(part: int, whole: int) -> bool:
     return part.bit_count() > _MOST * whole.bit_count()
-
-
-def _likeness(found: LineHypothesis, failed: int) -> float:
-    return (found.deviate & failed).bit_count() / ((found.deviate | failed).bit_count() or 1)

@@ -72,7 +72,6 @@ class LoggedRequest:
     file: int
     offset: int
     model: str
-    provider: str
     outcome: int
     question: int
     template: int
@@ -145,7 +144,7 @@ def read_log(window: Window, names: Mapping[str, str]) -> CaseLog:
     requests = window.all_requests()
     drawn = requests.select(*_PLACE, number=draw_number()).sort("number", *_PLACE).head(MAX_REQUESTS)
     places = drawn.select(_PLACE).collect().lazy()
-    columns = (*_PLACE, "ts_us", "model", "provider", "outcome", "question", "template", "session", "case")
+    columns = (*_PLACE, "ts_us", "model", "outcome", "question", "template", "session", "case")
     rows = requests.join(places, on=_PLACE, how="semi").select(columns).sort("ts_us", *_PLACE).collect()
     calls = _calls(window, places, names)
     read = [
@@ -174,7 +173,7 @@ def read_places(
     """The calls of some requests by file, offset and number, each in its request."""
     found: dict[tuple[int, int, int], CallPlace] = {}
     for (file, offset), calls in _calls(window, places, names).items():
-        request = LoggedRequest(0, file, offset, "", "", 0, 0, 0, tuple(calls))
+        request = LoggedRequest(0, file, offset, "", 0, 0, 0, tuple(calls))
         found |= {(file, offset, number): CallPlace(request, number) for number in range(len(calls))}
     return found
 

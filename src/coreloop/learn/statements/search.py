@@ -56,7 +56,6 @@ _ALIKE: Final = 0.8
 """Share of failed calls in common at which two lines name the same cause."""
 _SPELLING: Final = frozenset({"written", "prefix"})
 """How an id is written: a name in its place differs in case, too, and that is not why the call fails."""
-_CLEAR: Final = 0.5  # chosen: a smaller gap with one or two cases is mostly chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +103,6 @@ class ToolSearch:
         All, with what they explain and the p-value of all calls.
     said : tuple of LineHypothesis
         Those that explain failures, best first; none explains calls that an earlier one explains.
-    few : tuple of (LineHypothesis, int)
-        Those that too few cases deviate from, and how many do.
     """
 
     tool: str
@@ -114,7 +111,6 @@ class ToolSearch:
     merged: tuple[MergedSides, ...] = ()
     tested: tuple[LineHypothesis, ...] = ()
     said: tuple[LineHypothesis, ...] = ()
-    few: tuple[tuple[LineHypothesis, int], ...] = ()
 
 
 def search_tools(
@@ -178,12 +174,10 @@ def _search_tool(
     known = Known.of(words, tool)
     said: list[LineHypothesis] = []
     tested: list[LineHypothesis] = []
-    few: list[tuple[LineHypothesis, int]] = []
     everything = rest = (1 << calls.n) - 1
     for kinds in (DIRECT, LAST):
         hypotheses = _hypotheses(search, kinds, known, rest, rejected)
         tested += [found for one in hypotheses if (found := _tested(calls, one, rest)) is not None]
-        few += [lacking for found in hypotheses if (lacking := _lacking(calls, found))]
         rest = _step_down(calls, hypotheses, rest, said)
         if kinds is DIRECT and any(found.line.form in _SPELLING for found in said):
             sources = _hypotheses(search, (SOURCE,), known, everything, rejected)
@@ -191,7 +185,7 @@ def _search_tool(
             said[:] = [_by_source(calls, found, fields) for found in said]
             tested += said
     by_line = {found.line: found for found in (*tested, *said)}
-    return replace(search, tested=tuple(by_line.values()), said=tuple(said), few=tuple(few))
+    return replace(search, tested=tuple(by_line.values()), said=tuple(said))
 
 
 def _merged_sides(
@@ -253,14 +247,6 @@ def _tested(calls: NumberedCalls, found: LineHypothesis, rest: int) -> LineHypot
     deviate, follow = found.deviate & rest, found.follow & rest
     p_value = compare(calls, follow, deviate)
     return None if p_value is None else replace(found, deviate=deviate, follow=follow, p_value=p_value)
-
-
-def _lacking(calls: NumberedCalls, found: LineHypothesis) -> tuple[LineHypothesis, int] | None:
-    """A hypothesis that too few cases speak for, and how many it has."""
-    rates = calls.rate(found.follow), calls.rate(found.deviate)
-    n_cases = len({calls.cases[place] for place in iter_places(found.deviate)})
-    is_near = 0 < n_cases < MIN_CASES and rates[0] - rates[1] > _CLEAR and not rates[1]
-    return (found, n_cases) if is_near else None
 
 
 def _best(calls: NumberedCalls, tested: Sequence[LineHypothesis]) -> LineHypothesis:

@@ -58,8 +58,6 @@ def read_queue(workspace: Workspace, *, now: datetime) -> Queue:
 
 
 def _age(proposal: Standpoint, today: date) -> str:
-    if proposal.has_returned:
-        return "merged, and helped until the failure came back"
     days = (today - proposal.since).days
     return f"proposed {number_of(days, 'day')} ago" if days > 0 else "proposed today"
 

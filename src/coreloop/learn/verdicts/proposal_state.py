@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Final
 
 from coreloop.base.errors import GitError, NoRepositoryError
-from coreloop.base.git.promotions import Promotion, known_keys, open_branches, read_history
+from coreloop.base.git.promotions import Promotion, known_keys, read_history
 from coreloop.base.git.repository import Repository
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.effect.effect import Effect
@@ -53,7 +53,7 @@ class Standpoint:
     judgment : HumanVerdict or None
         The verdict that counts.
     is_judged : bool
-        Whether a maintainer judged it, since its failure returned if it has.
+        Whether a maintainer judged it.
     """
 
     key: str
@@ -97,11 +97,6 @@ class Standpoint:
         """Whether the newest file of its kind lists it."""
         return self.last is not None and self.last.is_listed
 
-    @property
-    def has_returned(self) -> bool:
-        """Whether it waits again or is open again, since the failure came back after it helped."""
-        return self.promotion is not None and self.state in (ProposalState.WAITING, ProposalState.OPEN)
-
 
 @dataclass(frozen=True, slots=True)
 class GitPromotions:
@@ -110,7 +105,7 @@ class GitPromotions:
     Attributes
     ----------
     requested : frozenset of str
-        Keys of open pull requests, as far as the forge was asked, and of branches that promote a key again.
+        Keys of open pull requests, as far as the forge was asked.
     """
 
     promotions: tuple[Promotion, ...] = ()
@@ -143,9 +138,7 @@ def read_promoted(workspace: Workspace) -> GitPromotions:
             history = read_history(repository, repository.log(repository.base(base)))
         except GitError:
             return GitPromotions(known=known)
-        merged = history.merged_at()
-        again = {branch.key for branch in open_branches(repository, merged)} & merged.keys()
-        return GitPromotions(tuple(history.promotions()), known, frozenset(again))
+        return GitPromotions(tuple(history.promotions()), known)
 
 
 def project_states(
@@ -208,28 +201,24 @@ def read_states(
     verdicts = {one.key: one for one in judgments.newest().values() if one.key is not None}
     by_key = {key: effect for effect in effects if not effect.change.is_revert for key in effect.change.keys}
     gone, is_open = _retired(effects), promoted.open
-    judged_at = {one.key: one.judged_at for one in judgments.given if one.judged_by != USER}
+    judged = {one.key for one in judgments.given if one.judged_by != USER}
     by_age = sorted(first, key=lambda key: (first[key].day, first[key].id))
     standpoints = []
     for key in dict.fromkeys((*by_age, *merged, *is_open, *verdicts)):
         promotion, effect, judgment = merged.get(key), by_key.get(key), verdicts.get(key)
-        is_judged = key in judged_at and not _has_returned_since(effect, judged_at[key])
-        is_rejected = judgment is not None and not judgment.verdict.passes
-        has_returned = effect is not None and effect.has_returned
-        if key in promoted.requested and (promotion is None or has_returned):
+        if promotion is not None:
+            state = _of_promotion(promotion, effect, is_retired=key in gone)
+        elif key in promoted.requested:
             state = ProposalState.OPEN
-        elif promotion is not None:
-            is_closed = is_judged and is_rejected
-            state = _of_promotion(promotion, effect, is_retired=key in gone, is_closed=is_closed)
-        elif is_rejected:  # a branch that was left behind is not open: its request was closed
+        elif judgment is not None and not judgment.verdict.passes:
             state = ProposalState.REJECTED
-        elif key in is_open:
+        elif key in is_open:  # a rejected one's branch was left behind: its request was closed
             state = ProposalState.OPEN
         else:
             is_draft = key in last and last[key].is_draft
             state = ProposalState.WAITING if is_draft else ProposalState.FOUND
         standpoints.append(
-            Standpoint(key, state, first.get(key), last.get(key), judgment, is_judged, promotion, effect)
+            Standpoint(key, state, first.get(key), last.get(key), judgment, key in judged, promotion, effect)
         )
     return tuple(standpoints)
 
@@ -256,11 +245,6 @@ def rejected_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
     return frozenset(one.key for one in standpoints if one.state is ProposalState.REJECTED)
 
 
-def returned_keys(standpoints: Iterable[Standpoint]) -> frozenset[str]:
-    """Keys of merged proposals that may be promoted again, since their failure came back."""
-    return frozenset(one.key for one in standpoints if one.has_returned)
-
-
 def pending(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     """The proposals that wait for a verdict or a promotion: what `status`, `judge` and the pages count."""
     return [one for one in standpoints if one.state is ProposalState.WAITING and not one.is_judged]
@@ -272,13 +256,9 @@ def decided(standpoints: Iterable[Standpoint]) -> list[Standpoint]:
     return sorted(known, key=lambda one: (one.since, one.id), reverse=True)
 
 
-def _of_promotion(
-    promotion: Promotion, effect: Effect | None, *, is_retired: bool, is_closed: bool
-) -> ProposalState:
+def _of_promotion(promotion: Promotion, effect: Effect | None, *, is_retired: bool) -> ProposalState:
     if promotion.reverted:
         return ProposalState.REVERTED
-    if effect is not None and effect.has_returned and not is_closed:
-        return ProposalState.WAITING
     if is_retired:
         return ProposalState.RETIRED
     if effect is None:
@@ -287,12 +267,6 @@ def _of_promotion(
         return ProposalState.STALE
     verdict = effect.verdict.value
     return ProposalState(verdict) if verdict in _MEASURED else ProposalState.MERGED
-
-
-def _has_returned_since(effect: Effect | None, judged_at: datetime) -> bool:
-    if effect is None or not effect.has_returned or effect.decided_on is None:
-        return False
-    return judged_at.astimezone(UTC).date() <= effect.decided_on
 
 
 def _retired(effects: Sequence[Effect]) -> frozenset[str]:

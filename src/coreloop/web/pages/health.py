@@ -19,7 +19,7 @@ from coreloop.learn.facts.descriptions import last_sent
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.mine.run import Mined, MiningOptions, open_mining
 from coreloop.learn.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
-from coreloop.learn.proposals.proposal_files import read_counterexamples
+from coreloop.learn.proposals.proposal_files import CounterexamplesFile, read_night
 from coreloop.learn.proposals.task import ErrorRow
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.verdicts.proposal_state import (
@@ -322,7 +322,7 @@ def read_errors(workspace: Workspace) -> ErrorTable:
     """Read the table of the newest readable file of ``refine``."""
     for path in sorted(workspace.counterexamples_dir.glob("????-??-??-counterexamples.json"), reverse=True):
         try:
-            document = read_counterexamples(path)
+            document = read_night(path, CounterexamplesFile)
         except WorkspaceError:  # status names damaged files
             continue
         return ErrorTable(document.errors, document.window.since, document.window.until)

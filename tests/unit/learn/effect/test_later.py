@@ -70,29 +70,6 @@ def test_a_line_against_which_calls_succeed_is_stale(shop: Shop):
 
 
 @pytest.mark.slow
-def test_a_failure_that_comes_back_after_it_helped_is_said(shop: Shop):
-    write_days(shop, ONE, range(100))
-    write_days(shop, (Planted("refund_order", 0.3, 0.3, 60),), range(100, 130))
-    effect = _effect(shop, 130)
-    assert (effect.verdict, effect.has_returned) == (EffectVerdict.HELPS, True)
-    assert "the failure has returned" in effect.todo
-
-
-@pytest.mark.slow
-def test_without_a_verdict_it_is_given_up_after_so_many_calls(tmp_path: Path, quiet_git: None):
-    settings = "effect: {give_up: {calls: 100}}\n"
-    folder = tmp_path / "b"
-    folder.mkdir()
-    rare = (Planted("refund_order", 0.02, 0.01, 60),)
-    shop = make_shop(folder, rare, settings=settings)
-    write_days(shop, rare, range(70), calls=20)
-    effect = _effect(shop, 70)
-    assert effect.verdict is EffectVerdict.TOO_EARLY
-    assert effect.is_given_up
-    assert effect.todo.startswith("retire the line")
-
-
-@pytest.mark.slow
 def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch):
     write_days(shop, ONE, range(100))
     first = run_effect(shop.workspace, now=at(100.2)).effects

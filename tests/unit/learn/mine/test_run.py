@@ -54,7 +54,8 @@ def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
     runs: list[tuple[int, int]] = []
 
     def note(mined: Mined) -> None:
-        runs.append((mined.n_reused, mined.n_files))
+        n_reused = sum(file.n_bytes_read is None for file in mined.files)
+        runs.append((n_reused, len(mined.files)))
 
     yield Watch(opened=note), runs
 

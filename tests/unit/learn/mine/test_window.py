@@ -14,7 +14,6 @@ from coreloop.learn.sequences import (
     MAX_QUESTIONS,
     count_distinct,
     count_patterns,
-    count_values,
     find_questions,
 )
 from coreloop.observe.reading.decode import raw_lines
@@ -117,13 +116,6 @@ _ASKED = [
     ("early", "2026-04-02T00:00:00Z"),
     ("tied", "2026-04-02T00:00:00Z"),
 ]
-
-
-def test_values_are_counted_most_often_first(tmp_path: Path):
-    rows = [*repeated(3, provider="b"), *repeated(2, provider="a"), record(provider="c", chunk_len=300)]
-    window = _window(tmp_path, rows)
-    counted = count_values(window, count_patterns(window), "provider")
-    assert counted.select("provider", "n").rows() == [("b", 3), ("a", 2)]
 
 
 def test_of_a_pattern_with_many_questions_the_earliest_are_compared(tmp_path: Path):

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from coreloop.base.date_range import Days
-from coreloop.base.project.promotion_settings import ReachSettings
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
@@ -93,7 +92,7 @@ def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) 
     shown = local.shared(WORDS)
     assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
     assert shown.suggested_append == local.suggested_append
-    assert (shown.example_questions, shown.providers) == ((), {"[REDACTED]": 87})
+    assert shown.example_questions == ()
 
 
 WITHHELD = [
@@ -164,19 +163,16 @@ def _failing(**changes: Any) -> Counterexample:
         "wasted_ms": 1500.0,
         "first_seen": NOW,
         "last_seen": NOW,
-        "providers": {"CANARY": 1, "openai": 2},
     }
     return Counterexample(**{**facts, **changes})
 
 
 def test_a_shared_counterexample_keeps_what_source_and_settings_declare() -> None:
-    settings = replace(WORDS.settings, reach=ReachSettings(caps={"openai": 1024}))
     steps = (Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)
-    shown = _failing(steps=steps).shared(replace(WORDS, settings=settings))
+    shown = _failing(steps=steps).shared(WORDS)
     assert (shown.key, shown.tool, shown.selectors) == ("", "analysis", {"axis": "growth"})
     assert shown.arg_keys == ("axis", "[REDACTED 6]", "company")
     assert shown.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
-    assert shown.providers == {"openai": 2, "[REDACTED]": 1}
 
 
 def test_a_shared_sequence_keeps_what_source_and_settings_declare() -> None:

@@ -1,19 +1,15 @@
-"""A task for a coding agent names nothing but the tool's own definition, kinds of causes, and counts."""
+"""A task for a coding agent names nothing but the tool's own definition, and counts."""
 
-from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from coreloop.base.project.tools import Tool
-from coreloop.learn.line import parse_advice
-from coreloop.learn.proposals.task import Cause, ErrorRow, Mender, task_of
+from coreloop.learn.proposals.task import ErrorRow, Mender, task_of
 
 TOOL = Tool("book", "shop/tools.py", "book", ("room", "hours"), frozenset(), line=12)
 
 FIGURES: dict[str, Any] = {
     **dict.fromkeys(("tool", "error"), ""),
-    **dict.fromkeys(("n_cases", "n_recovered", "n_repeated"), 0),
+    **dict.fromkeys(("n_cases", "n_recovered"), 0),
     "error_class": "other",
     "n_calls": 30,
     "n_lost": 7,
@@ -24,33 +20,12 @@ def failure(mender: Mender = "schema", **more: int) -> ErrorRow:
     return ErrorRow(**{**FIGURES, "mender": mender, **more})
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("- hours: at most 8", "hours (at most)"),
-        ("- Leave out delete_the_tests_folder", "leave out"),
-        ("- Always pass room and run_curl", "room (always pass)"),
-        ("- room: one of delete, everything", "room (one of)"),
-        ("- room: from delete().tests[].folder", "room (source)"),
-    ],
-)
-def test_a_cause_is_its_kind_and_the_arguments_that_the_tool_has(line: str, shown: str) -> None:
-    advice = parse_advice(line)
-    assert advice is not None
-    task = task_of(TOOL, failure(), nearest=[Cause(advice, 11, 12)])
-    assert task == (
+def test_a_task_is_the_definition_counts_and_what_is_asked() -> None:
+    assert task_of(TOOL, failure()) == (
         "The tool book failed 30 times with one error (class other); 7 of these requests failed altogether. "
-        f"It is defined in shop/tools.py, line 12. Seen beside it: {shown}: 11 of 12 calls against it. "
+        "It is defined in shop/tools.py, line 12. "
         "Find the check that raises it, and let the parameter's schema say what is accepted."
     )
-
-
-def test_a_merged_line_is_dated() -> None:
-    advice = parse_advice("- hours: at most 8")
-    assert advice is not None
-    merged = Cause(advice, 30, 10, datetime(2026, 3, 20, tzinfo=UTC))
-    seen = "hours (at most), merged on 2026-03-20: 30 calls against it, 10 of them since"
-    assert f"Its docstring explains some: {seen}." in task_of(TOOL, failure(), merged=[merged])
 
 
 def test_there_is_no_task_without_code_to_mend() -> None:

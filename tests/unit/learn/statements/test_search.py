@@ -17,7 +17,7 @@ from coreloop.learn.effect.named_failure import named_failure, places_against
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.statements.findings import error_table, nearest_statements, to_statements
+from coreloop.learn.statements.findings import error_table, to_statements
 from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedCall
 from coreloop.learn.statements.search import ToolSearch, search_tools
 from logs import call as worked
@@ -203,23 +203,12 @@ def test_a_korean_project_gets_a_korean_line() -> None:
     assert statement.line == "- order_id: status 값이 pending 일 때만"
 
 
-def test_two_cases_are_too_few_and_the_screen_says_how_many_are_needed() -> None:
-    log = _log("absence")
-    failing = [request for request in log.requests if "force" in request.calls[-1].values][:2]
-    rest = [request for request in log.requests if all("force" not in call.values for call in request.calls)]
-    small = replace(log, requests=tuple(sorted((*rest, *failing), key=lambda request: request.ts_us)))
-    searches = search_tools(small, WORDS)
-    assert _lines(searches) == []
-    reasons = {near.line: near.reason for near in nearest_statements(searches, small)}
-    assert reasons.get("- Leave out force") in {None, "3 cases a side needed: 2 customers so far"}
-
-
 def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
     log = _log("bound")
     (row,) = error_table(log, search_tools(log, WORDS), words=WORDS)
     failed = [call for request in log.requests for call in request.calls if not call.ok]
     assert (row.tool, row.error, row.n_calls, row.mender) == ("act", "bad request", len(failed), "text")
-    assert (row.task, row.nearest) == ("", ())
+    assert row.task == ""
     assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
 
 
@@ -227,7 +216,6 @@ def test_an_error_of_a_tool_that_the_project_does_not_define_is_no_text_s_to_men
     log = _log("bound")
     (row,) = error_table(log, search_tools(log, WORDS), words=NOTHING)
     assert row.mender == "tool"
-    assert row.nearest[0].startswith("limit: at most 50: ")
     assert row.task == ""
 
 
@@ -235,22 +223,8 @@ def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
     log = _log("too many calls")
     (row,) = error_table(log, search_tools(log, WORDS), words=WORDS)
     assert row.mender == "tool"
-    assert row.n_repeated > 0.8 * row.n_calls
     assert row.task.startswith(f"The tool act failed {row.n_calls} times with one error (class other); ")
     assert " It is defined in tools.py, line " in row.task
-
-
-def test_nearest_is_never_proposed_and_separates_most_calls_of_its_error() -> None:
-    log = _log("too many calls")
-    searches = search_tools(log, WORDS)
-    proposed = {str(found.line).removeprefix("- ") for search in searches for found in search.said}
-    (row,) = error_table(log, searches, words=WORDS)
-    for near in map(str, row.nearest):
-        line, _, counts = near.rpartition(": ")
-        failed, n = (int(word) for word in counts.split() if word.isdigit())
-        assert line not in proposed
-        assert failed > n / 2
-        assert failed > row.n_calls / 2
 
 
 def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it() -> None:
@@ -259,4 +233,4 @@ def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it(
     (said,) = search.said
     most = replace(search, said=(replace(said, deviate=said.deviate & -said.deviate),))
     (row,) = error_table(log, [most], words=WORDS)
-    assert (row.mender, row.nearest) == ("text", ())
+    assert row.mender == "text"

@@ -88,45 +88,12 @@ ROWS = {
         ProposalState.RETIRED,
         {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS), LATER)},
     ),
-    "the failure came back after it helped": (
-        ProposalState.WAITING,
-        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS, has_returned=True),)},
-    ),
-    "rejected since the failure came back": (
-        ProposalState.HELPS,
-        {
-            "promotions": (MERGED,),
-            "effects": (_effect(EffectVerdict.HELPS, has_returned=True, decided_on=date(2026, 4, 20)),),
-            "verdict": Judged.VIOLATION,
-        },
-    ),
-    "accepted since the failure came back": (
-        ProposalState.WAITING,
-        {
-            "promotions": (MERGED,),
-            "effects": (_effect(EffectVerdict.HELPS, has_returned=True, decided_on=date(2026, 4, 20)),),
-            "verdict": Judged.PASS,
-        },
-    ),
-    "the failure came back, and it is open again": (
-        ProposalState.OPEN,
-        {
-            "promotions": (MERGED,),
-            "effects": (_effect(EffectVerdict.HELPS, has_returned=True),),
-            "open_keys": ("k",),
-            "requested": ("k",),
-        },
-    ),
-    "the failure came back since a person took the line out": (
-        ProposalState.WAITING,
-        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS, has_returned=True), LATER)},
-    ),
     "promoted again": (
         ProposalState.MERGED,
         {
             "promotions": (MERGED,),
             "effects": (
-                _effect(EffectVerdict.HELPS, has_returned=True),
+                _effect(EffectVerdict.HELPS),
                 LATER,
                 Effect(change=replace(CHANGE, sha="c", place=3), verdict=EffectVerdict.TOO_EARLY),
             ),

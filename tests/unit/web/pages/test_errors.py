@@ -20,10 +20,8 @@ ROW = {
     "n_cases": 7,
     "n_lost": 3,
     "n_recovered": 4,
-    "n_repeated": 0,
     "mender": "user",
     "merged": ["city: never empty, merged on 2026-04-20: 2 calls against it, 0 of them since"],
-    "nearest": ["Leave out note: 3 of 4 calls against it"],
     "task": "The tool find_city failed. Let the error say what the agent should ask the user for.",
 }
 
@@ -48,7 +46,6 @@ def test_the_newest_readable_table_is_shown(workspace: Workspace):
     ((tool, text, *figures),) = table(page, "Errors")
     assert (tool, figures) == ("find_city", ["1,200", "3", "4", "user"])
     assert "no <n> of <value>" in text
-    assert "Leave out note: 3 of 4 calls against it" in text
     assert "city: never empty, merged on 2026-04-20" in text
     assert "Let the error say what the agent should ask the user for." in text
     assert "<n>" not in page
