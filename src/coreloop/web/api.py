@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -24,7 +23,7 @@ from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.tiers import LimitOverrides
+from coreloop.answer.research.tiers import NAMES
 from coreloop.answer.search.index.run import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import UsageError
@@ -49,8 +48,8 @@ _FEEDBACK: Final = {"id": bodies.RUN_ID, "value": "down", "reason": "It is out o
 @route("POST", "/run", scope="run", also=_LATER, example={"task": _QUESTION, "max_iters": 2})
 async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
     """Research a question."""
-    overrides = LimitOverrides(**{name: getattr(body, name) for name in asdict(LimitOverrides())})
-    request = Request(tier=body.complexity_tier, wishes=overrides)
+    wishes = {name: getattr(body, name) for name in NAMES}
+    request = Request(tier=body.complexity_tier, wishes=wishes)
     deps = call.service.deps
     if body.session is None:
         run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))

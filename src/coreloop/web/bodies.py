@@ -62,7 +62,7 @@ class RunRequest(SimpleRequest, frozen=True, kw_only=True):
     complexity_tier : str or None
         None for what the plan says.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
-        See `coreloop.answer.research.tiers.LimitOverrides`.
+        Iterations, executed queries, sources read, seconds of work and tokens; None for what the tier says.
     session : str or None
         A research of the same question that was paused or left, to go on with.
     """
