@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-import coreloop.answer.agent.kind  # noqa: F401 (registers it)
-from coreloop.answer.agent.open import open_run
+import coreloop.answer.agent.agent_state  # noqa: F401 (registers it)
+from coreloop.answer.agent.agent_state import open_run
 from coreloop.answer.agent.plan import PlannedIteration, plan_iteration, read_plan
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import RecordedIteration, record_iteration

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
+from coreloop.answer.agent.agent_state import like_runs, open_run
 from coreloop.answer.agent.next import next_for_agent
-from coreloop.answer.agent.open import like_runs, open_run
 from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteration, read_plan
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import record_iteration

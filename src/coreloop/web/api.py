@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
-from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_metrics, stop_queued
+from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day, stop_queued
 from coreloop.answer.repair.tables import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
@@ -227,10 +227,10 @@ def _run_id(call: HttpCall) -> str:
 def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     limits = SearchLimits(max_results=body.limit)
-    found = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
+    found, note = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
     return bodies.SearchReply(
-        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found.sources),
-        found.note,
+        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found),
+        note,
     )
 
 
@@ -322,15 +322,16 @@ def series(call: HttpCall) -> bodies.SeriesReply:
     return bodies.SeriesReply(
         series=tuple(gates),
         days=tuple(read_days(deps, now=now)),
-        retry_rate=read_metrics(deps, now=now).retry_rate,
+        retry_rate=deps.queue.metrics().retry_rate,
     )
 
 
 @route("GET", "/metrics", media_type=CONTENT_TYPE)
 def metrics(call: HttpCall) -> Response:
     """Figures for Prometheus."""
-    numbers = read_metrics(call.service.deps, now=datetime.now(UTC))
-    return Response(call.service.metrics.text(numbers), media_type=CONTENT_TYPE)
+    deps = call.service.deps
+    last_day = read_last_day(deps, now=datetime.now(UTC))
+    return Response(call.service.metrics.text(last_day, deps.queue.metrics()), media_type=CONTENT_TYPE)
 
 
 @route("GET", "/openapi.json")

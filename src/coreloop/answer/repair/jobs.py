@@ -33,7 +33,7 @@ from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, 
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended, Noted
-from coreloop.runs.jobs.job import Job, QueueMetrics
+from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
@@ -259,24 +259,10 @@ class DayMetrics:
     notice_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class RepairMetrics:
-    """What happened in the last 24 hours, and the jobs of the queue."""
-
-    last_day: DayMetrics
-    jobs: QueueMetrics
-
-    @property
-    def retry_rate(self) -> float:
-        """Share of jobs that needed more than one attempt."""
-        total = sum(self.jobs.by_status.values())
-        return self.jobs.retried / total if total else 0.0
-
-
-def read_metrics(deps: Deps, *, now: datetime) -> RepairMetrics:
-    """Count the answers, feedback and jobs of the last 24 hours."""
+def read_last_day(deps: Deps, *, now: datetime) -> DayMetrics:
+    """Count the answers and feedback of the last 24 hours."""
     rows, ratings = _since(deps, now - timedelta(days=1))
-    return RepairMetrics(_metrics(utc_day(now), rows, ratings, rows), deps.queue.metrics())
+    return _metrics(utc_day(now), rows, ratings, rows)
 
 
 def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:

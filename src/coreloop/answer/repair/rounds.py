@@ -182,7 +182,7 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     pending = read_coverage(deps.workspace, starts=[root]).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
     likely = likely_files(question, stale, root)
-    files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
+    files = [*dict.fromkeys([*likely, *_read_before(run, root)])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     spoken_of = (field for symbol in symbols for field in find_fields(index, symbol.text, SearchLimits()))
     return Targets(
