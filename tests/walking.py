@@ -16,7 +16,7 @@ from coreloop.answer.agent.plan import PlannedIteration, plan_iteration, read_pl
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import RecordedIteration, record_iteration
 from coreloop.answer.repair.store import read_rejections
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import PageReader
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.limits import Limits, Mode

@@ -4,7 +4,7 @@ import pytest
 
 from bounded import given_up
 from coreloop.answer.search.extract.document import Unreadable
-from coreloop.answer.search.page.reader import page_text
+from coreloop.answer.search.page import page_text
 from rows import each_row
 
 

@@ -8,8 +8,7 @@ from threading import Event
 import pytest
 
 from bounded import given_up
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.provider import Blocked, Failed, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from fault_server import HOST, FaultServer, drips, fault_server, replies

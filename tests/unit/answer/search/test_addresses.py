@@ -5,8 +5,7 @@ from threading import Event
 
 import pytest
 
-from coreloop.answer.search.page.fetch import Network, RefusedAddressError, checked_address, is_public
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader, RefusedAddressError, checked_address, is_public
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 from fault_server import HOST, FaultServer, fault_server, replies
 from rows import each_row
