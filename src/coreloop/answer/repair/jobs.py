@@ -15,7 +15,6 @@ from coreloop.answer.repair.actions import (
     Context,
     Reason,
     Signal,
-    Target,
     Targets,
     actions_for,
     envelope,
@@ -29,6 +28,7 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
 from coreloop.answer.search.index.run import read_coverage
 from coreloop.answer.search.index.search_index import public_functions
+from coreloop.answer.search.index.tree import File
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
@@ -147,12 +147,11 @@ def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     functions = public_functions(deps.workspace.index_file)
     # functions of files that are stale count as not good: what the index says of them may be wrong
     poor = [place for place, is_documented in functions if not is_documented or place in stale]
-    files = [Target(path=file.location, version=file.version) for file in coverage.pending]
     day = now.date()
     covered = Snapshot(day, "coverage", coverage.fresh, coverage.fresh + len(stale))
     described = Snapshot(day, "io", len(functions) - len(poor), len(functions))
     pairs = ((covered, stale), (described, poor))
-    return [_compare(deps, snapshot, lacking, files, now) for snapshot, lacking in pairs]
+    return [_compare(deps, snapshot, lacking, coverage.pending, now) for snapshot, lacking in pairs]
 
 
 def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
@@ -164,7 +163,7 @@ def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
 
 
 def _compare(
-    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], files: Sequence[Target], now: datetime
+    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], files: Sequence[File], now: datetime
 ) -> GateReading:
     kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
@@ -175,7 +174,7 @@ def _compare(
     return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=len(jobs))
 
 
-def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[Target], now: datetime) -> list[Job]:
+def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: datetime) -> list[Job]:
     """Store a signal in the event store, and put its jobs into the queue."""
     run_id = begin_run(deps.workspace, deps.store, f"{reason} {now.date()}", kind=KIND, now=now)
     folding, newest = load_run(deps.store, run_id)
