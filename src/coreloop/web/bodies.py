@@ -144,7 +144,7 @@ class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchReply(msgspec.Struct, frozen=True):
-    """Passages, best first; ``note`` says which changed files they lack."""
+    """Passages, best first; ``note`` says how many changed files were not read."""
 
     sources: tuple[SourceReply, ...]
     note: str = ""

@@ -1,4 +1,4 @@
-"""What is known in a run that a coding agent drives: what a research knows, and what its plan still lacks."""
+"""A run that a coding agent drives: how it is opened, what it knows, and what its plan still lacks."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

@@ -74,7 +74,7 @@ class Coverage:
 def search_files(
     workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
 ) -> tuple[list[Source], str]:
-    """Return the passages that fit a query best, and which changed files they lack, else "".
+    """Return the passages that fit a query best, and how many changed files were not read, else "".
 
     Raises
     ------
@@ -112,7 +112,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
             index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
         files = number_of(changed, "changed file")
-        return f"without {files}, since the index cannot be written; dartlab-coreloop index says why"
+        return f"{files} not read yet: the index cannot be written; dartlab-coreloop index says why"
     return ""
 
 
