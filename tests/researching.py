@@ -82,7 +82,7 @@ def reflection(*findings: dict[str, Any], queries: Sequence[str] = (), **fields:
         "sufficient": False,
         "confidence": 0.5,
         "gaps": [],
-        "new_queries": [{"query": query, "intent": "gap", "layer": "situation"} for query in queries],
+        "new_queries": [{"query": query, "intent": "gap"} for query in queries],
         "metadata": METADATA,
         "findings": findings,
     }

@@ -8,8 +8,7 @@ from itertools import chain, repeat
 from threading import Thread
 
 from attack.case import Attack
-from coreloop.answer.search.page.fetch import Network, is_public, resolve_host
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader, is_public, resolve_host
 from coreloop.answer.search.provider import Failed, SearchLimits
 from fault_server import HOST, FaultServer, replies
 

@@ -26,7 +26,7 @@ BEHIND_ONE_MODULE = {
     "opentelemetry": "web.server",
     "prometheus_client": "web.metrics",
     "Stemmer": "answer.text.terms",
-    "protego": "answer.search.page.reader",
+    "protego": "answer.search.page",
     "psycopg": "base.postgres",
     "pypdf": "answer.search.extract.pdf",
     "starlette": "web",

@@ -11,9 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.evidence import fresh_sources, question_key, reference
-from coreloop.answer.search.index.run import stale_files
 from coreloop.answer.search.index.search_index import entry_named, find_fields, find_symbols, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
@@ -48,8 +46,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         Why each attempt failed that did.
     elapsed_ms : int
         Of all searches.
-    stale : tuple of Target
-        Files that were found, but changed or were removed since they were indexed; no source is of them.
     """
 
     query: str = ""
@@ -61,7 +57,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     failures: tuple[str, ...] = ()
     elapsed_ms: int = 0
-    stale: tuple[Target, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -83,7 +78,7 @@ def find_sources(
     words: str = "",
     strategy: tuple[str, ...] = (),
 ) -> SearchResult:
-    """Search everywhere at once; the same passage counts once, and one of a stale file not at all.
+    """Search everywhere at once; the same passage counts once.
 
     Parameters
     ----------
@@ -117,9 +112,7 @@ def find_sources(
         *(("symbol", source) for source in called),
         *(("schema", source) for source in [*fields, *_linked(deps, called)]),
     ]
-    stale = stale_files(deps.workspace, {source.location for _, source in found}) if is_local else []
-    old = {file.location for file in stale}  # evidence is taken from the files as they are
-    best = _unique([one for one in found if one[0] == "injected" or one[1].location not in old])
+    best = _unique(found)
     outcome = outcome_of(answer)
     return SearchResult(
         query=query,
@@ -131,7 +124,6 @@ def find_sources(
         reason=getattr(answer, "reason", ""),
         failures=answer.failures,
         elapsed_ms=round((time.monotonic() - started) * 1000),
-        stale=tuple(Target(path=file.location, version=file.version) for file in stale),
     )
 
 

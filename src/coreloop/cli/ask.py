@@ -66,12 +66,12 @@ def search(query: str, limit: int) -> Output:
     Example: search "refund window"
     """
     limits = SearchLimits(max_results=limit)
-    results = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
-    facts = [_source_facts(source, query) for source in results.sources]
-    notes = [results.note] if results.note else []
+    sources, note = search_files(open_workspace(Path.cwd()), query, limits, now=datetime.now(UTC))
+    facts = [_source_facts(source, query) for source in sources]
+    notes = [note] if note else []
     nothing = "nothing found; use other words, or name more files: dartlab-coreloop index PATH"
-    notes += for_people([] if results.sources else [nothing])
-    return Output(facts, _source_lines(results.sources, query), notes)
+    notes += for_people([] if sources else [nothing])
+    return Output(facts, _source_lines(sources, query), notes)
 
 
 @click.command(cls=Command)

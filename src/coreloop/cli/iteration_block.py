@@ -9,7 +9,6 @@ import click
 from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line
 from coreloop.answer.agent.next import to_complete
 from coreloop.answer.agent.plan import PlannedIteration
-from coreloop.answer.research.answer import is_asked_out
 from coreloop.answer.research.hypotheses import Hypothesis
 from coreloop.answer.research.research_state import Dropped, Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of
@@ -35,7 +34,6 @@ _DRIFT: Final[Mapping[Rule, str]] = {
 }
 _ENDS: Final = {
     "max_iterations": "The research ends: it reached its last iteration.",
-    "asked_out": "The research ends: nothing is left to ask offline.",
     "usd": "The research ends: its budget is spent.",
     "usd_per_day": "The research ends: today's budget is spent.",
     "tokens": "The research ends: its tokens are spent.",
@@ -126,8 +124,6 @@ def end_lines(state: State) -> Iterator[str]:
     tell = in_language_of(state.question)
     yield tell("→ a condition of the end is met")
     reason = state.stop_reason or state.status
-    if reason == "max_iterations" and is_asked_out(state):
-        reason = "asked_out"
     yield tell(_ENDS.get(reason, "The research ends: {reason}."), reason=reason)
     if number := len(knowledge_of(state).contradictions_found):
         yield tell("⚠️ Open contradictions: {number}. Which side is right was not settled.", number=number)
@@ -275,4 +271,4 @@ def _echo(lines: Iterable[str]) -> None:
 
 def _upcoming(state: State, knowledge: Knowledge) -> tuple[str, ...]:
     upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
-    return tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming)
+    return tuple(one.query for one in upcoming)

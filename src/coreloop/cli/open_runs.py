@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-import coreloop.answer.agent.kind
+import coreloop.answer.agent.agent_state
 import coreloop.answer.repair.store
 import coreloop.answer.research.kind  # noqa: F401
 from coreloop.answer.deps import Deps, open_deps

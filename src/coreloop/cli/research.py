@@ -12,7 +12,7 @@ from coreloop.answer.research.answer import EXIT_CODES, AgentResponse, ending
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, continue_research
-from coreloop.answer.research.tiers import LimitOverrides, environment_limits
+from coreloop.answer.research.tiers import environment_wishes
 from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import choose_session
@@ -63,13 +63,15 @@ def research(
 
     Example: research "How long is the Han river?" --tier simple
     """
-    wishes = LimitOverrides(
-        max_iters=max_iterations,
-        max_queries=max_queries,
-        max_sources=max_sources,
-        max_execution_time_s=deadline,
-        token_budget=max_tokens,
-    ).over(environment_limits(os.environ))
+    options = {
+        "max_iters": max_iterations,
+        "max_queries": max_queries,
+        "max_sources": max_sources,
+        "max_execution_time_s": deadline,
+        "token_budget": max_tokens,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    wishes = {**environment_wishes(os.environ), **given}
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
     with project_deps() as deps:
         begin = partial(begin_research, question, request, deps, exhaust=exhaust)

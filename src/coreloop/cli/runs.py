@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from coreloop.answer.agent.open import opening_events
+from coreloop.answer.agent.agent_state import opening_events
 from coreloop.answer.repair.store import forget_answer
 from coreloop.answer.research.answer import respond
 from coreloop.answer.research.memory import retrieve

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import click
 
+from coreloop.answer.agent.agent_state import like_runs, open_run
 from coreloop.answer.agent.next import next_for_agent
-from coreloop.answer.agent.open import like_runs, open_run
 from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteration, read_plan
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import record_iteration
 from coreloop.answer.repair.store import read_rejections
 from coreloop.answer.research.report import markdown_report, write_report
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import PageReader
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -16,7 +15,7 @@ from starlette.responses import Response
 
 from coreloop import __version__
 from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
-from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_metrics, stop_queued
+from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day, stop_queued
 from coreloop.answer.repair.tables import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
@@ -24,7 +23,7 @@ from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
-from coreloop.answer.research.tiers import LimitOverrides
+from coreloop.answer.research.tiers import NAMES
 from coreloop.answer.search.index.run import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import UsageError
@@ -49,8 +48,8 @@ _FEEDBACK: Final = {"id": bodies.RUN_ID, "value": "down", "reason": "It is out o
 @route("POST", "/run", scope="run", also=_LATER, example={"task": _QUESTION, "max_iters": 2})
 async def run(call: HttpCall, body: bodies.RunRequest) -> AgentResponse:
     """Research a question."""
-    overrides = LimitOverrides(**{name: getattr(body, name) for name in asdict(LimitOverrides())})
-    request = Request(tier=body.complexity_tier, wishes=overrides)
+    wishes = {name: getattr(body, name) for name in NAMES}
+    request = Request(tier=body.complexity_tier, wishes=wishes)
     deps = call.service.deps
     if body.session is None:
         run_id, job = await accept(call, RESEARCH, partial(begin_research, body.task, request, deps))
@@ -228,10 +227,10 @@ def _run_id(call: HttpCall) -> str:
 def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     limits = SearchLimits(max_results=body.limit)
-    found = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
+    found, note = search_files(call.service.deps.workspace, body.query, limits, now=datetime.now(UTC))
     return bodies.SearchReply(
-        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found.sources),
-        found.note,
+        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found),
+        note,
     )
 
 
@@ -323,15 +322,16 @@ def series(call: HttpCall) -> bodies.SeriesReply:
     return bodies.SeriesReply(
         series=tuple(gates),
         days=tuple(read_days(deps, now=now)),
-        retry_rate=read_metrics(deps, now=now).retry_rate,
+        retry_rate=deps.queue.metrics().retry_rate,
     )
 
 
 @route("GET", "/metrics", media_type=CONTENT_TYPE)
 def metrics(call: HttpCall) -> Response:
     """Figures for Prometheus."""
-    numbers = read_metrics(call.service.deps, now=datetime.now(UTC))
-    return Response(call.service.metrics.text(numbers), media_type=CONTENT_TYPE)
+    deps = call.service.deps
+    last_day = read_last_day(deps, now=datetime.now(UTC))
+    return Response(call.service.metrics.text(last_day, deps.queue.metrics()), media_type=CONTENT_TYPE)
 
 
 @route("GET", "/openapi.json")

@@ -62,7 +62,7 @@ class RunRequest(SimpleRequest, frozen=True, kw_only=True):
     complexity_tier : str or None
         None for what the plan says.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
-        See `coreloop.answer.research.tiers.LimitOverrides`.
+        Iterations, executed queries, sources read, seconds of work and tokens; None for what the tier says.
     session : str or None
         A research of the same question that was paused or left, to go on with.
     """
@@ -144,7 +144,7 @@ class SourceReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchReply(msgspec.Struct, frozen=True):
-    """Passages, best first; ``note`` says which changed files they lack."""
+    """Passages, best first; ``note`` says how many changed files were not read."""
 
     sources: tuple[SourceReply, ...]
     note: str = ""

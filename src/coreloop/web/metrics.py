@@ -6,8 +6,9 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from coreloop.answer.repair.jobs import RepairMetrics
+from coreloop.answer.repair.jobs import DayMetrics
 from coreloop.answer.research.research_state import Knowledge
+from coreloop.runs.jobs.job import QueueMetrics
 from coreloop.runs.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -74,15 +75,15 @@ class Metrics:
         ):
             self._sums[name].labels(kind).inc(number)
 
-    def text(self, numbers: RepairMetrics) -> bytes:
+    def text(self, last: DayMetrics, jobs: QueueMetrics) -> bytes:
         """Return all figures in Prometheus' text format."""
-        jobs, last, levels = numbers.jobs, numbers.last_day, self._levels
+        levels = self._levels
         for status, number in jobs.by_status.items():
             levels["jobs"].labels(status).set(number)
         levels["jobs_done_last_hour"].set(jobs.done_last_hour)
         if jobs.p95_s is not None:
             levels["jobs_p95_seconds"].set(jobs.p95_s)
-        levels["jobs_retry_rate"].set(numbers.retry_rate)
+        levels["jobs_retry_rate"].set(jobs.retry_rate)
         levels["evidence_hits_last_day"].clear()  # what was yesterday's is not today's
         for source, number in last.evidence.items():
             levels["evidence_hits_last_day"].labels(source).set(number)

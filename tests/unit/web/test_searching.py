@@ -28,7 +28,7 @@ def test_on_a_full_disk_it_answers_from_the_index_as_it_was_and_says_so(tmp_path
             answer = client.post("/search", json={"query": "Han"})
             assert answer.status_code == 200
             assert answer.json()["sources"] == before["sources"]
-            assert answer.json()["note"].startswith("without 1 changed file, since the index cannot")
+            assert answer.json()["note"].startswith("1 changed file not read yet: the index cannot")
         unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, unlimited)
         after = client.post("/search", json={"query": "Han, at length"}).json()

@@ -1,13 +1,27 @@
-"""What is known in a run that a coding agent drives: what a research knows, and what its plan still lacks."""
+"""A run that a coding agent drives: how it is opened, what it knows, and what its plan still lacks."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import Any, Final, Literal
 
+from coreloop.answer.research.earlier_researches import Like, like_sessions
+from coreloop.answer.research.kind import committed, views
 from coreloop.answer.research.research_state import PLANNED, Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
-from coreloop.base.errors import UsageError
+from coreloop.base.errors import GitError, UsageError
+from coreloop.base.git.repository import Repository
 from coreloop.base.messages import in_language_of
+from coreloop.base.project.workspace import Workspace
+from coreloop.runs.agent.agent_runs import KIND
+from coreloop.runs.driver.driven_run import DRIVEN, DrivenState
+from coreloop.runs.kinds import Kind, register_kind
+from coreloop.runs.limits import Limits, Mode
+from coreloop.runs.manage import begin_run
 from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
 
 BEGAN, TEXT = "began", "text"
 """Names of the events beside those of a research."""
@@ -106,3 +120,61 @@ def notes_line(state: State) -> str:
 def trust_in(read: ReadSource) -> Trust:
     """Return where the text of a source comes from: fetched, local, or given by the agent."""
     return _TRUST.get(read.source.provider, "given")
+
+
+def like_runs(store: Store, question: str) -> tuple[Like, ...]:
+    """Find the unfinished runs of agents that are like a question: one that is the same, or up to three."""
+    likes = like_sessions(question, store, kind=KIND)
+    return likes[:1] if likes and likes[0].likeness == "exact" else likes
+
+
+def open_run(
+    workspace: Workspace, store: Store, question: str, *, mode: Mode, limits: Limits, now: datetime
+) -> str:
+    """Open a new run that an agent drives; returns its id."""
+    return begin_run(
+        workspace,
+        store,
+        question,
+        kind=KIND,
+        mode=mode,
+        limits=limits,
+        drives_itself=True,
+        first=opening_events(workspace.root),
+        now=now,
+    )
+
+
+def opening_events(root: Path) -> list[tuple[str, Any]]:
+    """Return what a new run keeps of its project: the commit whose files are older than the run."""
+    head = ""
+    with suppress(GitError), Repository(root) as repository:
+        head = repository.resolve("HEAD") or ""
+    return [(BEGAN, {"head": head})]
+
+
+@dataclass
+class _Driven(AgentKnowledge, DrivenState):
+    """What is known in a run whose agent the driver starts."""
+
+
+def _fold(part: _Driven, name: str, data: Any) -> None:
+    DRIVEN.fold(part, name, data)
+    fold(part, name, data)
+
+
+def _is_complete(state: State) -> bool:
+    return DRIVEN.is_complete(state) and is_complete(state)
+
+
+_KIND: Final = partial(Kind, committed=committed, views=views)
+register_kind(_KIND(name=KIND, initial=AgentKnowledge, fold=fold, is_complete=is_complete))
+register_kind(
+    _KIND(
+        name=DRIVEN.name,
+        searches=DRIVEN.searches,
+        initial=_Driven,
+        fold=_fold,
+        is_complete=_is_complete,
+    )
+)

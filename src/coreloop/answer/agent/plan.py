@@ -101,7 +101,7 @@ def plan_iteration(
         state = folding.state
         require_going(state)
         queries = [
-            PlanQuery(one.query, one.intent, "", state.iteration + 1, one.strategy, one.part, one.against)
+            PlanQuery(one.query, one.intent, state.iteration + 1, one.strategy, one.part, one.against)
             for one in plan.candidates
         ]
         _require_fit(state, plan, queries)

@@ -30,7 +30,7 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
 if TYPE_CHECKING:
-    from coreloop.answer.search.page.reader import PageReader
+    from coreloop.answer.search.page import PageReader
 
 SHOWN_CHARS: Final = 6_000
 """Of a source at once; about 1,500 tokens, so that five sources fit an iteration."""

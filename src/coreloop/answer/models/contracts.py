@@ -15,11 +15,10 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PlannedQuery(Contract, frozen=True):
-    """A search to execute, what it is for, and the layer of the reflection that it came from."""
+    """A search to execute, and what it is for."""
 
     query: Text
     intent: str
-    layer: str = ""
 
 
 class ReplyMetadata(Contract, frozen=True):
@@ -53,7 +52,6 @@ class ReportedHypothesis(Contract, frozen=True):
 
     statement: Text
     id: str | None = None
-    layer: str = ""
 
 
 class Uncertainty(Contract, frozen=True):

@@ -16,7 +16,6 @@ from coreloop.answer.models.contracts import (
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.prompt import Material, read_material
 from coreloop.answer.models.question_parts import question_parts, question_tier, with_synonyms
-from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank, verdict
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import ModelError
@@ -97,24 +96,15 @@ def _reflection(material: Material, now: datetime) -> ReflectionResponse:
 
 def _answered(material: Material) -> dict[str, list[Quote]]:
     """Return the marked sentences of the best passages for each part of the question."""
-    sources = [
-        Source(
-            title=source.title,
-            location=source.location,
-            type=source.type,
-            text=source.text,
-            retrieved_at=datetime.min.replace(tzinfo=UTC),
-        )
-        for source in material.sources
-    ]
     answered = {}
     for question in material.sub_questions or question_parts(material.question):
-        hits = rank(question, sources)
+        hits = rank(question, material.sources)
         is_told = verdict(question, hits) != "nothing said so"
         told = [*hits[:1], *(hit for hit in hits[1:MAX_QUOTES] if hit.is_near)] if is_told else []
         answered[question] = [
-            (sources[hit.number - 1].text[hit.start : hit.end], material.sources[hit.number - 1].number)
+            (read.text[hit.start : hit.end], read.number)
             for hit in told
+            for read in (material.sources[hit.number - 1],)
         ]
     return answered
 

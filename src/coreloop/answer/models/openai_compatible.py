@@ -24,7 +24,6 @@ T = TypeVar("T", bound=Contract)
 MAX_CHARS: Final = 1_000_000
 MAX_STARTS: Final = 50
 """Places in a reply at which JSON is looked for."""
-_FENCE: Final = re.compile(r"```[a-zA-Z]*\n(.*?)```", re.DOTALL)  # ```json\n{}\n```
 _scan: Final = json.JSONDecoder().raw_decode
 
 
@@ -63,7 +62,6 @@ def read_reply(text: str, contract: type[T]) -> T:
 def _candidates(text: str) -> Iterator[str]:
     """Yield the texts that may be the JSON, the likeliest first."""
     yield text.strip().removeprefix("\ufeff")
-    yield from (match[1] for match in _FENCE.finditer(text))
     for start in islice(re.finditer(r"\{", text), MAX_STARTS):
         with suppress(ValueError, RecursionError):
             yield text[start.start() : _scan(text, start.start())[1]]

@@ -18,11 +18,6 @@ class NumberedSource(Contract, frozen=True):
     type: str = "text"
     location: Text = "unknown"
 
-    @property
-    def is_code(self) -> bool:
-        """Whether its text is a program."""
-        return self.type == "python"
-
 
 class Material(Contract, frozen=True):
     """What a call is about.

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from coreloop.answer.models.contracts import Envelope
+from coreloop.answer.search.index.tree import File
 from coreloop.runs.ulid import new_ulid
 
 TYPE: Final = "feedback.signal"
@@ -106,22 +107,6 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 _PRIORITIES: Final = {INDEX_FILE: 2, INDEX_MODULE: 2, INJECT: 1, SUGGEST_LINK: -1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """A file that an action is about.
-
-    Attributes
-    ----------
-    path : str
-        Its location, see `coreloop.answer.search.source.Source`.
-    version : str
-        Of the file's content, so that the same version is not repaired twice.
-    """
-
-    path: str
-    version: str
-
-
 @dataclass(frozen=True, slots=True)
 class JobSpec:
     """A job to be put into the queue."""
@@ -146,7 +131,7 @@ class Targets:
         Of the answer; jobs read its question from the store, so that the queue holds no text of users.
     question_key : str
         Under which evidence for the question is kept.
-    files : tuple of Target
+    files : tuple of File
         Files that are stale or not indexed, the likeliest first.
     links : tuple of mapping
         ``code_symbol``, ``schema_ref`` and ``reason`` of links to suggest.
@@ -154,7 +139,7 @@ class Targets:
 
     run_id: str
     question_key: str
-    files: tuple[Target, ...] = ()
+    files: tuple[File, ...] = ()
     links: tuple[Mapping[str, str], ...] = field(default=())
 
 
@@ -172,8 +157,8 @@ def jobs_for(actions: Sequence[str], targets: Targets) -> Iterator[JobSpec]:
                 yield JobSpec(action, dict(link), f"{action} {link['code_symbol']} {link['schema_ref']}")
         for file in targets.files:
             if action == INJECT:
-                key = f"{action} {targets.question_key} {file.path} {file.version}"
-                yield JobSpec(action, {"run": targets.run_id, "path": file.path}, key)
+                key = f"{action} {targets.question_key} {file.location} {file.version}"
+                yield JobSpec(action, {"run": targets.run_id, "path": file.location}, key)
             elif action in {INDEX_FILE, INDEX_MODULE}:
-                payload = {"path": file.path, **({"recursive": True} if action == INDEX_MODULE else {})}
-                yield JobSpec(action, payload, f"{action} {file.path} {file.version}")
+                payload = {"path": file.location, **({"recursive": True} if action == INDEX_MODULE else {})}
+                yield JobSpec(action, payload, f"{action} {file.location} {file.version}")

@@ -10,14 +10,13 @@ from math import fsum, log
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.repair.actions import Target
 from coreloop.answer.repair.tables import Evidence, Kind
 from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
 from coreloop.answer.search.extract.schemas import STRUCTURE
 from coreloop.answer.search.extract.split_passages import split_passages
-from coreloop.answer.search.index.tree import MAX_FILE_BYTES
+from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.files import open_regular
@@ -114,7 +113,7 @@ def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
             )
 
 
-def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Target]:
+def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]:
     """Return the files that most likely answer a question, at most `MAX_FILES`, the likeliest first.
 
     Compared are their names, symbols and first lines, as `coreloop.answer.text.terms.terms` reads them.
@@ -123,20 +122,20 @@ def likely_files(question: str, files: Sequence[Target], root: Path) -> list[Tar
     ----------
     question : str
         Text of a user: only compared.
-    files : sequence of Target
+    files : sequence of File
         Files that are stale or not indexed.
     root : Path
         Of the project.
     """
     asked = term_set(question)
-    by_name = sorted(files, key=lambda file: -len(asked & term_set(file.path)))[:_MAX_LOOKED_AT]
-    words = {file: asked & term_set(_beginning(root, file.path)) for file in by_name}
+    by_name = sorted(files, key=lambda file: -len(asked & term_set(file.location)))[:_MAX_LOOKED_AT]
+    words = {file: asked & term_set(_beginning(root, file.location)) for file in by_name}
     counts = {word: sum(word in own for own in words.values()) for word in asked}
     rarity = {word: log(1 + (len(words) + 1) / (counts[word] + 0.5)) for word in asked}
     least = _LEAST_SHARE * fsum(rarity.values())
     weights = {file: fsum(rarity[word] for word in own) for file, own in words.items() if own}
     likely = [file for file, weight in weights.items() if weight >= least]
-    return sorted(likely, key=lambda file: (-weights[file], file.path))[:MAX_FILES]
+    return sorted(likely, key=lambda file: (-weights[file], file.location))[:MAX_FILES]
 
 
 def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Mapping[str, str]]:

@@ -15,7 +15,6 @@ from coreloop.answer.repair.actions import (
     Context,
     Reason,
     Signal,
-    Target,
     Targets,
     actions_for,
     envelope,
@@ -29,11 +28,12 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
 from coreloop.answer.search.index.run import read_coverage
 from coreloop.answer.search.index.search_index import public_functions
+from coreloop.answer.search.index.tree import File
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended, Noted
-from coreloop.runs.jobs.job import Job, QueueMetrics
+from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
@@ -147,12 +147,11 @@ def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     functions = public_functions(deps.workspace.index_file)
     # functions of files that are stale count as not good: what the index says of them may be wrong
     poor = [place for place, is_documented in functions if not is_documented or place in stale]
-    files = [Target(path=file.location, version=file.version) for file in coverage.pending]
     day = now.date()
     covered = Snapshot(day, "coverage", coverage.fresh, coverage.fresh + len(stale))
     described = Snapshot(day, "io", len(functions) - len(poor), len(functions))
     pairs = ((covered, stale), (described, poor))
-    return [_compare(deps, snapshot, lacking, files, now) for snapshot, lacking in pairs]
+    return [_compare(deps, snapshot, lacking, coverage.pending, now) for snapshot, lacking in pairs]
 
 
 def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
@@ -164,7 +163,7 @@ def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
 
 
 def _compare(
-    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], files: Sequence[Target], now: datetime
+    deps: Deps, snapshot: Snapshot, lacking: Sequence[str], files: Sequence[File], now: datetime
 ) -> GateReading:
     kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
@@ -175,7 +174,7 @@ def _compare(
     return GateReading(now=snapshot, before=before, worst=worst, signal=reason, jobs=len(jobs))
 
 
-def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[Target], now: datetime) -> list[Job]:
+def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: datetime) -> list[Job]:
     """Store a signal in the event store, and put its jobs into the queue."""
     run_id = begin_run(deps.workspace, deps.store, f"{reason} {now.date()}", kind=KIND, now=now)
     folding, newest = load_run(deps.store, run_id)
@@ -259,24 +258,10 @@ class DayMetrics:
     notice_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class RepairMetrics:
-    """What happened in the last 24 hours, and the jobs of the queue."""
-
-    last_day: DayMetrics
-    jobs: QueueMetrics
-
-    @property
-    def retry_rate(self) -> float:
-        """Share of jobs that needed more than one attempt."""
-        total = sum(self.jobs.by_status.values())
-        return self.jobs.retried / total if total else 0.0
-
-
-def read_metrics(deps: Deps, *, now: datetime) -> RepairMetrics:
-    """Count the answers, feedback and jobs of the last 24 hours."""
+def read_last_day(deps: Deps, *, now: datetime) -> DayMetrics:
+    """Count the answers and feedback of the last 24 hours."""
     rows, ratings = _since(deps, now - timedelta(days=1))
-    return RepairMetrics(_metrics(utc_day(now), rows, ratings, rows), deps.queue.metrics())
+    return _metrics(utc_day(now), rows, ratings, rows)
 
 
 def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:

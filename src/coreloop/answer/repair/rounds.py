@@ -21,7 +21,6 @@ from coreloop.answer.repair.actions import (
     SUGGEST_LINK,
     JobSpec,
     Reason,
-    Target,
     Targets,
     actions_for,
     jobs_for,
@@ -38,7 +37,7 @@ from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.index.run import index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_fields
-from coreloop.answer.search.index.tree import file_at
+from coreloop.answer.search.index.tree import File, file_at
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
@@ -180,9 +179,8 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     root, index, question = deps.workspace.root.resolve(), deps.workspace.index_file, run.state.question
     # what the settings name was read before the question; a repair looks in the rest of the project
     pending = read_coverage(deps.workspace, starts=[root]).pending
-    stale = [Target(path=file.location, version=file.version) for file in pending]
-    likely = likely_files(question, stale, root)
-    files = [*dict.fromkeys([*found.stale, *likely, *_read_before(run, root)])][:MAX_FILES]
+    likely = likely_files(question, pending, root)
+    files = [*dict.fromkeys([*likely, *_read_before(run, root)])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     spoken_of = (field for symbol in symbols for field in find_fields(index, symbol.text, SearchLimits()))
     return Targets(
@@ -193,12 +191,12 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     )
 
 
-def _read_before(run: Run, root: Path) -> Iterator[Target]:
+def _read_before(run: Run, root: Path) -> Iterator[File]:
     """Yield the files that the round before has read, whose imports the next one follows."""
     for line in (line for repair in knowledge_of(run.state).repairs for line in repair.jobs):
         if match := _READ.fullmatch(line):
             path = match["path"]
-            yield Target(path=path, version=file_at(root / path, path).version)
+            yield file_at(root / path, path)
 
 
 def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:

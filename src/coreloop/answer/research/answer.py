@@ -6,7 +6,6 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.findings import Contradiction, Finding, SourcedText, citation_marks
 from coreloop.answer.research.research_state import (
     Attempt,
@@ -210,16 +209,7 @@ def ending(state: State) -> str:
     option = _RAISE.get(state.stop_reason or "")
     if state.is_covered or state.sufficient or option is None:
         return ""
-    if is_asked_out(state):
-        return tell("nothing is left to ask offline: {advice}", advice=tell(_ADVICE))
     return tell("stopped before it had enough; for more, raise {option}", option=option)
-
-
-def is_asked_out(state: State) -> bool:
-    """Whether an exhaustive run without a model has asked all that the question's own words can ask."""
-    knowledge = knowledge_of(state)
-    is_planned = any(query.iteration > state.iteration for query in knowledge.plan_queries)
-    return state.mode == "exhaust" and knowledge.model == OFFLINE and not is_planned
 
 
 def build_response(state: State, attempt: Attempt) -> AgentResponse:

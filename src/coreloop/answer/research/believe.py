@@ -1,22 +1,32 @@
 """What follows from what sources say: findings are merged, rated and compared, and hypotheses weighed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 
+from coreloop.answer.research import findings as tags
 from coreloop.answer.research.contradictions import contradictions
-from coreloop.answer.research.findings import (
-    CONTRADICTED as TAG_CONTRADICTED,
-)
-from coreloop.answer.research.findings import Finding, SourcedText, confidence_of, tag_of
+from coreloop.answer.research.findings import Finding, SourcedText
 from coreloop.answer.research.hypotheses import Hypothesis, Stance, Weight, ranked, with_evidence
-from coreloop.answer.research.research_state import CONTRADICTED, FOUND, TESTED, Knowledge, put_finding
+from coreloop.answer.research.research_state import (
+    CONTRADICTED,
+    FOUND,
+    TESTED,
+    Knowledge,
+    ReadSource,
+    put_finding,
+)
 from coreloop.runs.events import FindingRecorded, Noted, Reported
 
 Change = tuple[Callable[..., Reported], dict[str, Any]]
 """The type of an event, and its fields without the time."""
+_VERIFIED_AT: Final = 0.8  # two independent origins, see `_CONFIDENCE`
+_CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
+"""Of a finding with none, one, two, and three or more independent origins."""
+_PRIMARY: Final = frozenset({"paper", "filing"})
+"""Types of sources that report first, or that peers have reviewed."""
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _MAX_HYPOTHESES: Final = 100
@@ -91,6 +101,23 @@ def with_new(known: Iterable[Hypothesis], statements: Iterable[str], *, iteratio
     return hypotheses
 
 
+def confidence_of(evidence: Iterable[ReadSource]) -> float:
+    """Return how sure a finding is: 0.6, 0.8 and 0.95 for one, two and more independent origins."""
+    origins = {item.origin for item in evidence}
+    return _CONFIDENCE[min(len(origins), len(_CONFIDENCE) - 1)]
+
+
+def tag_of(evidence: Sequence[ReadSource], *, is_contradicted: bool = False) -> str:
+    """Return the first tag that applies."""
+    if is_contradicted:
+        return tags.CONTRADICTED
+    if confidence_of(evidence) >= _VERIFIED_AT:
+        return tags.VERIFIED
+    if any(item.type in _PRIMARY for item in evidence):
+        return tags.HIGH
+    return tags.LIKELY if evidence else tags.UNCERTAIN
+
+
 def _merged(known: Finding, new: Finding) -> Finding:
     return replace(
         known,
@@ -102,7 +129,7 @@ def _merged(known: Finding, new: Finding) -> Finding:
 def _rated(finding: Finding, knowledge: Knowledge, *, is_contradicted: bool = False) -> Finding:
     """Return a finding with the confidence and the tag that its sources give it."""
     evidence = knowledge.sources_of(finding.sources)
-    is_contradicted |= finding.tag == TAG_CONTRADICTED
+    is_contradicted |= finding.tag == tags.CONTRADICTED
     tag = tag_of(evidence, is_contradicted=is_contradicted)
     return replace(finding, confidence=confidence_of(evidence), tag=tag)
 

@@ -143,12 +143,12 @@ def _explore(run: Run, deps: Deps) -> None:
             _plan(run, deps)
         _turn(run)
         strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
-        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, deps, strategy)
+        queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, strategy)
     with phase(run, "search"):
         if not execute(run, deps, queries, strategy):
             _turn(run)
-            other = _other_angle(run.state, deps, run.state.last_strategy)
-            execute(run, deps, other, run.state.last_strategy)
+            strategy = run.state.last_strategy
+            execute(run, deps, _other_angle(run.state, strategy), strategy)
     with phase(run, "reflect"):
         reflect(run, deps.ladder, rejections(run, deps))
 
@@ -174,15 +174,13 @@ def _turn(run: Run) -> None:
         run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
 
 
-def _other_angle(state: State, deps: Deps, strategy: tuple[str, ...]) -> list[PlanQuery]:
-    """Return queries for the open sub-questions, turned the way of a strategy; none offline if exhaustive."""
-    if state.mode == "exhaust" and deps.ladder.name == OFFLINE:
-        return []
+def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
+    """Return queries for the open sub-questions, turned the way of a strategy."""
     open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
     texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
-    return [PlanQuery(text, "other angle", "", number) for text in texts]
+    return [PlanQuery(text, "other angle", number) for text in texts]
 
 
 def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, Reason | None]:

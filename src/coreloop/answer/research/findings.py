@@ -1,30 +1,16 @@
 """Findings: sentences that sources say, how sure they are, the tag that says so, and two that differ."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 CONTRADICTED: Final = "⚠ CONTRADICTED"
 VERIFIED: Final = "✓✓ VERIFIED"
 HIGH: Final = "✓ HIGH"
 LIKELY: Final = "~ LIKELY"
 UNCERTAIN: Final = "? UNCERTAIN"
-VERIFIED_AT: Final = 0.8  # two independent origins, see `_CONFIDENCE`
-_CONFIDENCE: Final = (0.0, 0.6, 0.8, 0.95)
-"""Of a finding with none, one, two, and three or more independent origins."""
-PRIMARY: Final = frozenset({"paper", "filing"})
-"""Types of sources that report first, or that peers have reviewed."""
 ContradictionKind = Literal["number", "date", "negation"]
-
-
-class Evidence(Protocol):
-    """A source of a finding: ``origin`` is who says so, the same of copies and of pages of one site."""
-
-    @property
-    def origin(self) -> str: ...
-    @property
-    def type(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,23 +79,6 @@ class Contradiction:
     @property
     def sources(self) -> tuple[int, ...]:
         return self.a.sources + self.b.sources
-
-
-def confidence_of(evidence: Iterable[Evidence]) -> float:
-    """Return how sure a finding is: 0.6, 0.8 and 0.95 for one, two and more independent origins."""
-    origins = {item.origin for item in evidence}
-    return _CONFIDENCE[min(len(origins), len(_CONFIDENCE) - 1)]
-
-
-def tag_of(evidence: Sequence[Evidence], *, is_contradicted: bool = False) -> str:
-    """Return the first tag that applies."""
-    if is_contradicted:
-        return CONTRADICTED
-    if confidence_of(evidence) >= VERIFIED_AT:
-        return VERIFIED
-    if any(item.type in PRIMARY for item in evidence):
-        return HIGH
-    return LIKELY if evidence else UNCERTAIN
 
 
 def citation_marks(numbers: Sequence[int]) -> str:

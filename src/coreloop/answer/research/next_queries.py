@@ -62,7 +62,7 @@ def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQue
 def new_queries(proposed: Sequence[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
     """Return what a model proposes for an iteration, without repeats."""
     return _distinct(
-        PlanQuery(shorten_query(query.query), query.intent[:200], query.layer[:40], iteration)
+        PlanQuery(shorten_query(query.query), query.intent[:200], iteration)
         for query in proposed[:MAX_PROPOSED]
     )
 
@@ -105,7 +105,7 @@ def diverge(seeds: Sequence[str], searched: Sequence[str], *, iteration: int) ->
         for place, label in enumerate(labels):
             query = angled(seeds[place % len(seeds)], (label,), tried)
             tried.append(query)
-            candidates.append(PlanQuery(query, intent, "divergence", iteration))
+            candidates.append(PlanQuery(query, intent, iteration))
     return _distinct(candidates)
 
 

@@ -9,7 +9,6 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
-from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.believe import Change, add_findings, noted, weigh
@@ -162,11 +161,8 @@ def _look_ahead(run: Run, reply: ReflectionResponse, *, model: str) -> None:
     """Record what is missing and what comes next; a model's opinion counts only with findings."""
     is_exhaustive, upcoming = run.state.mode == "exhaust", run.state.iteration + 2
     queries = new_queries(reply.new_queries, iteration=upcoming)
-    if is_exhaustive and model != OFFLINE:
+    if is_exhaustive:
         queries = _widened(run.state, queries, upcoming)
-    elif is_exhaustive and not queries:  # another iteration would ask nothing
-        limits = msgspec.structs.replace(run.state.limits, max_iterations=upcoming - 1)
-        run.record(events.Narrowed, limits=limits)
     data = {
         "model": model,
         "gaps": list(reply.gaps),

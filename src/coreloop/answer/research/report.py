@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
 from coreloop.answer.research.findings import citation_marks
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
@@ -15,7 +14,6 @@ from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
 
 _LAYERS: Final = {"a": "path a", "b": "path b", "c": "path c", "cross_check": "cross-check"}
-_NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
 
 
 def markdown_report(state: State) -> str:
@@ -51,8 +49,7 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     yield "Reflection", list(_reflection(known))
     yield "Contradictions", [contradiction_line(pair) for pair in known.contradictions_found]
     parts = [f"{part.id} {part.text}" for part in state.sub_questions if part.is_open and state.drives_itself]
-    offline = [_NOT_ASKED] if known.model == OFFLINE else []
-    yield "Open", [*parts, *known.gaps, *known.uncertainties, *known.missing, *offline]
+    yield "Open", [*parts, *known.gaps, *known.uncertainties, *known.missing]
     believed = {one.text for one in known.findings if one.sources}
     left_out = [claim for claim in known.dropped if claim.sentence not in believed]
     yield "Left out", [f"{claim.sentence} ({claim.reason})" for claim in left_out]

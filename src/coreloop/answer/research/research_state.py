@@ -11,7 +11,7 @@ from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.actions import Signal, signal_of
 from coreloop.answer.research.findings import Contradiction, Finding
 from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
-from coreloop.answer.research.tiers import LimitOverrides
+from coreloop.answer.research.tiers import Wishes
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import KindState, State
 
@@ -51,7 +51,7 @@ class Request:
     """
 
     tier: Tier | None = None
-    wishes: LimitOverrides = field(default_factory=LimitOverrides)
+    wishes: Wishes = field(default_factory=dict)
     second_check: bool = False
     session_id: str = ""
     may_repair: bool = True
@@ -68,8 +68,6 @@ class PlanQuery:
     ----------
     query, intent : str
         What to search for, and what for.
-    layer : str
-        The layer of the reflection that it came from.
     iteration : int
         In which it is to be executed.
     strategy : tuple of str
@@ -80,7 +78,6 @@ class PlanQuery:
 
     query: str
     intent: str = ""
-    layer: str = ""
     iteration: int = 0
     strategy: tuple[str, ...] = ()
     part: str = ""

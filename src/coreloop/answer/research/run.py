@@ -15,6 +15,7 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
+from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.tables import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, attempt_call, respond
 from coreloop.answer.research.cycle import conclude, iterate
@@ -28,7 +29,7 @@ from coreloop.answer.research.research_state import (
     knowledge_of,
 )
 from coreloop.answer.research.run_searches import PAGE, SEARCH
-from coreloop.answer.research.tiers import ASK_LIMITS, LimitOverrides, run_limits
+from coreloop.answer.research.tiers import ASK_LIMITS, run_limits
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.text.terms import search_words
 from coreloop.base.errors import UsageError
@@ -113,7 +114,7 @@ def run_research(
     deps : Deps or None
         Store, models and search; None for those of the project in the current folder.
     max_iters, max_queries, max_sources, max_execution_time_s, token_budget
-        See `coreloop.answer.research.tiers.LimitOverrides`; None for what the tier says.
+        Iterations, executed queries, sources read, seconds of work and tokens; None for what the tier says.
     tier : str or None
         ``simple``, ``standard`` or ``deep``; None for what the plan says.
     exhaust : bool
@@ -135,14 +136,14 @@ def run_research(
     UsageError
         The question is empty or too long, or the limits cannot hold.
     """
-    overrides = LimitOverrides(
-        max_iters=max_iters,
-        max_queries=max_queries,
-        max_sources=max_sources,
-        max_execution_time_s=max_execution_time_s,
-        token_budget=token_budget,
-    )
-    request = Request(tier=tier, wishes=overrides, second_check=second_check)
+    wishes = {
+        "max_iters": max_iters,
+        "max_queries": max_queries,
+        "max_sources": max_sources,
+        "max_execution_time_s": max_execution_time_s,
+        "token_budget": token_budget,
+    }
+    request = Request(tier=tier, wishes=wishes, second_check=second_check)
     with nullcontext(deps) if deps else deps_here() as used:
         run_id = begin_research(task, request, used, exhaust=exhaust)
         return continue_research(run_id, used, show=show)
@@ -165,9 +166,11 @@ def begin_research(
     Raises
     ------
     UsageError
-        The question is empty or too long, or the limits cannot hold.
+        The question is empty or too long, the limits cannot hold, or no model can exhaust it.
     """
     require_question(task)
+    if exhaust and deps.ladder.name == OFFLINE:
+        raise UsageError("an exhaustive research needs a model; set CORELOOP_MODEL")
     now = datetime.now(UTC)
     _forget_expired(deps, now)
     run_id = run_id or new_ulid(now, token_bytes(10))

@@ -30,7 +30,7 @@ from coreloop.answer.research.tiers import AT_ONCE
 from coreloop.answer.retrieve import SearchResult, find_sources, outcome_of
 from coreloop.answer.search.extract.document import Document, Section
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import PageReader
 from coreloop.answer.search.provider import Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import term_set

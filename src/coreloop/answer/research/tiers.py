@@ -1,8 +1,7 @@
 """How much work a research may take: the tiers, what a person asked for, and the limits of the run."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Final
+from typing import Any, Final
 
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.actions import MAX_REPAIRS
@@ -19,74 +18,58 @@ ASK_LIMITS: Final = Limits(max_iterations=1 + MAX_REPAIRS, tokens=60_000, deadli
 """Of `ask`: its first attempt, and one after each repair."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitOverrides:
-    """The most that a research does, in all; None for what the tier says.
-
-    Attributes
-    ----------
-    max_iters, max_queries, max_sources : int or None
-        Iterations, executed queries, and sources read.
-    max_execution_time_s : float or None
-        Seconds of work, the answer's included.
-    token_budget : int or None
-        Tokens of the run; None for `TOKEN_BUDGET`.
-    """
-
-    max_iters: int | None = None
-    max_queries: int | None = None
-    max_sources: int | None = None
-    max_execution_time_s: float | None = None
-    token_budget: int | None = None
-
-    def over(self, other: "LimitOverrides") -> "LimitOverrides":
-        """Return these limits, and the other ones where these are None."""
-        return replace(other, **{name: value for name, value in asdict(self).items() if value is not None})
-
-
-TIERS: Final[Mapping[Tier, LimitOverrides]] = {
-    "simple": LimitOverrides(max_iters=2, max_queries=3, max_sources=5, max_execution_time_s=60),
-    "standard": LimitOverrides(max_iters=5, max_queries=10, max_sources=15, max_execution_time_s=90),
-    "deep": LimitOverrides(max_iters=12, max_queries=40, max_sources=40, max_execution_time_s=120),
+Wishes = Mapping[str, int | float | None]
+"""Totals that a person asked for by their names, those of a tier; None for what the tier says."""
+TIERS: Final[Mapping[Tier, Mapping[str, int]]] = {
+    "simple": {"max_iters": 2, "max_queries": 3, "max_sources": 5, "max_execution_time_s": 60},
+    "standard": {"max_iters": 5, "max_queries": 10, "max_sources": 15, "max_execution_time_s": 90},
+    "deep": {"max_iters": 12, "max_queries": 40, "max_sources": 40, "max_execution_time_s": 120},
 }
+NAMES: Final = (*TIERS["simple"], "token_budget")
+"""What a person can ask for: iterations, executed queries, sources read, seconds of work, tokens."""
 
 
-def environment_limits(environ: Mapping[str, str]) -> LimitOverrides:
-    """Read ``RESEARCH_MAX_ITERS`` and so on, the names of `LimitOverrides` in capitals.
+def environment_wishes(environ: Mapping[str, str]) -> Wishes:
+    """Read ``RESEARCH_MAX_ITERS`` and so on, `NAMES` in capitals.
 
     Raises
     ------
     UsageError
         A value is not a whole number of at least 1; names the variable.
     """
-    names = (field.name for field in fields(LimitOverrides))
-    return LimitOverrides(**{name: _number(environ, f"RESEARCH_{name.upper()}") for name in names})
+    return {name: _number(environ, f"RESEARCH_{name.upper()}") for name in NAMES}
 
 
-def run_limits(tier: Tier, overrides: LimitOverrides, *, exhaust: bool = False) -> Limits:
+def run_limits(tier: Tier, wishes: Wishes, *, exhaust: bool = False) -> Limits:
     """Build the limits of a run.
 
     Parameters
     ----------
     tier : str
         Whose totals apply where nothing was asked for.
-    overrides : LimitOverrides
-        What was asked for.
+    wishes : mapping of str to float
+        What was asked for, by `NAMES`.
     exhaust : bool
         Only what was asked for, tokens, money and the default number of iterations limit the run.
     """
-    totals = overrides if exhaust else overrides.over(TIERS[tier])
-    default, tokens = Limits(), totals.token_budget or TOKEN_BUDGET
+    default = Limits()
+    totals: dict[str, Any] = {
+        "max_iters": default.max_iterations,
+        "token_budget": TOKEN_BUDGET,
+        **({} if exhaust else TIERS[tier]),
+        **{name: value for name, value in wishes.items() if value is not None},
+    }
+    seconds = totals.get("max_execution_time_s")
     return Limits(
-        max_iterations=totals.max_iters or default.max_iterations,
-        queries=totals.max_queries,
-        sources=totals.max_sources,
-        deadline_s=totals.max_execution_time_s,
-        tokens=tokens,
+        max_iterations=totals["max_iters"],
+        queries=totals.get("max_queries"),
+        sources=totals.get("max_sources"),
+        deadline_s=seconds,
+        tokens=totals["token_budget"],
         answer=AnswerReserve(
             usd=(default.usd or 0) * _ANSWER_SHARE,
-            tokens=round(tokens * _ANSWER_SHARE),
-            seconds=(totals.max_execution_time_s or 0) * _ANSWER_SHARE,
+            tokens=round(totals["token_budget"] * _ANSWER_SHARE),
+            seconds=(seconds or 0) * _ANSWER_SHARE,
         ),
     )
 

@@ -10,13 +10,14 @@
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Final
 
 from coreloop.answer.search.exchange import Now
+from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import (
     Blocked,
     Empty,
@@ -26,6 +27,9 @@ from coreloop.answer.search.provider import (
     SearchAnswer,
     SearchLimits,
 )
+from coreloop.base.errors import UsageError
+from coreloop.base.project.settings import SearchProvider
+from coreloop.base.project.workspace import Workspace
 
 ATTEMPTS: Final = 3  # chosen: what fails three times in two seconds is down
 LONGEST_S: Final = 10.0
@@ -183,3 +187,46 @@ def _together(problems: Sequence[Blocked | Failed]) -> Blocked | Failed:
     if len(blocked) == len(problems):
         return Blocked(reason, min((problem.until for problem in blocked if problem.until), default=None))
     return Failed(reason, is_retryable=any(isinstance(one, Blocked) or one.is_retryable for one in problems))
+
+
+def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failover:
+    """Build the providers that the settings name, in their order.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Its settings have ``search``.
+    environ : mapping of str to str
+        Holds the keys, which are nowhere else.
+
+    Raises
+    ------
+    UsageError
+        None is named, or one lacks its address or key; names what to set.
+    """
+    names = tuple(dict.fromkeys(workspace.settings.search.providers))
+    if not names:
+        raise UsageError("search: providers is empty; name a provider, for example index")
+    return Failover([_provider(name, workspace, environ) for name in names])
+
+
+def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, str]) -> Provider:
+    if name == "index":
+        return IndexProvider(workspace.index_file)
+    from coreloop.answer.search import services  # the HTTP library takes 60 ms
+
+    if name == "arxiv":
+        return services.ArxivProvider()
+    if name == "tavily":
+        key = environ.get(services.TAVILY_KEY, "").strip()
+        if not key:
+            raise UsageError(f"set {services.TAVILY_KEY} to the key of your account")
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(f"{services.TAVILY_KEY} holds characters that no key has")
+        return services.TavilyProvider(key)
+    url = workspace.settings.search.searxng_url or ""
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(
+            "search: set searxng_url to the address of your SearXNG, such as http://localhost:8080"
+        )
+    return services.SearxngProvider(url)

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any, Final
@@ -57,6 +57,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
 class SearxngProvider:
     """Searches by an instance of SearXNG whose ``search.formats`` has ``json`` (docs.searxng.org).
 
@@ -70,21 +71,22 @@ class SearxngProvider:
         Returns the time, with a time zone.
     """
 
-    name = "searxng"
-
-    def __init__(self, url: str, *, now: Now = _now) -> None:
-        self._url = url.rstrip("/")
-        self._now = now
+    url: str
+    now: Now = _now
+    name: str = "searxng"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once."""
         parameters = urlencode({"q": query, "format": "json"})
-        return _search(self.name, HttpRequest(url=f"{self._url}/search?{parameters}"), limits, self._now)
+        return _search(
+            self.name, HttpRequest(url=f"{self.url.rstrip('/')}/search?{parameters}"), limits, self.now
+        )
 
 
 TAVILY_KEY: Final = "TAVILY_API_KEY"
 
 
+@dataclass(frozen=True, slots=True)
 class TavilyProvider:
     """Searches by Tavily, which takes queries of up to 400 characters (docs.tavily.com); longer ones are cut.
 
@@ -98,18 +100,18 @@ class TavilyProvider:
         Returns the time, with a time zone.
     """
 
-    name = "tavily"
-
-    def __init__(self, key: str, *, url: str = "https://api.tavily.com", now: Now = _now) -> None:
-        self._headers = {"Authorization": f"Bearer {key}"}
-        self._url = url.rstrip("/")
-        self._now = now
+    key: str = field(repr=False)
+    url: str = "https://api.tavily.com"
+    now: Now = _now
+    name: str = "tavily"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once."""
         body = {"query": query[:400], "max_results": min(limits.max_results, 20)}
-        request = HttpRequest(method="POST", url=f"{self._url}/search", headers=self._headers, json=body)
-        return _search(self.name, request, limits, self._now)
+        headers = {"Authorization": f"Bearer {self.key}"}
+        url = f"{self.url.rstrip('/')}/search"
+        request = HttpRequest(method="POST", url=url, headers=headers, json=body)
+        return _search(self.name, request, limits, self.now)
 
 
 _PAUSE_S: Final = 3.0

@@ -88,6 +88,12 @@ class QueueMetrics:
     p95_s: float | None
     retried: int
 
+    @property
+    def retry_rate(self) -> float:
+        """Share of jobs that needed more than one attempt."""
+        total = sum(self.by_status.values())
+        return self.retried / total if total else 0.0
+
 
 def as_json(value: Any) -> str:
     """Return a value as JSON that every queue can hold.

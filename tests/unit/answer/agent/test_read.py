@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.agent.read import SHOWN_CHARS, stored_sources
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.base.errors import UsageError
 from coreloop.runs.state import state_json
 from fault_server import HOST, fault_server, replies

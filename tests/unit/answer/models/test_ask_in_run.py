@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.ask_in_run import ask_in_run
 from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.models.ladder import Ladder
@@ -14,6 +13,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.answer.models.prompt import Material, user_message
+from coreloop.answer.research.asking import ask_in_run
 from coreloop.base.errors import BudgetError, UsageError
 from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
@@ -151,7 +151,7 @@ import sys
 from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
 from coreloop.answer.models.model import CallLimits, Message
-from coreloop.answer.models.ask_in_run import ask_in_run
+from coreloop.answer.research.asking import ask_in_run
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
 from coreloop.base.project.settings import Settings
 from coreloop.runs.active_run import work_on

@@ -2,13 +2,14 @@
 
 from typing import get_args
 
-from coreloop.answer.repair.actions import ACTIONS, Reason, Target, Targets, actions_for, jobs_for
+from coreloop.answer.repair.actions import ACTIONS, Reason, Targets, actions_for, jobs_for
+from coreloop.answer.search.index.tree import File
 
 BOTH = tuple(action for round_ in (1, 2) for action in actions_for(["insufficient_evidence"], round_))
 TARGETS = Targets(
     run_id="01M8438MCTASSPZCKHJS9F19NB",
     question_key="k",
-    files=(Target(path="docs/a.md", version="9-1"),),
+    files=(File("docs/a.md", 9, 1),),
     links=({"code_symbol": "a.py::total", "schema_ref": "b.yaml#/total", "reason": "both"},),
 )
 
@@ -26,7 +27,7 @@ def test_the_same_content_makes_the_same_jobs_without_text_of_users():
         "evidence.inject k docs/a.md 9-1",
         "schema.link.suggest a.py::total b.yaml#/total",
     ]
-    changed = Targets(run_id="r", question_key="k", files=(Target(path="docs/a.md", version="9-2"),))
+    changed = Targets(run_id="r", question_key="k", files=(File("docs/a.md", 9, 2),))
     assert {job.key for job in jobs_for(BOTH, changed)}.isdisjoint(job.key for job in jobs)
     assert {key for job in jobs for key in job.payload} == {
         *("path", "recursive", "run"),

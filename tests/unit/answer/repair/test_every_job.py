@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources, question_key
 from coreloop.answer.repair.feedback import give_feedback
-from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates, read_metrics
+from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates, read_last_day
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work
 from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
@@ -31,16 +31,16 @@ def test_figures_count_what_happened(tmp_path: Path):
         give_feedback(deps, first.run_id, "down")
         plan_gates(deps, now=datetime.now(UTC))
         work(deps.queue, all_handlers(deps), until_idle=True)
-        figures = read_metrics(deps, now=datetime.now(UTC))
-        later = read_metrics(deps, now=datetime.now(UTC) + timedelta(days=2))
-    day = figures.last_day
+        day = read_last_day(deps, now=datetime.now(UTC))
+        jobs = deps.queue.metrics()
+        later = read_last_day(deps, now=datetime.now(UTC) + timedelta(days=2))
     assert (day.answered, day.feedback) == (2, {"down": 1})
     assert day.unanswered >= 1
     assert (day.evidence["text"] > 0, day.evidence["injected"]) == (True, 1)
     assert day.notice_s is not None
-    assert figures.retry_rate == 0.0
-    assert figures.jobs.by_status["done"] >= 3
-    assert (later.last_day.answered, later.last_day.feedback, later.last_day.notice_s) == (0, {}, None)
+    assert jobs.retry_rate == 0.0
+    assert jobs.by_status["done"] >= 3
+    assert (later.answered, later.feedback, later.notice_s) == (0, {}, None)
 
 
 def test_evidence_of_code_is_what_the_docstring_says(tmp_path: Path):

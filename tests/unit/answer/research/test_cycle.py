@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.research.answer import DEGRADED, AgentResponse, ending
+from coreloop.answer.research.answer import DEGRADED, AgentResponse
 from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import run_research
 from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found
+from coreloop.base.errors import UsageError
 from model_stand_in import answers, model_stand_in, streams
 from researching import ScriptedProvider, deps_in, plan, project, reflection, source, synthesis
 
@@ -81,17 +82,9 @@ def test_a_simple_research_keeps_sources_for_its_second_iteration(tmp_path: Path
     assert response.iterations == 2
 
 
-def test_offline_an_exhaustive_research_asks_in_its_own_words_until_none_is_left(tmp_path: Path):
-    with deps_in(project(tmp_path)) as deps:
-        response = run_research("How long is the Han river?", deps=deps, exhaust=True)
-        state = read_session(deps.store, None)
-    assert (state.stop_reason, state.sufficient) == ("max_iterations", False)
-    assert [part.is_open for part in state.sub_questions] == [False, True]
-    assert RIVER in response.final_answer
-    asked = {word for search in state.search_history for word in search.query.split()}
-    assert asked <= {"long", "Han", "river", "definition"}
-    assert state.confidence == 0.6
-    assert ending(state).startswith("nothing is left to ask offline")
+def test_an_exhaustive_research_needs_a_model(tmp_path: Path):
+    with deps_in(project(tmp_path)) as deps, pytest.raises(UsageError, match="CORELOOP_MODEL"):
+        run_research("How long is the Han river?", deps=deps, exhaust=True)
 
 
 @pytest.mark.slow

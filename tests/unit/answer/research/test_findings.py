@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
+from coreloop.answer.research.believe import tag_of
 from coreloop.answer.research.findings import (
     CONTRADICTED,
     HIGH,
     LIKELY,
     UNCERTAIN,
     VERIFIED,
-    tag_of,
 )
 from rows import each_row
 

@@ -12,7 +12,6 @@ from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.report import markdown_report
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, continue_research
-from coreloop.answer.research.tiers import LimitOverrides
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.stores.store import open_store
@@ -21,7 +20,7 @@ from running import calls_in, python
 from weekly import WEEKLY
 
 QUESTION = "How long is the Han river? When was the Banpo bridge opened? Who painted the Mona Lisa?"
-REQUEST = Request(tier="standard", wishes=LimitOverrides(max_iters=3, max_execution_time_s=600))
+REQUEST = Request(tier="standard", wishes={"max_iters": 3, "max_execution_time_s": 600})
 KILLED = """
 import json, os, sys
 from dataclasses import replace

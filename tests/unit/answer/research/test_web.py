@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.research.run import run_research
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.services import SearxngProvider
 from fault_server import HOST, fault_server, replies
 from researching import RIVER, deps_in, project

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.choose_provider import choose_providers
+from coreloop.answer.search.failover import choose_providers
 from coreloop.base.errors import UsageError
 from coreloop.base.project.settings import SearchSettings, Settings
 from coreloop.base.project.workspace import Workspace

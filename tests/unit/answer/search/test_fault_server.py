@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bounded import given_up
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.services import SearxngProvider
 from fault_server import (

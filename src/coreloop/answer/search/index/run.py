@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -71,16 +71,10 @@ class Coverage:
     elsewhere: tuple[File, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFresh:
-    """Passages, best first; ``note`` says which files they lack, else ""."""
-
-    sources: tuple[Source, ...]
-    note: str
-
-
-def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime) -> FoundFresh:
-    """Return the passages that fit a query best, of the files as they are now.
+def search_files(
+    workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
+) -> tuple[list[Source], str]:
+    """Return the passages that fit a query best, and how many changed files were not read, else "".
 
     Raises
     ------
@@ -90,7 +84,7 @@ def search_files(workspace: Workspace, query: str, limits: SearchLimits, *, now:
         The time is up.
     """
     note = refresh_index(workspace, now=now)
-    return FoundFresh(tuple(search_index(workspace.index_file, query, limits)), note)
+    return search_index(workspace.index_file, query, limits), note
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:
@@ -118,7 +112,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
             index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
         files = number_of(changed, "changed file")
-        return f"without {files}, since the index cannot be written; dartlab-coreloop index says why"
+        return f"{files} not read yet: the index cannot be written; dartlab-coreloop index says why"
     return ""
 
 
@@ -183,19 +177,6 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [file for location, file in known.items() if location not in found]
     return Coverage(fresh, pending, tuple(_changed(workspace, others)))
-
-
-def stale_files(workspace: Workspace, locations: Collection[str]) -> list[File]:
-    """Return those of some files that are not as they were indexed; unindexed ones are left out.
-
-    Raises
-    ------
-    WorkspaceError
-        There is no index, or it cannot be read.
-    """
-    with reading(workspace.index_file) as connection:
-        known = known_files(connection)
-    return _changed(workspace, [known[location] for location in sorted(locations) if location in known])
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:

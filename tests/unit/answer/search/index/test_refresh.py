@@ -15,7 +15,7 @@ def refreshed(project: Indexed) -> str:
 
 
 def found(project: Indexed, query: str) -> list[str]:
-    sources = search_files(project.workspace, query, SearchLimits(), now=datetime.now(UTC)).sources
+    sources = search_files(project.workspace, query, SearchLimits(), now=datetime.now(UTC))[0]
     return [source.location for source in sources]
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from bounded import given_up
 from coreloop.answer.search.extract.document import Unreadable
-from coreloop.answer.search.page.reader import page_text
+from coreloop.answer.search.page import page_text
 from rows import each_row
 
 
@@ -33,3 +34,8 @@ def test_a_page_is_decoded_by_a_charset_that_fits(content: bytes, charset: str, 
 @each_row("charset", ["punycode", "unicode_escape", "idna", "utf-7", "hex", "aliases"])
 def test_only_charsets_of_pages_are_used(charset: str) -> None:
     assert plain(rb"+ADw- \u0041 41", charset) == r"+ADw- \u0041 41"
+
+
+def test_a_large_page_is_decoded_at_once_whatever_it_says() -> None:
+    with given_up():
+        plain(b"a" * 1_000_000 + b"-" + b"ab" * 500_000, "punycode")

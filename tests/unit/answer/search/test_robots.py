@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader, _with_few_groups
+from coreloop.answer.search.page import Network, PageReader, _with_few_groups
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 from fault_server import HOST, FaultServer, fault_server, replies
 

@@ -7,11 +7,11 @@ from threading import Event
 
 import pytest
 
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader
+from bounded import given_up
+from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.provider import Blocked, Failed, Found, SearchLimits
 from coreloop.answer.search.source import Source
-from fault_server import HOST, FaultServer, fault_server, replies
+from fault_server import HOST, FaultServer, drips, fault_server, replies
 from rows import slow_after
 
 BODY = "삼성전자의 2026년 3분기 영업이익은 12조 원으로 지난해보다 8% 늘었다고 회사가 밝혔다. " * 4
@@ -105,3 +105,13 @@ def test_the_rules_of_the_site_that_a_redirect_leads_to_count(
     answer = reader.read(f"http://page.example:{server.port}/a", SearchLimits())
     assert answer == Failed("robots.txt does not allow it", is_retryable=False)
     assert b"GET /b" not in b"".join(server.requests)
+
+
+def test_a_site_whose_rules_drip_takes_no_longer_than_a_page_may(
+    server: FaultServer, reader: PageReader
+) -> None:
+    server.paths["/robots.txt"] = drips
+    with given_up():
+        answer = reader.read(f"http://page.example:{server.port}/a", SearchLimits(timeout_s=0.3))
+    assert isinstance(answer, Failed)
+    assert answer.reason.startswith("robots.txt: no complete answer in ")

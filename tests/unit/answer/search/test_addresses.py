@@ -5,8 +5,7 @@ from threading import Event
 
 import pytest
 
-from coreloop.answer.search.page.fetch import Network, RefusedAddressError, checked_address, is_public
-from coreloop.answer.search.page.reader import PageReader
+from coreloop.answer.search.page import Network, PageReader, RefusedAddressError, checked_address, is_public
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
 from fault_server import HOST, FaultServer, fault_server, replies
 from rows import each_row
@@ -63,6 +62,14 @@ def test_a_name_is_resolved_once_per_connection(server: FaultServer) -> None:
     assert reader.read(url, SearchLimits()) == Failed(
         "page.example is not a public address", is_retryable=False
     )
+
+
+def test_the_server_sees_the_name_that_was_asked_for(server: FaultServer) -> None:
+    server.paths["*"] = replies(200, "text", content_type="text/plain")
+    network = Network(resolve=lambda _: [HOST], allows=lambda _: True, ports=frozenset({server.port}))
+    PageReader(network=network).read(f"http://page.example:{server.port}/a#b", SearchLimits())
+    assert f"Host: page.example:{server.port}".encode().lower() in server.requests[-1].lower()
+    assert server.requests[-1].startswith(b"GET /a HTTP/1.1")
 
 
 @pytest.mark.parametrize(
