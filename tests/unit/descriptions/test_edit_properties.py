@@ -13,8 +13,6 @@ from editing import (
     DEFINITIONS,
     LINES,
     edit,
-    function,
-    griffe_sections,
     split_docstrings,
 )
 from weekly import WEEKLY
@@ -83,23 +81,6 @@ def test_any_docstring_made_of_blocks_is_edited_or_refused(source, section):
 @example(b"# coding: undefined\n'x'")
 def test_any_bytes_give_an_outcome(source):
     assert isinstance(put_lines(source, "", LINES, section="Guide"), Edited | Refused)
-
-
-@pytest.mark.slow
-@settings(max_examples=150 if WEEKLY else 50, deadline=None)
-@given(st.lists(st.sampled_from(BLOCKS[:3]), max_size=4), st.sampled_from([None, "Guide", "Usage Hints"]))
-def test_griffe_finds_the_lines_in_the_section_and_nothing_else_changed(blocks, existing):
-    heading = [existing, "-" * len(existing), "- a"] if existing else []
-    lines = [line for block in (*blocks, heading) for line in ("", *block)]
-    outcome = edit(function('"""Sum.', *lines, '"""'), section=existing or "Guide")
-    if isinstance(outcome, Refused):
-        assert "sections named" in outcome.reason
-        return
-    before, after = (griffe_sections(text, "numpy") for text in (outcome.before, outcome.after))
-    others = before[:-1] if existing else before
-    assert after[: len(others)] == others
-    assert len(after) == len(others) + 1
-    assert all(line in after[-1] for line in LINES)
 
 
 PACKAGES = ("polars", "numpy", "click")

@@ -40,20 +40,6 @@ def mode(path):
     return path.stat().st_mode & 0o777
 
 
-@pytest.mark.usefixtures("open_umask")
-def test_only_the_owner_may_read(journal, folder):
-    journal.append(b"1\n", day=DAY, second=1)
-    assert mode(folder / f"{DAY}.jsonl") == 0o600
-    assert mode(folder) == 0o700
-
-
-def test_each_day_has_its_file_in_any_order(journal, folder):
-    for number, day in enumerate([DAY, "2026-04-26", DAY, "2026-04-26"]):
-        journal.append(b"%d\n" % number, day=day, second=7)
-    assert lines(folder) == [b"0", b"2"]
-    assert lines(folder, "2026-04-26") == [b"1", b"3"]
-
-
 @pytest.mark.parametrize(
     ("left", "expected"),
     [
@@ -70,16 +56,6 @@ def test_the_rest_of_a_killed_writer_does_not_damage_later_lines(journal, folder
     (folder / f"{DAY}.jsonl").write_bytes(left)
     journal.append(b"{}\n", day=DAY, second=1)
     assert lines(folder) == expected
-
-
-@pytest.mark.parametrize("second", [1, 2])
-def test_half_a_line_between_two_lines_damages_neither(journal, folder, second):
-    journal.append(b"1\n", day=DAY, second=1)
-    with (folder / f"{DAY}.jsonl").open("ab") as killed:
-        killed.write(b'{"b":')
-    journal.append(b"2\n", day=DAY, second=second)
-    journal.append(b"3\n", day=DAY, second=second)
-    assert lines(folder) == [b"1", b'{"b":2', b"2", b"3"]
 
 
 # In a process of its own: the limit and the fork concern a whole process.

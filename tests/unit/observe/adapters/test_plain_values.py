@@ -4,7 +4,6 @@ from coreloop.base.error_classes import error_class
 from coreloop.observe.adapters.plain_values import (
     named_args,
     plain_result,
-    rejection,
     rejection_in,
     schema_rejection,
 )
@@ -28,14 +27,12 @@ SCHEMA = {
     [
         ({"city": "Oslo"}, "seats: Field required"),
         ({"city": "Oslo", "seats": "private"}, "seats: Input should be of type integer"),
-        ({"city": "Oslo", "seats": True}, "seats: Input should be of type integer"),
         ({"city": "Oslo", "seats": 99}, "seats: Input should be less than or equal to 20"),
         ({"city": "private place", "seats": 1}, "city: Input should have a length of at most 8"),
         (
             {"city": "Oslo", "seats": 1, "kind": "private"},
             "kind: Input should be one of ['desk', 'room'] or Input should be of type null",
         ),
-        ({"city": "Oslo", "seats": 1, "timeout": 0}, "timeout: Input should be greater than 0"),
         ({"city": "Oslo", "seats": 1, "colour": "private"}, "colour: Extra inputs are not permitted"),
         ({"city": "Oslo", "seats": "4", "kind": None}, "rejected before the tool ran"),  # servers convert it
         ('{"city": "Oslo"}', "seats: Field required"),
@@ -50,18 +47,6 @@ def test_rejected_argument_is_named_by_the_schema(args: object, said: str) -> No
 @each_row("schema", [None, [], {"properties": []}, {"required": "x"}, {"properties": {"city": True}}])
 def test_schema_that_cannot_be_read_still_says_that_the_arguments_were_rejected(schema: object) -> None:
     assert schema_rejection(schema, {"city": 1}) == "invalid_argument: rejected before the tool ran"
-
-
-def test_message_that_may_repeat_the_value_is_left_out() -> None:
-    errors = [
-        {"loc": ("day",), "type": "value_error", "msg": "Value error, private is no day", "input": "private"},
-        {"loc": ("kind",), "type": "union_tag_invalid", "msg": "Input tag 'private' found"},
-        {"loc": ("prices", "kim@example.com"), "type": "int_type", "msg": "Input should be a valid integer"},
-    ]
-    assert rejection(errors) == (
-        "invalid_argument: day: value_error; kind: union_tag_invalid; "
-        "prices.*: Input should be a valid integer"
-    )
 
 
 def test_rejection_is_read_from_a_text_without_its_values() -> None:
@@ -82,8 +67,6 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
     [
         ({"a": 1}, {"a": 1}),
         ('{"a": 1}', {"a": 1}),
-        ("", {}),
-        (None, {}),
         ("[1]", {"value": [1]}),
         ("{broken", {"value": "{broken"}),
         (b"\xff", {"value": "\ufffd"}),
@@ -96,13 +79,11 @@ def test_arguments_are_named(args: object, named: dict[str, object]) -> None:
 @each_row(
     ("result", "kept", "size"),
     [
-        ("text", "text", 4),
         ("é", "é", 2),
         ({"a": (1, 2)}, {"a": [1, 2]}, 11),
         (..., ..., None),
         (object(), ..., None),
         ("x" * 70_000, ..., 70_000),
-        (["y" * 70_000], ..., 70_004),
     ],
 )
 def test_result_is_kept_as_plain_values_if_it_is_small(result: object, kept: object, size: int) -> None:

@@ -18,9 +18,7 @@ from coreloop.observe.importers.append_requests import ImportReport, land
 from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
-from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.record_parts import TracedCall
-from weighed import weighed
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -63,11 +61,6 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
         ({"topic": "배당", "n": 1}, True, None),
         ({}, False, "no topic"),
     ]
-
-
-def test_a_record_is_in_the_file_of_its_utc_day(tmp_path: Path) -> None:
-    land([_request("a"), _request("b", ended=NOON - timedelta(days=400))], tmp_path, Settings())
-    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["2025-03-21.jsonl", "2026-04-25.jsonl"]
 
 
 def test_a_long_session_is_cut_but_its_sequence_covers_all_calls(tmp_path: Path) -> None:
@@ -128,15 +121,6 @@ def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     assert len([line for line in lines if isinstance(line, RecordLine)]) == 2
 
 
-def test_lines_of_a_server_stay_and_are_not_imports(tmp_path: Path) -> None:
-    path = tmp_path / "2026-04-25.jsonl"
-    before = b'{"request_id":"req-1","question":"\\"imp-0\\""}\n{"request_id":"imp-own"}\nno json "imp-\n'
-    path.write_bytes(before)
-    land([_request("a")], tmp_path, Settings())
-    assert path.read_bytes().startswith(before)
-    assert path.read_bytes().count(b"\n") == 4
-
-
 IMPORT = """
 import sys, time
 from datetime import UTC, datetime
@@ -186,13 +170,3 @@ def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "2026-04-25.jsonl").symlink_to("/dev/full")
     with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
         land((request for request in [_request()]), tmp_path, Settings())
-
-
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [("P", RequestOutcome.SUCCESS), ("V", RequestOutcome.FAILURE), (None, RequestOutcome.NEUTRAL)],
-)
-def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expected: RequestOutcome) -> None:
-    judgment: Any = {"verdict": verdict, "judged_at": None, "judged_by": None, "pr_url": None}
-    land([_request(judgment=judgment, answer_chars=300)], tmp_path, Settings())
-    assert weighed((tmp_path / "2026-04-25.jsonl").read_bytes())[0] is expected
