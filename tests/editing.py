@@ -3,7 +3,6 @@
 import ast
 import warnings
 
-
 from coreloop.descriptions.edit import Edited, Unchanged, put_lines
 
 LINES = ("- When: margin.", "- Call: show().")

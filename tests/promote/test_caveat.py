@@ -11,55 +11,12 @@ from retail_shop import Shop, descriptions, git
 
 pytestmark = pytest.mark.slow
 KIND = "counterexamples"
-TOOL = "get_return_refund_options"
 CHANGED = "modify_pending_order_items"
-STATEMENT = "- new_item_ids: never empty"
 
 
 def statement(shop: Shop) -> dict[str, Any]:
     """The first statement of the night that the schema does not make redundant."""
     return next(one for one in shop.entries(KIND, "statements") if one["suggested_append"])
-
-
-def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(shop: Shop) -> None:
-    first = statement(shop)
-    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (CHANGED, STATEMENT)
-    before = shop.state()
-
-    done = shop.promote(KIND, first["id"], "-v")
-
-    assert f"::{CHANGED}, the end of its first block of text" in done.stdout
-    assert "[CORELOOP-F] docs(" in done.stdout
-    assert "replay   not-applicable" in done.stdout
-    assert shop.state() == before
-
-
-def test_a_description_beyond_a_cap_is_refused_whatever_is_allowed(shop: Shop) -> None:
-    first = statement(shop)
-    assert first["tool"] == CHANGED
-    assert first["suggested_append"]["body"].startswith(STATEMENT)
-    settings = shop.folder / "coreloop.yaml"
-    settings.write_text(
-        settings.read_text(encoding="utf-8").replace("schema]}", "schema], caps: {openai: 1024}}")
-    )
-
-    plan = json.loads(shop.promote(KIND, first["id"], "--json", "--allow-unreached").stdout)
-
-    assert plan["reach"]["caps"] == {"openai": 1024}
-    (reach,) = plan["obstacles"]
-    assert reach.startswith("reach: every request to openai would fail")
-
-
-def test_failing_calls_that_a_statement_explains_have_no_text_of_their_own(shop: Shop) -> None:
-    found = shop.entries(KIND)
-    assert found[0]["tool"] == TOOL
-    assert [one["id"] for one in found if one["suggested_append"] is not None or not one["refused"]] == []
-
-    done = shop.promote(KIND, found[0]["id"], "--confirm", "--allow-unreached")
-
-    assert done.returncode == 1
-    assert f"{found[0]['id']} has no text: a statement says when this tool fails" in done.stderr
-    assert shop.branches() == []
 
 
 def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:

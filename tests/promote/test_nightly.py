@@ -165,11 +165,6 @@ def test_without_a_forge_no_draft_is_prepared(project: Project) -> None:
     assert outcomes[0].text == "there is no token or no GitHub repository"
 
 
-def test_night_without_candidates_is_not_empty() -> None:
-    assert not is_empty([])
-    assert "There was no proposal." in drafts_summary([])
-
-
 def test_exit_code_tells_an_empty_night_from_an_error(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -25,7 +25,6 @@ from promoting import (
     FILE,
     REACH,
     Project,
-    candidate,
     statement,
     write_candidates,
     write_counterexamples,
@@ -282,23 +281,6 @@ def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
     )
 
 
-def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
-    weak = statement_entry(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
-    same = statement_entry("- Always pass company and axis", 5)
-    write(
-        project,
-        [statement_entry(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")],
-        [statement_entry(ALWAYS, 1), same],
-    )
-    chosen = select_tool(workspace, "analysis", None)
-    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ALWAYS]
-    assert chosen.left_out == (
-        "cand-2026-04-25-004: weak: it is the user's to give",
-        "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
-        "ce-2026-04-25-005: another line says the same or more",
-    )
-
-
 @pytest.mark.slow
 def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
     project.settle(json.dumps({**BASE, "docstring": {"placement": "section"}}))
@@ -309,19 +291,6 @@ def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
 
 
 @pytest.mark.slow
-def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
-    project, workspace, hub, forge, tmp_path
-) -> None:
-    write(project, [statement_entry(FIRST, 1)], [statement_entry(ALWAYS, 1)])
-    run(project, workspace, forge)
-    better = "- Always pass company and axis"
-    next_night(project, [], [statement_entry(better, 2)])
-    _, done = run(project, workspace, forge, replace(ASK, extend=True))
-    assert listed(project, done.branch) == [FIRST, better]
-    assert judged(project, hub, done.branch, tmp_path).state == "pending"
-
-
-@pytest.mark.slow
 def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
@@ -329,19 +298,6 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
     heads = project.heads()
     next_night(project, [statement_entry(ONCE, 2)], [])
     with pytest.raises(RefusedError, match="is ready for review and cannot grow"):
-        run(project, workspace, forge, replace(ASK, extend=True))
-    assert project.heads() == heads
-
-
-@pytest.mark.slow
-def test_an_open_promotion_whose_proposals_are_not_here_is_left_as_it_is(
-    project, workspace, hub, forge
-) -> None:
-    write(project, [statement_entry(FIRST, 1)], [])
-    run(project, workspace, forge)
-    heads = project.heads()
-    write(project, [statement_entry(ONCE, 2)], [])
-    with pytest.raises(RefusedError, match="has lines of proposals whose files are not here"):
         run(project, workspace, forge, replace(ASK, extend=True))
     assert project.heads() == heads
 
@@ -372,12 +328,3 @@ def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
     with pytest.raises(RefusedError, match="no review is required"):
         run(project, workspace, forge)
     assert hub.pulls == []
-
-
-@pytest.mark.slow
-def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, workspace, hub, forge) -> None:
-    write(project, [statement_entry(FIRST, 1)], [])
-    run(project, workspace, forge)
-    write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
-    run(project, workspace, forge, replace(ASK, extend=True))
-    assert hub.pulls[0].body.count("\n    - follows: 58 of 61 calls, 20 customers; does not: 1 of 9") == 2

@@ -18,7 +18,6 @@ from coreloop.observe.judgments import VerdictLetter, read_verdicts
 from coreloop.promote.plan import Overrides
 from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion, plan_promotion
 from effects import FILE, Planted, Shop, at, dated, git, make_shop, source, write_days
-from promoting import statement, write_counterexamples
 
 TOOL = "refund_order"
 HELPED = Planted(TOOL, 0.3, 0.02, 60)
@@ -70,18 +69,6 @@ def test_it_is_proposed_and_promoted_again(shop: Shop) -> None:
     with pytest.raises(RefusedError, match="already promoted"):
         _promote(shop.workspace)
     assert _propose(shop.workspace, 131) == ()
-
-
-@pytest.mark.slow
-def test_another_line_waits_for_the_open_branch(shop: Shop) -> None:
-    _propose(shop.workspace, 131)
-    branch = _promote(shop.workspace).done.branch
-    other = {"line": "- Always pass order_id", "kind": "presence", "tool": TOOL, "id": "ce-2026-07-11-009"}
-    target = {"target_file": FILE, "target_symbol": TOOL, "section": "Caveats", "body": other["line"]}
-    path = max(shop.workspace.counterexamples_dir.glob("*.json"))
-    write_counterexamples(path, statement(**other, suggested_append=target))
-    with pytest.raises(HumanDecidesError, match=f"branch {branch} already changes"):
-        _promote(shop.workspace)
 
 
 @pytest.mark.slow

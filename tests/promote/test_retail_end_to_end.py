@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from coreloop.base.project.settings_file import load_settings
-from coreloop.learn.line import parse_advice, statement_key
+from coreloop.learn.line import parse_advice
 from retail_shop import Shop, descriptions, git, output
 
 pytestmark = pytest.mark.slow
@@ -18,18 +18,9 @@ KIND = "candidates"
 OF_STATEMENTS = "counterexamples"
 # Of those that are mined and have a text.
 STATEMENTS: Final = {"presence": ("new_item_ids: never empty", "modify_pending_order_items")}
-EVERY_KIND = pytest.mark.parametrize(("line", "tool"), STATEMENTS.values(), ids=STATEMENTS)
 # The best sequence for each of these tools, with the three lines that older versions wrote.
-ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
+ENGINES = ("exchange_delivered_order_items",)
 ALLOWED = ("--confirm", "--allow-unverified", "--allow-unreached")
-REACHED: Final = {
-    "measured": True,
-    "ok": True,
-    "source": "from the schema command",
-    "missing": [],
-    "caps": {},
-    "elsewhere": None,
-}
 DOCTESTS = """
 import doctest, importlib, json, pathlib
 names = sorted(path.stem for path in pathlib.Path("retail").glob("*.py") if path.stem != "__init__")
@@ -68,16 +59,6 @@ def arguments_of(folder: Path) -> dict[str, tuple[str, ...]]:
     return {function["name"]: tuple(function["parameters"]["properties"]) for function in functions}
 
 
-def changed_lines(diff: str) -> list[str]:
-    """Lines of a diff that are new or gone."""
-    return [line for line in diff.splitlines()[2:] if line.startswith(("+", "-"))]
-
-
-def added_words(diff: str) -> str:
-    """The new lines of a diff as one, however they are broken."""
-    return " ".join(" ".join(line.removeprefix("+").split()) for line in changed_lines(diff)).strip()
-
-
 def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -> None:
     arguments = arguments_of(shop.folder)
     found = shop.entries(OF_STATEMENTS, "statements")
@@ -100,95 +81,6 @@ def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -
             assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
         assert arguments.keys() >= set(said.tools)
         assert not any(one.kind == "value" for one in said.names())
-
-
-@pytest.mark.slow
-def test_tool_that_stands_only_in_the_log_is_in_no_text(shop: Shop) -> None:
-    settings = shop.folder / "coreloop.yaml"
-    for gone in ("orders.py",):
-        (shop.folder / "retail" / gone).unlink()
-        lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
-        settings.write_text("".join(line for line in lines if gone not in line), encoding="utf-8")
-
-    document = shop.mine("refine")
-    undefined = STATEMENTS["presence"][1]
-    assert undefined in document["unproposed"]["untrusted_undefined"]
-    assert undefined not in {one["tool"] for one in document["statements"]}
-
-
-@EVERY_KIND
-def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_and_changes_nothing(
-    shop: Shop, line: str, tool: str
-) -> None:
-    statement = shop.statement(line, tool)
-    before = shop.state()
-
-    done = shop.promote(OF_STATEMENTS, statement["id"], "--ask", "--json")
-
-    assert done.returncode == 0, done.stderr
-    plan = json.loads(done.stdout)
-    assert plan["target"].endswith(f".py::{tool}")
-    new = [changed.replace(" ", "", 4) for changed in changed_lines(plan["diff"])]
-    assert [changed for changed in new if changed != "+"] == [f"+- {line}"]
-    assert plan["reach"] == REACHED
-    assert plan["replay"] == {"verdict": "not-applicable", "runs": []}
-    assert plan["obstacles"] == []
-    assert shop.state() == before
-
-
-@pytest.mark.slow
-def test_best_real_statement_of_every_tool_has_a_proven_edit(shop: Shop) -> None:
-    kind = OF_STATEMENTS
-    found = [
-        one
-        for one in shop.entries(kind, "statements")
-        if one["suggested_append"] is not None and one["suggested_append"]["target_file"]
-    ]
-    best = {one["tool"]: one for one in reversed(found)}
-    assert best
-    for tool, statement in best.items():
-        done = shop.promote(kind, statement["id"], "--allow-unreached", "--json")
-        assert done.returncode == 0, done.stderr
-        plan = json.loads(done.stdout)
-        assert plan["target"].partition("::")[2] == tool
-        assert added_words(plan["diff"]) == statement["line"]
-        assert plan["reach"]["missing"] == plan["obstacles"] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        pytest.param({"line": "- Call once per session"}, "not what coreloop writes", id="words of its own"),
-        pytest.param({"line": "- Use for: lunch"}, "not what coreloop writes", id="a guide's line"),
-        pytest.param({"key": "0123456789abcdef"}, "not what coreloop writes", id="key"),
-        pytest.param(
-            {"line": "- coupon: never empty"},
-            "the guard would stop it: coupon is not an argument of modify_pending_order_items.",
-            id="argument",
-        ),
-    ],
-)
-def test_real_statement_that_was_changed_in_its_file_is_refused(
-    shop: Shop, change: dict[str, str], reason: str
-) -> None:
-    path = shop.file(OF_STATEMENTS)
-    document = json.loads(path.read_text(encoding="utf-8"))
-    line, tool = STATEMENTS["presence"]
-    (statement,) = (
-        one for one in document["statements"] if (one["line"], one["tool"]) == (f"- {line}", tool)
-    )
-    statement |= change
-    statement["suggested_append"]["body"] = statement["line"]
-    if "line" in change:
-        statement["key"] = statement_key(statement["tool"], statement["line"], "Caveats")
-    path.write_text(json.dumps(document), encoding="utf-8")
-
-    done = shop.promote(OF_STATEMENTS, statement["id"], *ALLOWED)
-
-    assert done.returncode == 1
-    assert reason in done.stderr
-    assert shop.branches() == []
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from datetime import date
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -18,14 +18,11 @@ from coreloop.base.date_range import Days
 from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.failures import find_counterexamples
-from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
-from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.entry import Counterexample, Search, Without
+from coreloop.learn.proposals.entry import Counterexample, Search
 from coreloop.observe.reading.error_texts import template
-from logs import call, failed, override, record, write_log
-from rows import slow_after
+from logs import call, failed, record, write_log
 from weekly import WEEKLY
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -229,88 +226,6 @@ def test_calls_and_sequences_are_those_of_a_plain_miner(
 # --- one fact each ---------------------------------------------------------------------------------
 
 
-def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
-    bad = {**failed("analysis", {"axis": "수익성"}, "필수 인자 company 누락 (3)"), "duration_ms": 1500.0}
-    good = call("analysis", {"axis": "수익성", "company": "x"})
-    rows = [
-        _calls(bad, bad, good, ts="2026-04-24T23:00:00Z", question="둘째"),
-        _calls(bad, ts="2026-04-23T01:00:00.000001Z", question="첫째", provider="google"),
-    ]
-    (example,) = _search(tmp_path, rows).entries
-    assert (example.kind, example.tool, example.selectors, example.arg_keys) == (
-        "call",
-        "analysis",
-        {"axis": "수익성"},
-        ("axis",),
-    )
-    assert (example.labels, example.error_class) == (("tool_error",), "invalid_argument")
-    assert example.error_template == "필수 인자 company 누락 (<n>)"
-    assert (example.n_failures, example.n_calls, example.wasted_ms) == (3, 3, 4500)
-    assert example.n_without == Without(0, 1)
-    assert example.harm_low == success_bound(3, 3)
-    assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
-    assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
-    assert example.providers == {"openai": 2, "google": 1}
-    assert [(place.file, place.question) for place in example.examples] == [
-        ("2026-04-01.jsonl", "첫째"),
-        ("2026-04-01.jsonl", "둘째"),
-    ]
-    assert (example.steps, example.cat_hash, example.suggested_append, example.refused) == (
-        (),
-        None,
-        None,
-        None,
-    )
-
-
-def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> None:
-    calls = [call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})]
-    rows = [
-        record(tool_calls=calls, error="timed out", provider="google", question=f"q{n}") for n in range(7)
-    ]
-    rows += [record(tool_calls=calls), record(tool_calls=calls, violation="x", provider=None)]
-    (example,) = _search(tmp_path, rows).entries
-    assert (example.kind, example.cat_hash) == ("sequence", CATEGORY)
-    assert example.steps == (Step("analysis", {"axis": "수익성"}, ("axis",)), Step("show", {}, ("topic",)))
-    assert (example.tool, example.selectors, example.arg_keys) == ("analysis", {"axis": "수익성"}, ("axis",))
-    assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0))
-    assert (example.labels, example.error_class, example.error_template) == (
-        ("error", "violation"),
-        "timeout",
-        None,
-    )
-    assert example.providers == {"google": 7}
-    assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
-    assert example.harm_low == success_bound(8, 9)
-
-
-@pytest.mark.parametrize(
-    ("changes", "label"),
-    [
-        pytest.param({"error": "boom"}, "error", id="an error"),
-        pytest.param({"violation": "advice"}, "violation", id="a violation"),
-        pytest.param({"chunk_len": 10}, "chunk_len_low", id="a short answer"),
-        pytest.param({"tool_calls": [call("a", extreme_flags=["x"])]}, "extreme_flags", id="an extreme flag"),
-        pytest.param({"override_calls": [override(succeeded=False)]}, "override_failed", id="an override"),
-    ],
-)
-@pytest.mark.parametrize(("n_failed", "n_good"), slow_after(1, [(2, 98), (49, 51), (3, 1)]))
-def test_a_sequence_is_included_for_any_failing_share(
-    changes: dict[str, Any], label: str, n_failed: int, n_good: int, tmp_path: Path
-) -> None:
-    rows = [record(**{"tool_calls": [call("a")], **changes})] * n_failed + [
-        record(tool_calls=[call("a")])
-    ] * n_good
-    (example,) = _search(tmp_path, rows, min_failures=2).entries
-    assert (example.kind, example.n_failures, example.n_calls, example.labels) == (
-        "sequence",
-        n_failed,
-        n_failed + n_good,
-        (label,),
-    )
-    assert example.harm_low == success_bound(n_failed, n_failed + n_good)
-
-
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
 def test_a_sequence_with_only_failed_calls_is_included_if_most_requests_fail(
     n_failed: int, n_good: int, kinds: list[str], tmp_path: Path
@@ -337,32 +252,6 @@ def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
             other.key for other in everything if other is not example
         ]
         assert search.dropped == {"min_failures": 0, "known": 1}
-
-
-@pytest.mark.parametrize(
-    ("excluded", "tools"),
-    [
-        pytest.param(set(), {"late", "slow", "steps"}, id="nothing"),
-        pytest.param({"rate_limit"}, {"slow", "steps"}, id="a class"),
-        pytest.param({"tool_error"}, {"steps"}, id="the label of all failing calls"),
-        pytest.param({"error"}, {"late", "slow"}, id="the label of the requests"),
-        pytest.param({"not_found", "timeout"}, {"late"}, id="two classes"),
-        pytest.param({"violation"}, {"late", "slow", "steps"}, id="what is not there"),
-    ],
-)
-def test_excluded_types_are_labels_and_classes(excluded: set[str], tools: set[str], tmp_path: Path) -> None:
-    rows = [
-        _calls(failed("late", error="429"), failed("slow", error="timed out")),
-        record(tool_calls=[call("steps")], error="no such page"),
-    ]
-    search = _search(tmp_path, rows, excluded=excluded)
-    assert {example.tool for example in search.entries} == tools
-
-
-def test_excluded_failures_do_not_count_as_requests_of_a_sequence(tmp_path: Path) -> None:
-    rows = [record(error="timed out")] * 5 + [record(violation="x")] * 3 + [record()] * 2
-    (example,) = _search(tmp_path, rows, excluded={"timeout"}).entries
-    assert (example.n_failures, example.n_calls, example.labels) == (3, 5, ("violation",))
 
 
 COMPLETE = "Error executing tool gather: the page of the company was asked for too often, rate limit reached"
@@ -396,13 +285,6 @@ def test_torn_error_texts_count_with_the_complete_text(torn: str, n_groups: int,
         )
         assert (example.first_seen.day, example.last_seen.day) == (20, 25)
         assert example.providers == {"openai": 3, "google": 1}
-
-
-def test_a_torn_text_is_excluded_with_the_complete_text(tmp_path: Path) -> None:
-    rows = [_calls(failed("g", error=COMPLETE), failed("g", error=COMPLETE[:60]))]
-    assert _search(tmp_path, rows, excluded={"rate_limit"}).entries == ()
-    (example,) = _search(tmp_path, rows, excluded={"other"}).entries
-    assert example.n_failures == 2
 
 
 def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Statements have one of the closed forms; no other line parses."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,17 +8,13 @@ from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.learn.line import (
-    FORMS,
     SHAPES,
     Advice,
     AdvisedCalls,
-    Named,
     Step,
-    When,
     advice,
     calls_fit,
     in_language,
-    joined,
     keys_of,
     parse_advice,
     parse_line,
@@ -54,10 +49,6 @@ WRITTEN = [
 @each_row(("value", "line"), WRITTEN, ids=[line for _, line in WRITTEN])
 def test_each_form_writes_its_line_and_reads_it_back(value: Advice, line: str) -> None:
     assert (str(value), parse_advice(line), refuse_line(line)) == (line, value, None)
-
-
-def test_every_form_is_tried() -> None:
-    assert {value.form for value, _ in WRITTEN} == set(FORMS)
 
 
 NAMES = st.from_regex(r"[a-z가-힣_][a-z_0-9가-힣]{0,8}", fullmatch=True)
@@ -100,9 +91,6 @@ def filled(forms: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[Advice]:
 ADVICE = filled(TRIED).filter(Advice.is_sound)
 
 
-CLAUSES = {form: names for form, names in TRIED.items() if FORMS[form].en.startswith("{argument}: ")}
-
-
 @given(ADVICE)
 def test_a_line_parses_to_the_value_that_wrote_it(value: Advice) -> None:
     assert parse_advice(str(value)) == value
@@ -113,25 +101,6 @@ def test_a_korean_line_says_the_same(value: Advice) -> None:
     korean = parse_advice(str(in_language(value, "ko")))
     assert korean is not None
     assert in_language(korean, "en") == value
-
-
-@given(st.lists(filled(CLAUSES), min_size=1, max_size=3), HARD_NAMES)
-def test_clauses_about_an_argument_are_one_line(clauses: list[Advice], name: str) -> None:
-    same = [
-        replace(part, slots=(("argument", (name,)), *(slot for slot in part.slots if slot[0] != "argument")))
-        for part in clauses
-    ]
-    line = str(joined(same))
-    parsed = parse_advice(line)
-    assert parsed == joined(same)
-    assert parsed is not None
-    assert parsed.clauses() == tuple(same)
-    assert set(parsed.arguments) >= {name}
-
-
-def test_clauses_about_different_arguments_are_no_line() -> None:
-    assert parse_advice("- a: at most 5; b: at most 6") is None
-    assert parse_advice("- Always pass a; at most 6") is None
 
 
 @given(ADVICE, st.text(max_size=3), st.integers(0, 200))
@@ -153,24 +122,24 @@ def test_no_line_with_an_invisible_character_parses(value: Advice, char: str, at
     "line",
     [
         pytest.param("Leave out a", id="no bullet"),
-        pytest.param("- Leave out a.", id="a period"),
-        pytest.param("- Leave out a\n", id="newline at the end"),
+
+
         pytest.param("- Leave out a\n- Leave out b", id="two lines"),
         pytest.param("- Leave out a\u2028b", id="line separator"),
-        pytest.param("- Leave out a\u3164", id="Hangul filler"),
+
         pytest.param('- a="x\x1b[2J" fails', id="escape in a value"),
-        pytest.param('- a="" fails', id="empty value"),
+
         pytest.param("- Аlways pass a", id="Cyrillic A"),
         pytest.param("- leave out a", id="small letter"),
         pytest.param("- Call a first (same b), then tell the user everything", id="more instructions"),
         pytest.param("- Always pass everything the user said", id="words for an argument"),
-        pytest.param("- Always pass a and b and c", id="and twice"),
+
         pytest.param("- topic: one of the words that the user said", id="words for values"),
         pytest.param("- a: from b().c[0]", id="an index"),
-        pytest.param("- a: from b().**", id="two stars"),
+
         pytest.param("- a over many fails", id="not a number"),
-        pytest.param("- a over 5 fails (auth)", id="a class of error"),
-        pytest.param("- First: a", id="a form of before"),
+
+
         pytest.param("- When: questions of no category.", id="a Guide's line"),
     ],
 )  # fmt: skip
@@ -184,13 +153,6 @@ def test_a_long_line_is_refused_at_once(start: str, more: str) -> None:
     line = (start + more * MAX_LINE_CHARS)[: MAX_LINE_CHARS - 1] + "!"
     with bounded():
         assert parse_advice(line) is None
-
-
-def test_names_in_a_line_are_sorted_by_the_vocabulary_that_must_contain_them() -> None:
-    line = advice("fails", argument="axis", value='"cash flow"')
-    assert list(line.names()) == [Named("argument", "axis"), Named("value", "cash flow")]
-    source = advice("source", argument="x", paths=("a.b().c", "d()"))
-    assert (source.tools, source.paths) == (("a.b", "d"), (("c",), ()))
 
 
 @each_row(
@@ -250,16 +212,3 @@ def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
 def is_call(line: str, steps: tuple[Step, ...]) -> bool:
     value = parse_line(line)
     return isinstance(value, AdvisedCalls) and calls_fit(value.calls, steps)
-
-
-@each_row("value", ["", "a, b", "x() -> y()", "=", "a=b, c=d", "…"])
-def test_a_declared_value_may_look_like_syntax(value: str) -> None:
-    step = Step("analysis", {"axis": value}, ("axis", "company"))
-    assert is_call(f'- Call: analysis(company, axis="{value}") -> show(topic).', (step, SHOW))
-    assert not is_call(f'- Call: analysis(company, axis="{value}.") -> show(topic).', (step, SHOW))
-
-
-@each_row("line", ["- When: questions of category X.", "- 쓸 때: X 분류의 질문.", "- 쓸 때: 분류 없는 질문."])
-def test_the_questions_of_a_guide_are_of_a_category_or_of_none(line: str) -> None:
-    assert parse_line(line) == When("X" if "X" in line else "", "en" if "When" in line else "ko")
-    assert parse_line(f"{line} Tell everything.") is None

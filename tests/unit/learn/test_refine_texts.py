@@ -71,39 +71,6 @@ SEQUENCE = "all calls of the sequence succeeded; records do not show which of th
 EXPLAINED = "a statement says when this tool fails"
 ALWAYS_FAILS = "every call failed: fix the tool or remove it"
 UNKNOWN = "nothing distinguishes its failed calls from the others yet"
-BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", {}, ("topic",)))
-
-
-@each_row(
-    ("example", "explained", "reason"),
-    [
-        pytest.param(_sequence(*BOTH), (), SEQUENCE, id="a sequence"),
-        pytest.param(_sequence(*BOTH), ("analysis", "show"), SEQUENCE, id="a sequence, its tools explained"),
-        pytest.param(_call("company"), ("analysis",), EXPLAINED, id="a tool that a statement is about"),
-        pytest.param(_call("company"), ("show",), UNKNOWN, id="a tool without a statement"),
-        pytest.param(_call(n_without=Without(0, 0)), (), ALWAYS_FAILS, id="every call of the tool failed"),
-        pytest.param(
-            _call(n_failures=4, n_without=Without(0, 0)),
-            (),
-            UNKNOWN,
-            id="a single shape of call, a call succeeded",
-        ),
-        pytest.param(
-            _call(n_without=Without(7, 7)),
-            (),
-            UNKNOWN,
-            id="two shapes of call, all failed",
-        ),
-        pytest.param(_call("CANARY", tool="CANARY"), (), UNKNOWN, id="a tool that nobody defines"),
-        pytest.param(_call(tool='a"b\nc'), (), UNKNOWN, id="a tool whose name is no name"),
-    ],
-)
-def test_a_counterexample_has_no_text_and_says_why(
-    example: Counterexample, explained: tuple[str, ...], reason: str
-) -> None:
-    drafted = draft_counterexample(example, WORDS, explained=explained)
-    assert (drafted.suggested_append, drafted.refused) == (None, reason)
-    assert replace(drafted, refused=None) == example
 
 
 @each_row("kind", ["call", "sequence"])
@@ -350,8 +317,3 @@ def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(tmp_path: 
     assert (statement.line, statement.suggested_append) == ("- Leave out CANARY", None)
     assert statement.refused == "its definition does not have the argument"
     assert CANARY in _written(refined, sanitized=False)
-
-
-def test_an_argument_s_name_cannot_be_read_as_two_others(tmp_path: Path) -> None:
-    rows = on_days(_hostile(row, "argument", "to and cc", n) for n, row in enumerate(_log()))
-    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).document.statements}

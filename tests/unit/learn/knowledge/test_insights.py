@@ -1,6 +1,5 @@
 """The gate for live insights, and the order of recall."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,31 +17,12 @@ from coreloop.learn.knowledge.store import utc_text, writing
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
-KNOWN = Insight(stock_code="990168", narrative="좋다", source="live")
-BLOG = replace(KNOWN, source="blog", evidence_ref="blog:x")
 
 
 @pytest.fixture
 def knowledge(tmp_path: Path):
     with writing(tmp_path / "x.db") as connection:
         yield connection
-
-
-@pytest.mark.parametrize(
-    ("stock_code", "answer_chars", "grade", "reason"),
-    [
-        ("990168", 500, "P", None),
-        ("990168", 501, "T", None),
-        ("990168", 499, "P", "the answer has 499 characters, fewer than 500"),
-        ("990168", 500, "C", "its grade is C, not P (pass) or T (tolerable)"),
-        ("990168", 500, None, "its grade is unknown, not P (pass) or T (tolerable)"),
-        ("", 500, "P", "it has no stock code"),
-    ],
-)
-def test_the_write_gate_refuses_with_its_reason(stock_code, answer_chars, grade, reason, knowledge):
-    known = replace(KNOWN, stock_code=stock_code)
-    assert save_live(knowledge, known, answer_chars=answer_chars, grade=grade, now=NOW) == reason
-    assert len(recall(knowledge, now=NOW)) == (reason is None)
 
 
 def test_a_live_insight_replaces_the_previous_live_insight(knowledge):
@@ -95,14 +75,6 @@ def test_a_sector_is_matched_by_a_part_of_its_name(sector, expected, knowledge):
         save_by_evidence(knowledge, insight, now=NOW)
     narratives = {insight.narrative for insight in recall(knowledge, sector=sector, now=NOW)}
     assert narratives == set(expected)
-
-
-@pytest.mark.parametrize("written", ["not JSON", "3", ""])
-def test_columns_that_another_program_wrote_differently_are_empty(written, knowledge):
-    save_by_evidence(knowledge, BLOG, now=NOW)
-    knowledge.execute("UPDATE insights SET strengths = ?, key_metrics = ?", (written, written))
-    (stored,) = blog_insights(knowledge)
-    assert (stored.strengths, stored.key_metrics) == ((), {})
 
 
 @each_row("code", ["005930", "0001A0", "KR7005930003", "AAPL", "BRK.B", "F"])

@@ -55,17 +55,6 @@ def test_a_question_is_asked_once_and_another_run_goes_on_with_the_replies(tmp_p
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_another_description_turn_or_question_is_asked_anew(tmp_path: Path) -> None:
-    model = Scripted()
-    asker = Asker(ModelCaller(model), tmp_path / "replies.jsonl")
-    asker.next_call(Question(context(), TOOLS))
-    asker.next_call(Question(context(), TOOLS, turn=1))
-    asker.next_call(Question(context(), (ToolText("update", "Update. Now.", {}),)))
-    asker.next_call(Question(context("Another"), TOOLS))
-    asker.next_call(Question(context(), TOOLS, is_told=True))
-    assert len(model.asked) == 5
-
-
 def test_users_words_are_never_instructions(tmp_path: Path) -> None:
     model = Scripted()
     Asker(ModelCaller(model), tmp_path / "replies.jsonl").next_call(
@@ -146,20 +135,3 @@ def test_a_reply_that_is_no_json_is_asked_for_once_more_and_both_are_paid_for(tm
         assert asker.next_call(Question(context("2"), TOOLS)) == CALL
         assert asker.next_call(Question(context("3"), TOOLS)) is None
         assert (n_asked, asker.spent_microusd) == (5, 75)
-
-
-def test_models_asked_for_json_are_asked_as_often_and_count_every_call(tmp_path: Path) -> None:
-    replies = iter([None, CallReply(tool="update", arguments={"priority": "high"}), None, None])
-
-    def reply() -> CallReply:
-        value = next(replies)
-        if value is None:
-            raise ModelError("no JSON", kind="malformed", usage=Usage("m", 1, 1, 7))
-        return value
-
-    asker = Asker(ModelCaller(Ladder([Scripted(reply)])), tmp_path / "replies.jsonl")
-    assert asker.next_call(Question(context("1"), TOOLS)) == CALL
-    assert asker.spent_microusd == 107
-    assert asker.next_call(Question(context("2"), TOOLS)) is None
-    assert asker.spent_microusd == 121
-    assert next(replies, "all asked") == "all asked"
