@@ -4,7 +4,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,13 +73,6 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
     ]
     assert found.n_records() == found.records_by_day()[date(2026, 4, 25)] == 3
     assert found.all_requests().collect().height == 1
-
-
-def test_counts_of_calls_stay_those_of_the_records():
-    rows = of_session(*THREE)
-    counted = window(rows).calls.collect()
-    assert counted["n"].to_list() == [1, 1, 1]
-    assert counted.filter(pl.col("error_class") != "")["offset"].to_list() == [len(line(rows[0]))]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """A task for a coding agent names nothing but the tool's own definition, kinds of causes, and counts."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -43,14 +42,6 @@ def test_a_cause_is_its_kind_and_the_arguments_that_the_tool_has(line: str, show
         f"It is defined in shop/tools.py, line 12. Seen beside it: {shown}: 11 of 12 calls against it. "
         "Find the check that raises it, and let the parameter's schema say what is accepted."
     )
-
-
-def test_a_merged_line_is_dated() -> None:
-    advice = parse_advice("- hours: at most 8")
-    assert advice is not None
-    merged = Cause(advice, 30, 10, datetime(2026, 3, 20, tzinfo=UTC))
-    seen = "hours (at most), merged on 2026-03-20: 30 calls against it, 10 of them since"
-    assert f"Its docstring explains some: {seen}." in task_of(TOOL, failure(), merged=[merged])
 
 
 def test_there_is_no_task_without_code_to_mend() -> None:

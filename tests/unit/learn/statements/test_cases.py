@@ -51,13 +51,6 @@ def test_what_makes_two_requests_one_case(first: RequestKeys, second: RequestKey
     assert (numbers[0] == numbers[1]) is same
 
 
-def test_what_most_cases_are_is_said() -> None:
-    assert case_numbers([])[1] == "request"
-    assert (
-        case_numbers([RequestKeys(1), RequestKeys(1), RequestKeys(2), RequestKeys(0, (), 3)])[1] == "session"
-    )
-
-
 def test_the_owner_is_the_identifier_that_most_requests_have() -> None:
     keys = [RequestKeys(identifiers=(7, number)) for number in range(10, 20)] + [RequestKeys()]
     assert owners(keys) == [7] * 10 + [0]

@@ -18,7 +18,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.statements.findings import error_table, nearest_statements, to_statements
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedCall
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedCall
 from coreloop.learn.statements.search import ToolSearch, search_tools
 from logs import call as worked
 from logs import failed
@@ -41,7 +41,6 @@ FALSE, PLANTED = _load("false_lines"), _load("planted_causes")
 BENCH = _load("statements")
 WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "show_order"))
 PLAIN = BENCH.words_of("def act(limit):\n    return limit\n", ("act",))
-NOTHING = BENCH.words_of("", ())
 CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
 
 
@@ -152,12 +151,6 @@ def test_a_retry_is_no_evidence() -> None:
     assert not any(place.call.retry for search in retried for place in search.places)
 
 
-def test_what_a_retry_called_before_is_not_before_it() -> None:
-    request = _with_retries(_log("order")).requests[0]
-    place = CallPlace(request, len(request.calls) - 1)
-    assert not any(call.retry for call in place.earlier)
-
-
 def test_records_of_one_day_say_nothing() -> None:
     log = _log("bound")
     first = log.requests[0].ts_us
@@ -197,12 +190,6 @@ def test_evidence_on_a_merged_line_is_what_came_since() -> None:
     assert since.sides.n + since.sides.other_n == n_since
 
 
-def test_a_korean_project_gets_a_korean_line() -> None:
-    log = _log("state")
-    ((statement, _),) = to_statements(search_tools(log, WORDS), log, language="ko")
-    assert statement.line == "- order_id: status 값이 pending 일 때만"
-
-
 def test_two_cases_are_too_few_and_the_screen_says_how_many_are_needed() -> None:
     log = _log("absence")
     failing = [request for request in log.requests if "force" in request.calls[-1].values][:2]
@@ -221,14 +208,6 @@ def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
     assert (row.tool, row.error, row.n_calls, row.mender) == ("act", "bad request", len(failed), "text")
     assert (row.task, row.nearest) == ("", ())
     assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
-
-
-def test_an_error_of_a_tool_that_the_project_does_not_define_is_no_text_s_to_mend() -> None:
-    log = _log("bound")
-    (row,) = error_table(log, search_tools(log, WORDS), words=NOTHING)
-    assert row.mender == "tool"
-    assert row.nearest[0].startswith("limit: at most 50: ")
-    assert row.task == ""
 
 
 def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:
@@ -251,12 +230,3 @@ def test_nearest_is_never_proposed_and_separates_most_calls_of_its_error() -> No
         assert line not in proposed
         assert failed > n / 2
         assert failed > row.n_calls / 2
-
-
-def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it() -> None:
-    log = _log("bound")
-    (search,) = search_tools(log, WORDS)
-    (said,) = search.said
-    most = replace(search, said=(replace(said, deviate=said.deviate & -said.deviate),))
-    (row,) = error_table(log, [most], words=WORDS)
-    assert (row.mender, row.nearest) == ("text", ())
