@@ -216,40 +216,14 @@ def test_line_is_wrapped_at_the_width(lines):
     assert isinstance(put(outcome.source, lines=[LONG], width=None), Unchanged)
 
 
-STYLES = {
-    "numpydoc": ["Guide", "-----", *LINES],
-    "google": ["Guide:", *(f"    {line}" for line in LINES)],
-    "markdown": ["## Guide", *LINES],
-}
-
-
-@each_row(("style", "section"), STYLES.items(), ids=STYLES)
-@each_row(
-    ("above", "below"),
-    [
-        (["Sum."], []),
-        (["Sum.", "", "- human"], []),
-        (["Sum."], ["", ":returns: x", "", "Text that is not of the field."]),
-        (["Sum.", "", "More."], ["", ":param x: y", ":returns: z"]),
-        (["Sum."], ["", "@return: x"]),
-    ],
-    ids=["one line", "a human's list", "text below :returns:", "reST", "Epytext"],
-)
-def test_section_is_created_in_the_wanted_style(style, section, above, below):
-    outcome = put(function('"""' + above[0], *above[1:], *below, '"""'), section="Guide", style=style)
-    assert outcome.source.decode() == function('"""' + above[0], *above[1:], "", *section, *below, '"""')
-
-
-def test_existing_section_is_extended_in_its_own_style():
-    for heading in (["Guide", "~~~~~"], ["**Guide**"], ["**Guide:**"], ["## Guide"], ["Guide", "====="]):
-        source = function('"""Sum.', "", *heading, "- x", "", "Notes", "-----", "y", '"""')
-        outcome = put(source, section="Guide", style="google")
-        assert f"- x\n    {LINES[0]}\n    {LINES[1]}\n\n    Notes" in outcome.after
-
-
 @each_row("name", ["", "Guide:", "a\nb", "-----", "1st"])
 def test_section_needs_a_name(name):
     assert isinstance(put(function('"""Sum."""'), section=name), Refused)
+
+
+def test_korean_line_is_wrapped_by_columns_not_by_characters():
+    outcome = put(function('"""수익성."""'), lines=["- When: 마진을 묻는 질문"], width=20)
+    assert outcome.after == "수익성.\n\n    - When: 마진을\n      묻는 질문\n    "
 
 
 OLD = ("- When: one.", "- When: two.", "- When: three.")

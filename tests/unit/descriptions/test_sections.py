@@ -1,12 +1,7 @@
 import inspect
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from coreloop.descriptions.sections import KNOWN_NAMES, scan
+from coreloop.descriptions.sections import scan
 from rows import each_row
-from weekly import WEEKLY
 
 
 def find_sections(text, asked=()):
@@ -91,32 +86,3 @@ def test_outdented_line_does_not_hide_the_sections():
     assert [section.name for section in scan(text).sections] == ["Notes"]
     assert scan(text).margin == 4
     assert scan(text).least == 0
-
-
-TEXT = st.lists(
-    st.one_of(
-        st.sampled_from(
-            ["", "-----", "=====", "```", ">>> x", "    x", "# a", "Guide: x", "Odd Title:", "\t- b"]
-        ),
-        st.sampled_from(KNOWN_NAMES),
-        st.sampled_from(KNOWN_NAMES).map("{}:".format),
-        st.text(alphabet="aB:-=#`> \t\u3000수", max_size=8),
-    ),
-    min_size=1,
-    max_size=14,
-).map("\n".join)
-
-
-@pytest.mark.slow
-@settings(max_examples=300 if WEEKLY else 100, deadline=None)
-@given(TEXT)
-def test_sections_are_in_order_and_do_not_overlap(text):
-    layout = scan(text)
-    assert "\n".join(line.text for line in layout.lines) == text
-    assert all(text[line.start : line.end] == line.text for line in layout.lines)
-    position = 0
-    for section in layout.sections:
-        assert position <= section.heading < section.body <= section.end <= len(layout.lines)
-        assert section.end == section.body or not layout.lines[section.end - 1].blank
-        assert not layout.lines[section.heading].code
-        position = section.end

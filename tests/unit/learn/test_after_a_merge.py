@@ -86,21 +86,6 @@ def test_failures_since_the_merge_are_counted(tmp_path: Path):
     assert row.merged == (f"{LINE}, merged on 2026-04-05: 30 calls against it, 10 of them since",)
 
 
-def test_a_group_that_a_merged_line_explains_keeps_its_reason(tmp_path: Path):
-    log = _log(tmp_path)
-    examples = _refine(log, NEWER).document.counterexamples
-    assert {one.refused for one in examples if one.tool == "book" and one.kind == "call"} == {
-        "a statement says when this tool fails: it is promoted, open or rejected already"
-    }
-
-
-def test_a_single_failure_is_nobody_s_task(tmp_path: Path):
-    log = _log(tmp_path, resets=(1,))
-    assert _row(_refine(log), "reset").task == ""
-    log = _log(tmp_path, resets=(1, 2))
-    assert _row(_refine(log), "reset").task.startswith("The tool book failed 2 times")
-
-
 @pytest.mark.parametrize(
     ("merged", "asked"),
     [

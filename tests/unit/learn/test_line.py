@@ -1,14 +1,11 @@
 """Statements have one of the closed forms; no other line parses."""
 
-from collections.abc import Mapping
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.learn.line import (
-    SHAPES,
     Advice,
     AdvisedCalls,
     Step,
@@ -51,69 +48,19 @@ def test_each_form_writes_its_line_and_reads_it_back(value: Advice, line: str) -
     assert (str(value), parse_advice(line), refuse_line(line)) == (line, value, None)
 
 
-NAMES = st.from_regex(r"[a-z가-힣_][a-z_0-9가-힣]{0,8}", fullmatch=True)
-HARD_NAMES = NAMES | st.sampled_from(("with", "without", "after", "right", "over", "from", "First", "fails"))
-TOOLS = st.from_regex(r"[a-z][a-z_.:/-]{0,12}[a-z0-9]", fullmatch=True) | HARD_NAMES
-FREE_TEXT = st.text('ab ,()=.: >fails(auth)가"', min_size=1, max_size=12).map(
-    lambda text: text.replace('"', "")
-)
-PARTS = st.lists(st.just("[]") | st.just(".*") | HARD_NAMES.map(".{}".format), max_size=4).map("".join)
-
-
-def several(items: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
-    return st.lists(items, min_size=1, max_size=4).map(tuple)
-
-
-SLOTS = {
-    "argument": HARD_NAMES,
-    "arguments": several(HARD_NAMES),
-    "tool": TOOLS,
-    "paths": several(st.builds("{}(){}".format, TOOLS, PARTS)),
-    "values": several(NAMES | st.from_regex(r"[a-z][a-z-]{0,9}", fullmatch=True)),
-    "number": st.integers(-(10**9), 10**9).map(str) | st.decimals(0, 10**6, places=2).map("{:f}".format),
-    "value": FREE_TEXT.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false")),
-    "field": HARD_NAMES,
-    "other": HARD_NAMES,
-    "states": several(NAMES),
-    "shape": st.sampled_from(sorted(SHAPES)),
-    "prefix": st.from_regex(r"[A-Za-z][A-Za-z_./:-]{0,8}", fullmatch=True),
-}
-TRIED = {value.form: tuple(name for name, _ in value.slots) for value, _ in WRITTEN}
-
-
-def filled(forms: Mapping[str, tuple[str, ...]]) -> st.SearchStrategy[Advice]:
-    return st.one_of(
-        *(st.builds(advice, st.just(form), **{name: SLOTS[name] for name in names})
-          for form, names in forms.items())
-    )  # fmt: skip
-
-
-ADVICE = filled(TRIED).filter(Advice.is_sound)
-
-
-@given(ADVICE)
-def test_a_line_parses_to_the_value_that_wrote_it(value: Advice) -> None:
-    assert parse_advice(str(value)) == value
-
-
-@given(ADVICE)
+@each_row("value", [value for value, _ in WRITTEN], ids=str)
 def test_a_korean_line_says_the_same(value: Advice) -> None:
     korean = parse_advice(str(in_language(value, "ko")))
     assert korean is not None
     assert in_language(korean, "en") == value
 
 
-@given(ADVICE, st.text(max_size=3), st.integers(0, 200))
-def test_the_value_of_a_line_that_parses_writes_the_same_line(value: Advice, text: str, at: int) -> None:
-    line = str(value)
-    changed = line[:at] + text + line[at:]
-    parsed = parse_advice(changed)
-    assert parsed is None or str(parsed) == changed
-
-
-@given(ADVICE, st.characters(categories=("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Mn", "So")), st.integers(0, 99))
-def test_no_line_with_an_invisible_character_parses(value: Advice, char: str, at: int) -> None:
-    line = str(value)
+@given(
+    st.sampled_from([line for _, line in WRITTEN]),
+    st.characters(categories=("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Mn", "So")),
+    st.integers(0, 99),
+)
+def test_no_line_with_an_invisible_character_parses(line: str, char: str, at: int) -> None:
     if not char.isprintable():
         assert parse_advice(line[:at] + char + line[at:]) is None
 

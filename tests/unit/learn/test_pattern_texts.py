@@ -1,18 +1,14 @@
 """Proposed texts are built from closed vocabularies, whatever the records hold."""
 
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coreloop.base.project.settings import CategoryRule, Gates, Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step, statement_key, target_step
-from coreloop.learn.proposals.allowed_lines import refuse_line
 from coreloop.learn.proposals.draft import draft_candidate
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.page import markdown
@@ -216,37 +212,6 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
 
 def _is_silent(written: str) -> bool:
     return CANARY not in written and "010-1234" not in written
-
-
-TEXT = st.text(min_size=1, max_size=30)
-STEPS = st.lists(
-    st.builds(
-        Step,
-        st.one_of(st.sampled_from(["analysis", "show", "other"]), TEXT),
-        st.dictionaries(st.sampled_from(["axis", "sub"]), TEXT, max_size=2),
-        st.lists(TEXT, max_size=3).map(tuple),
-    ),
-    min_size=1,
-    max_size=4,
-)
-FIXED_WORDS = "When questions of category Call axis sub"
-CLOSED_WORDS = {
-    *FIXED_WORDS.split(),
-    *["FIN", "profitability", "KR", "수익성", "마진", "ROE", "배당", "현금흐름"],
-} | {word for tool in TOOLS.values() for word in (tool.name, *tool.parameters)}
-
-
-@given(steps=STEPS)
-def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step]):
-    drafted = draft_candidate(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
-    names = {word for step in steps for word in re.findall(r"[^\W\d]\w*", step.name)}
-    if drafted.suggested_append is None:
-        assert drafted.refused
-        assert not drafted.refused.startswith("weak")
-        return
-    for line in drafted.suggested_append.body.splitlines():
-        assert refuse_line(line) is None
-        assert set(re.findall(r"[^\W\d]\w*", line)) <= CLOSED_WORDS | names
 
 
 def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):

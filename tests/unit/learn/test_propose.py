@@ -31,7 +31,7 @@ from coreloop.learn.propose import (
     refine,
     write_night,
 )
-from logs import call, failed, record, repeated, rest, word
+from logs import call, failed, record, repeated, word
 from rows import slow_after
 from samples import ALWAYS, mined
 
@@ -154,10 +154,7 @@ def test_concurrent_processes_never_give_an_id_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param(b"", "is damaged", id="empty"),
         pytest.param(b'{"schema_version": 1, "gen', "is damaged", id="torn"),
-        pytest.param(b"[]", "is damaged", id="something else"),
-        pytest.param(b"\xff\xfe", "is damaged", id="not text"),
         pytest.param(b'{"schema_version": 2}', "has schema version 2; upgrade coreloop", id="newer"),
         pytest.param(None, "cannot be read", id="a folder"),
     ],
@@ -284,26 +281,3 @@ def test_a_hostile_question_or_bullet_stays_on_its_line_of_code(log: Run, text: 
     assert all(line.startswith("    ") and line.isprintable() for line in asked)
     assert all(line.isprintable() for line in shown.splitlines())
     assert "# out" not in BLOCK.sub("", shown)
-
-
-def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path: Path) -> None:
-    result = _pattern(tmp_path)
-    notes = (Note("990168", ("가", HOSTILE[3])), Note("a*b", ("나",)))
-    result = replace(result, document=replace(result.document, notes=notes))
-    _, path, draft = _write(result, tmp_path)
-    assert json.loads(path.read_bytes())["notes"][0] == {
-        "stock_code": "990168",
-        "bullets": ["가", HOSTILE[3]],
-        "evidence_rank": 3,
-    }
-    head, _, rest_of_draft = draft.read_text().partition("## Audit notes (evidence rank 3): to read, not")
-    assert "Nothing passed the gates" in head
-    lines = "".join(BLOCK.findall(rest_of_draft)).splitlines()
-    assert (lines[0], lines[2]) == ("    990168: 가", "    a*b: 나")
-
-
-def test_the_draft_of_nothing_says_so_and_that_of_a_text_names_why_it_has_no_target(tmp_path: Path) -> None:
-    assert "Nothing passed the gates." in _write(_pattern(tmp_path), tmp_path)[2].read_text()
-    assert "Nothing failed often enough." in _write(_refine(tmp_path), tmp_path)[2].read_text()
-    draft = _write(_pattern(tmp_path, *_working("nowhere"), *rest()), tmp_path)[2].read_text()
-    assert "- target: not known: no definition of that name" in draft

@@ -18,7 +18,6 @@ from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedA
 from coreloop.learn.proposals.page import markdown
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import RefineResult, refine, to_json
-from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word
 from rows import each_row, slow_after
 from samples import ALWAYS, mined
@@ -216,17 +215,6 @@ def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_p
     assert reasons == {**dict.fromkeys(LINES, EXPLAINED), **unexplained}
 
 
-def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Path) -> None:
-    refined = _refine(tmp_path, on_days(_log()))
-    document, path = refined.document.with_ids(), tmp_path / "a.json"
-    path.write_bytes(to_json(document))
-    assert len(document.statements) == len(LINES)
-    for statement in document.statements:
-        proposal = read_proposal(path, statement.id, SETTINGS)
-        assert proposal.lines == (LINES[statement.tool],)
-        assert (proposal.phase, proposal.section, proposal.engine) == ("F", "Caveats", statement.tool)
-
-
 @pytest.mark.parametrize("source", ["", f"{SOURCE}\n\n{SOURCE}"], ids=["none", "two"])
 def test_a_statement_about_a_tool_without_one_definition_is_not_proposed(source: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()), source)
@@ -308,12 +296,3 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
         assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:
         assert statement.suggested_append is None or statement.suggested_append.target_file is None
-
-
-def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(tmp_path: Path) -> None:
-    rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_log()))
-    refined = _refine(tmp_path, rows)
-    (statement,) = (statement for statement in refined.document.statements if statement.tool == "mail")
-    assert (statement.line, statement.suggested_append) == ("- Leave out CANARY", None)
-    assert statement.refused == "its definition does not have the argument"
-    assert CANARY in _written(refined, sanitized=False)

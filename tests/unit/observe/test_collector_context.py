@@ -36,16 +36,6 @@ def test_nested_code_finds_the_innermost_request(audit, records):
     ]
 
 
-def test_outside_of_a_request_nothing_is_recorded():
-    off = current()
-    off.observe_tool_call("a")
-    off.set_category_hash("!")
-    with off as entered:
-        entered.observe_violation("b")
-    off.flush()
-    assert dropped() == {"outside_request": 3}
-
-
 def test_a_bare_thread_is_in_no_request_and_a_copied_context_is(audit, only_record):
     def call(name):
         current().observe_tool_call(name)

@@ -142,14 +142,6 @@ def test_wrong_commit_times_do_not_make_a_history_older(
     assert figures(weigh(history, now=NOW - timedelta(days=9999)))[2] == 0
 
 
-def test_base_branch_of_the_remote_counts_and_not_the_local_branch(project: Project) -> None:
-    history = History(project)
-    history.add()
-    assert figures(weigh(history))[0] == 0
-    project.git("push", "--quiet", "origin", "main")
-    assert figures(weigh(history))[0] == 1
-
-
 @each_row(
     ("line", "calls"),
     [

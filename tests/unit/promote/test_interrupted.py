@@ -9,16 +9,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import VerdictLetter
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
@@ -190,23 +185,6 @@ def test_dry_run_changes_nothing_at_all(
     )
     assert "+- When: questions of category FIN-profitability-KR" in shown
     assert "첫째 질문" not in out
-
-
-@pytest.mark.parametrize(
-    "options",
-    slow_after(
-        1, [pytest.param(("--confirm", "--allow-unverified"), id="confirmed"), pytest.param((), id="dry run")]
-    ),
-)
-def test_what_a_person_rejected_is_not_promoted(project, entry_point, options: tuple[str, ...]) -> None:
-    give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
-    give(VerdictLetter.VIOLATION)
-    code, _, err = entry_point(project.root, *promote(project, *options))
-    assert code == 1
-    assert f"{ID} was rejected by Ann: V (violation)" in err
-    assert list(project.heads()) == ["main"]
-    give(VerdictLetter.PASS)
-    assert "was rejected" not in entry_point(project.root, *promote(project, *options))[2]
 
 
 @pytest.mark.slow

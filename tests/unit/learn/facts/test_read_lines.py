@@ -1,6 +1,5 @@
 """Lines into facts: the columns of their rows, the sequence of a record, and the place of its question."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +7,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coreloop.base.categories import Categories
 from coreloop.base.project.settings import Settings
@@ -25,7 +22,6 @@ from coreloop.learn.facts.counting import (
 from coreloop.learn.facts.file import facts_of_lines
 from coreloop.learn.facts.oddities import Oddities, Oddity
 from coreloop.learn.facts.read_lines import read_facts
-from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from logs import call, failed, line, record
 from rows import each_row
@@ -201,47 +197,3 @@ def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
     row = record(**changes)
     row["tool_calls"] = [{**made, **odd} for made in row["tool_calls"]]
     assert _rolled(row, settings=settings).groups["outcome"].to_list() == [expected]
-
-
-ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
-FULL = {
-    **record(request_id="r", session_hash="session:1", tool_sequence_hash="seq:1"),
-    "tool_calls": [
-        call("t", {"a": 1}, args_from={"a": ["question"]}, saw={"a": {"status": "open"}}, duration_ms=3.5),
-        failed("u"),
-    ],
-    "tool_calls_omitted": 0,
-    "case": ["0a0b0c0d"],
-    "tools_version": "v1",
-    "descriptions": "desc:1",
-    "rounds": 2,
-    "duration_total_ms": 12,
-    "input_tokens": 5,
-    "output_tokens": 6,
-    "cost_usd": 0.1,
-}
-
-
-@given(st.sampled_from(sorted(FULL)), ANY_JSON, st.booleans())
-def test_a_record_with_any_value_in_a_field_is_read_as_its_line_is(name: str, value: Any, in_call: bool):
-    made = json.loads(json.dumps(FULL))
-    of_call = {"ts": "name", "error": "args", "provider": "args_from", "case": "saw"}
-    field = {**of_call, "rounds": "result_size_bytes"}.get(name, "duration_ms")
-    if in_call:
-        made["tool_calls"][0][field] = value
-    else:
-        made[name] = value
-    raw = json.dumps(made).encode()
-    decoded = decode_line(raw)
-    facts, oddities = read_facts([(0, line(FULL)), (5, raw)], MineSettings())
-    requests, calls = facts.requests.collect(), facts.calls.collect()
-    if isinstance(decoded, RecordLine):
-        assert requests["ts_us"].to_list()[1:] == [decoded.ts_us]
-        assert calls["tool"].to_list()[2:] == [made_call.name for made_call in decoded.calls]
-        assert set(oddities.absent) - {"case", "args_from", "saw"} == set(decoded.absent) - {"case"}
-    else:
-        assert (requests.height, calls.height, list(oddities.skipped)) == (1, 2, [decoded.reason])

@@ -20,7 +20,7 @@ from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.sqlite import version
 from coreloop.learn.knowledge import cleanup
-from coreloop.learn.knowledge.cleanup import Notes, clean, plan
+from coreloop.learn.knowledge.cleanup import Notes, clean
 from coreloop.learn.knowledge.store import writing
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
 from weekly import WEEKLY
@@ -76,15 +76,6 @@ def _texts(database: Path) -> set[str]:
     """The texts above that occur in the bytes of the database."""
     content = bytes_of(database)
     return {text for text in [*REMOVED, *REMAINING] if text.encode() in content}
-
-
-def test_the_dry_run_predicts_the_cleanup(database: Path):
-    before = database.read_bytes()
-    planned = plan(database, NOTES, now=NOW)
-    assert database.read_bytes() == before
-    assert [effect.rows for effect in planned.effects] == EXPECTED
-    assert _clean(database).effects == planned.effects
-    assert plan(database, NOTES, now=NOW).is_idle
 
 
 def test_questions_become_hashes_that_cannot_be_guessed(database: Path):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.adapters.claude_agent import failure, record_client
+from coreloop.observe.adapters.claude_agent import failure, record_client, record_messages
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL
 
 
@@ -144,6 +144,18 @@ def test_failed_turn_has_its_reason_and_its_open_calls_failed(end: Any, error: s
     assert [call["ok"] for call in record["tool_calls"]] == [False]
 
 
+def test_messages_of_query_are_recorded_and_passed_on(tmp_path: Path) -> None:
+    messages = [AssistantMessage([]), ResultMessage("hello")]
+
+    async def drive() -> list[Any]:
+        client = Client(messages)
+        return [message async for message in record_messages(client.receive_messages(), "why?", tmp_path)]
+
+    assert asyncio.run(drive()) == messages
+    (day,) = (tmp_path / "audit" / "ai-ask").glob("*.jsonl")
+    assert json.loads(day.read_text())["question"] == "why?"
+
+
 BASH = """<tool_use_error>InputValidationError: Bash failed due to the following issues:
 The required parameter `command` is missing
 An unexpected parameter `cmd` was provided</tool_use_error>"""
@@ -155,6 +167,7 @@ CHECKED = "Input validation error: "
     ("told", "args", "reason"),
     [
         (f"{CHECKED}'seats' is a required property", {}, "seats: required"),
+        (f"{CHECKED}'Zq7 four' is not of type 'integer'", {"n": "Zq7 four"}, "n: is not of type 'integer'"),
         (
             f"{CHECKED}4000 is greater than the maximum of 20",
             {"n": 4000},

@@ -4,6 +4,7 @@ from coreloop.base.error_classes import error_class
 from coreloop.observe.adapters.plain_values import (
     named_args,
     plain_result,
+    rejection,
     rejection_in,
     schema_rejection,
 )
@@ -33,6 +34,7 @@ SCHEMA = {
             {"city": "Oslo", "seats": 1, "kind": "private"},
             "kind: Input should be one of ['desk', 'room'] or Input should be of type null",
         ),
+        ({"city": "Oslo", "seats": 1, "timeout": 0}, "timeout: Input should be greater than 0"),
         ({"city": "Oslo", "seats": 1, "colour": "private"}, "colour: Extra inputs are not permitted"),
         ({"city": "Oslo", "seats": "4", "kind": None}, "rejected before the tool ran"),  # servers convert it
         ('{"city": "Oslo"}', "seats: Field required"),
@@ -47,6 +49,18 @@ def test_rejected_argument_is_named_by_the_schema(args: object, said: str) -> No
 @each_row("schema", [None, [], {"properties": []}, {"required": "x"}, {"properties": {"city": True}}])
 def test_schema_that_cannot_be_read_still_says_that_the_arguments_were_rejected(schema: object) -> None:
     assert schema_rejection(schema, {"city": 1}) == "invalid_argument: rejected before the tool ran"
+
+
+def test_message_that_may_repeat_the_value_is_left_out() -> None:
+    errors = [
+        {"loc": ("day",), "type": "value_error", "msg": "Value error, private is no day", "input": "private"},
+        {"loc": ("kind",), "type": "union_tag_invalid", "msg": "Input tag 'private' found"},
+        {"loc": ("prices", "kim@example.com"), "type": "int_type", "msg": "Input should be a valid integer"},
+    ]
+    assert rejection(errors) == (
+        "invalid_argument: day: value_error; kind: union_tag_invalid; "
+        "prices.*: Input should be a valid integer"
+    )
 
 
 def test_rejection_is_read_from_a_text_without_its_values() -> None:

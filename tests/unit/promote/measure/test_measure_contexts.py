@@ -114,10 +114,3 @@ def test_tools_that_no_model_is_asked_about_leave_their_contexts_out(tmp_path: P
     assert len(choose_contexts(workspace, "update", failure, n_about=5, n_controls=5).controls) == 2
     assert choose_contexts(quiet, "update", failure, n_about=5, n_controls=5).controls == ()
     assert choose_contexts(quiet, "pay", failure, n_about=5, n_controls=5).about == ()
-
-
-def test_replays_and_requests_without_a_question_are_left_out(tmp_path: Path) -> None:
-    workspace = log(tmp_path, ("a", "", [call("update")]), ("b", "asked", [call("update")]))
-    workspace.replays_file.write_text("r1\n")
-    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5)
-    assert found.about == ()
