@@ -1,4 +1,4 @@
-from coreloop.descriptions.edit import Edited, put_lines
+from coreloop.descriptions.edit import Edited, Refused, put_lines
 from coreloop.descriptions.lost_sections import (
     SECTIONS,
     Loss,
@@ -148,6 +148,12 @@ def test_public_definitions_are_reported_in_order():
         ("A.p", 10, ("Summary",), ("Guide",)),
         ("g", 18, (), ("Summary", "Guide")),
     ]
+
+
+def test_unreadable_file_is_refused():
+    assert isinstance(shapes(b"def f(:"), Refused)
+    assert isinstance(lost_sections(b"x = 1", b"\0"), Refused)
+    assert isinstance(lost_sections(b"\0", b"x = 1"), Refused)
 
 
 def with_docstring(docstring):

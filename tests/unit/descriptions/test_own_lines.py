@@ -1,10 +1,11 @@
 """Which lines are coreloop's in real history: merged, reverted, replaced, written again by a person."""
 
 from coreloop.base.git.repository import Repository
-from coreloop.descriptions.own_lines import existing_bullets, promoted_lines
+from coreloop.descriptions.own_lines import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.learn.proposals.allowed_lines import is_form
 from merging import message, revert
 from promoting import FILE, SOURCE, Project
+from rows import each_row
 
 FIRST, ALWAYS, MORE = "- company: from show().code", "- Always pass company", "- Always pass company and axis"
 TARGET = f"{FILE}::analysis"
@@ -61,6 +62,12 @@ def test_a_line_that_a_later_commit_repaired_is_a_person_s(project: Project) -> 
 def test_a_definition_that_moved_is_the_same_docstring(project: Project) -> None:
     promote(project, "aa", ALWAYS, target=f"{TARGET}:4")
     assert ours(project) == {ALWAYS}
+
+
+@each_row("broken", [b"def (", b"", None], ids=["not Python", "empty", "absent"])
+def test_an_unreadable_file_has_no_lines(broken: bytes | None) -> None:
+    assert not docstring_bullets(broken, TARGET)
+    assert existing_bullets(broken or b"", TARGET, None) == ()
 
 
 def test_existing_bullets_are_those_of_the_section_or_the_first_block(project: Project) -> None:

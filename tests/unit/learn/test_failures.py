@@ -1,29 +1,21 @@
-"""Which failures become counterexamples, and their order, compared with a slow miner in plain Python."""
+"""Which failures become counterexamples, with which figures, and their order."""
 
-import json
-from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import date
-from hashlib import sha256
-from itertools import groupby
+from datetime import UTC, date, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
-from coreloop.base.error_classes import CLASSES, LABELS, error_class
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.failures import find_counterexamples
+from coreloop.learn.line import Step
 from coreloop.learn.mine.folder import read_folder
+from coreloop.learn.mine.statistics import success_bound
 from coreloop.learn.mine.window import Window, merge
-from coreloop.learn.proposals.entry import Counterexample, Search
-from coreloop.observe.reading.error_texts import template
+from coreloop.learn.proposals.entry import Counterexample, Search, Without
 from logs import call, failed, record, write_log
-from weekly import WEEKLY
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 CATEGORY = "FIN-profitability-KR"
@@ -50,180 +42,59 @@ def _calls(*calls: Any, **changes: Any) -> dict[str, Any]:
     return record(tool_calls=[*calls, call("finish")], **changes)
 
 
-# --- a slow, obvious miner -------------------------------------------------------------------------
-
-
-def _ok(made: dict[str, Any]) -> bool:
-    return made["error"] is None if made["ok"] is None else made["ok"]
-
-
-def _shape(made: dict[str, Any]) -> str:
-    chosen = {key: made["args"][key] for key in ("axis", "sub") if made["args"].get(key) is not None}
-    return json.dumps(
-        {"selectors": chosen, "arg_keys": sorted(made["args"])}, ensure_ascii=False, separators=(",", ":")
-    )
-
-
-def _key(*parts: str) -> str:
-    return sha256("\n".join([*parts, "Caveats"]).encode()).hexdigest()[:16]
-
-
-def _plain_calls(records: list[dict[str, Any]], excluded: set[str]) -> dict[str, tuple[Any, ...]]:
-    """Failing calls: key -> `_figures`."""
-    made = [(request, made_call) for request in records for made_call in request["tool_calls"]]
-    failing = {}
-    for _, bad in made:
-        if _ok(bad) or error_class(str(bad["error"])) in excluded or "tool_error" in excluded:
-            continue
-        named, text = error_class(str(bad["error"])), template(str(bad["error"]))
-        same_tool = [(request, made_call) for request, made_call in made if made_call["name"] == bad["name"]]
-        same_shape = [
-            (request, made_call) for request, made_call in same_tool if _shape(made_call) == _shape(bad)
-        ]
-        others = [made_call for _, made_call in same_tool if _shape(made_call) != _shape(bad)]
-        failures = [
-            (request, made_call)
-            for request, made_call in same_shape
-            if not _ok(made_call) and template(str(made_call["error"])) == text
-        ]
-        failing[_key("call", bad["name"], _shape(bad), named, text)] = (
-            len(failures),
-            len(same_shape),
-            (sum(not _ok(made_call) for made_call in others), len(others)),
-            sum(made_call["duration_ms"] or 0 for _, made_call in failures),
-            min(request["ts"] for request, _ in failures),
-            max(request["ts"] for request, _ in failures),
-            dict(Counter(request["provider"] for request, _ in failures if request["provider"])),
-            {*bad["args"]},
-        )
-    return failing
-
-
-def _sequence(request: dict[str, Any]) -> str:
-    steps = []
-    for made in filter(_ok, request["tool_calls"]):
-        axis = made["args"].get("axis")
-        steps.append(f"{made['name']}({'' if axis is None else f'axis={axis}'})")
-    return ">".join(step for step, _ in groupby(steps))
-
-
-def _labels(request: dict[str, Any]) -> set[str]:
-    """Failure labels and error classes of a record of this test."""
-    bad = [made for made in request["tool_calls"] if not _ok(made)]
-    errors = [
-        str(error) for error in (request["error"], *(made["error"] for made in bad)) if error is not None
+def test_a_failing_call_has_the_figures_of_its_records(tmp_path: Path) -> None:
+    bad = {**failed("analysis", {"axis": "수익성"}, "필수 인자 company 누락 (3)"), "duration_ms": 1500.0}
+    good = call("analysis", {"axis": "수익성", "company": "x"})
+    rows = [
+        _calls(bad, bad, good, ts="2026-04-24T23:00:00Z", question="둘째"),
+        _calls(bad, ts="2026-04-23T01:00:00.000001Z", question="첫째", provider="google"),
     ]
-    return {
-        *(["error"] if request["error"] is not None else []),
-        *(["chunk_len_low"] if request["chunk_len"] < 200 else []),
-        *(["tool_error"] if bad else []),
-        *map(error_class, errors),
-    }
-
-
-def _failed(request: dict[str, Any]) -> bool | None:
-    """Whether a record of this test failed, or None if it is neutral."""
-    reasons = [] if request["error"] is None else [request["error"]]
-    if request["tool_calls"] and not _ok(request["tool_calls"][-1]):
-        reasons.append(str(request["tool_calls"][-1]["error"]))
-    if reasons:
-        return None if all(error_class(text) in {"rate_limit"} for text in reasons) else True
-    return True if request["chunk_len"] < 200 else None if request["chunk_len"] < 400 else False
-
-
-def _plain_sequences(records: list[dict[str, Any]], excluded: set[str]) -> dict[str, tuple[Any, ...]]:
-    """Failing sequences: key -> `_figures`."""
-    groups = defaultdict(list)
-    for request in records:
-        if (
-            _sequence(request)
-            and _failed(request) is not None
-            and not (_failed(request) and _labels(request) & excluded)
-        ):
-            groups[request["category_hash"], _sequence(request)].append(request)
-    failing = {}
-    for (category, sequence), group in groups.items():
-        bad = [request for request in group if _failed(request)]
-        signs = [_labels(request) & {*LABELS} - {"tool_error"} for request in bad]
-        if any(signs) or 2 * len(bad) > len(group):
-            failing[_key("sequence", category, sequence)] = (
-                len(bad),
-                len(group),
-                {label for request in bad for label in _labels(request)} & {*LABELS},
-                min(request["ts"] for request in bad),
-                max(request["ts"] for request in bad),
-                dict(Counter(request["provider"] for request in bad if request["provider"])),
-            )
-    return failing
-
-
-def _figures(example: Counterexample) -> tuple[Any, ...]:
-    times = [f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (example.first_seen, example.last_seen)]
-    if example.kind == "sequence":
-        return (example.n_failures, example.n_calls, {*example.labels}, *times, example.providers)
-    without = (example.n_without.n_failures, example.n_without.n_calls)
-    return (
-        example.n_failures,
-        example.n_calls,
-        without,
-        example.wasted_ms,
-        *times,
-        example.providers,
-        {*example.arg_keys},
+    (example,) = _search(tmp_path, rows).entries
+    assert (example.kind, example.tool, example.selectors, example.arg_keys) == (
+        "call",
+        "analysis",
+        {"axis": "수익성"},
+        ("axis",),
+    )
+    assert (example.labels, example.error_class) == (("tool_error",), "invalid_argument")
+    assert example.error_template == "필수 인자 company 누락 (<n>)"
+    assert (example.n_failures, example.n_calls, example.wasted_ms) == (3, 3, 4500)
+    assert example.n_without == Without(0, 1)
+    assert example.harm_low == success_bound(3, 3)
+    assert example.first_seen == datetime(2026, 4, 23, 1, microsecond=1, tzinfo=UTC)
+    assert example.last_seen == datetime(2026, 4, 24, 23, tzinfo=UTC)
+    assert example.providers == {"openai": 2, "google": 1}
+    assert [(place.file, place.question) for place in example.examples] == [
+        ("2026-04-01.jsonl", "첫째"),
+        ("2026-04-01.jsonl", "둘째"),
+    ]
+    assert (example.steps, example.cat_hash, example.suggested_append, example.refused) == (
+        (),
+        None,
+        None,
+        None,
     )
 
 
-ERRORS = st.sampled_from(
-    ["KeyError: 'a'", "KeyError: 'b'", "page 3 not found", "page 4 not found", "429 rate limit", "timed out"]
-)
-ARGS = st.dictionaries(st.sampled_from(["axis", "company", "years"]), st.sampled_from(["수익성", "배당"]))
-CALLS = st.one_of(
-    st.builds(call, st.sampled_from("ab"), ARGS),
-    st.builds(
-        lambda name, args, error, wasted: {**failed(name, args, error), "duration_ms": wasted},
-        st.sampled_from("ab"),
-        ARGS,
-        ERRORS,
-        st.sampled_from([None, 0, 250]),
-    ),
-)
-RECORDS = st.lists(
-    st.builds(
-        lambda second, category, provider, calls, length, error: record(
-            ts=f"2026-04-25T00:00:{second:02}Z",
-            category_hash=category,
-            provider=provider,
-            tool_calls=calls,
-            chunk_len=length,
-            error=error,
-        ),
-        st.integers(0, 59),
-        st.sampled_from([CATEGORY, "OTHER"]),
-        st.sampled_from(["openai", "google", None]),
-        st.lists(CALLS, max_size=3),
-        st.sampled_from([10, 300, 1000, 1000, 1000]),
-        st.one_of(st.none(), st.none(), ERRORS),
-    ),
-    max_size=12,
-)
-EXCLUDED = st.sets(st.sampled_from([*LABELS, *CLASSES]), max_size=2)
-
-
-@pytest.mark.slow
-@settings(max_examples=60 if WEEKLY else 30)
-@given(RECORDS, EXCLUDED, st.integers(0, 12))
-def test_calls_and_sequences_are_those_of_a_plain_miner(
-    records: list[dict[str, Any]], excluded: set[str], cut: int
-) -> None:
-    with TemporaryDirectory() as folder:
-        window = _window(Path(folder), records[:cut], records[cut:])
-        search = find_counterexamples(window, min_failures=1, excluded=excluded)
-    figures = {example.key: _figures(example) for example in search.entries}
-    assert figures == {**_plain_calls(records, excluded), **_plain_sequences(records, excluded)}
-    assert len(figures) == len(search.entries) == search.n_groups
-
-
-# --- one fact each ---------------------------------------------------------------------------------
+def test_a_failing_sequence_has_the_figures_of_its_records(tmp_path: Path) -> None:
+    calls = [call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})]
+    rows = [
+        record(tool_calls=calls, error="timed out", provider="google", question=f"q{n}") for n in range(7)
+    ]
+    rows += [record(tool_calls=calls), record(tool_calls=calls, violation="x", provider=None)]
+    (example,) = _search(tmp_path, rows).entries
+    assert (example.kind, example.cat_hash) == ("sequence", CATEGORY)
+    assert example.steps == (Step("analysis", {"axis": "수익성"}, ("axis",)), Step("show", {}, ("topic",)))
+    assert (example.tool, example.selectors, example.arg_keys) == ("analysis", {"axis": "수익성"}, ("axis",))
+    assert (example.n_failures, example.n_calls, example.n_without) == (8, 9, Without(0, 0))
+    assert (example.labels, example.error_class, example.error_template) == (
+        ("error", "violation"),
+        "timeout",
+        None,
+    )
+    assert example.providers == {"google": 7}
+    assert [place.question for place in example.examples] == [f"q{n}" for n in range(5)]
+    assert example.harm_low == success_bound(8, 9)
 
 
 @pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
@@ -252,6 +123,26 @@ def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
             other.key for other in everything if other is not example
         ]
         assert search.dropped == {"min_failures": 0, "known": 1}
+
+
+@pytest.mark.parametrize(
+    ("excluded", "tools"),
+    [
+        pytest.param(set(), {"late", "slow", "steps"}, id="nothing"),
+        pytest.param({"rate_limit"}, {"slow", "steps"}, id="a class"),
+        pytest.param({"tool_error"}, {"steps"}, id="the label of all failing calls"),
+        pytest.param({"error"}, {"late", "slow"}, id="the label of the requests"),
+        pytest.param({"not_found", "timeout"}, {"late"}, id="two classes"),
+        pytest.param({"violation"}, {"late", "slow", "steps"}, id="what is not there"),
+    ],
+)
+def test_excluded_types_are_labels_and_classes(excluded: set[str], tools: set[str], tmp_path: Path) -> None:
+    rows = [
+        _calls(failed("late", error="429"), failed("slow", error="timed out")),
+        record(tool_calls=[call("steps")], error="no such page"),
+    ]
+    search = _search(tmp_path, rows, excluded=excluded)
+    assert {example.tool for example in search.entries} == tools
 
 
 COMPLETE = "Error executing tool gather: the page of the company was asked for too often, rate limit reached"
@@ -316,6 +207,3 @@ def test_at_most_five_examples_are_read_the_earliest_first(tmp_path: Path) -> No
     days = [[_calls(failed("a"), ts=f"2026-04-{n:02}T00:00:00Z", question=f"q{n}")] for n in range(1, 8)]
     (example,) = find_counterexamples(_window(tmp_path, *days), min_failures=1).entries
     assert [place.question for place in example.examples] == ["q1", "q2", "q3", "q4", "q5"]
-
-
-# --- real requests ---------------------------------------------------------------------------------

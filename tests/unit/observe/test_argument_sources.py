@@ -273,17 +273,3 @@ def test_a_session_spans_its_requests(audit: Any, records: Any) -> None:
         {"id": ["question"]},
         {"id": ["get_user.orders[]"], "user": ["question"], "other": []},
     ]
-
-
-def test_an_error_of_the_memory_loses_the_sources_but_not_the_call(
-    audit: Any, records: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*args: object) -> None:
-        raise KeyError("Geheim-4711")
-
-    monkeypatch.setattr(Sources, "trace", broken)
-    request = audit("x")
-    request.observe_tool_call("get", {"id": "u77"}, result={})
-    request.flush(1)
-    assert [call["name"] for call in records()[0]["tool_calls"]] == ["get"]
-    assert dropped() == {"bug_KeyError": 1}

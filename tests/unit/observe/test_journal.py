@@ -60,42 +60,12 @@ def test_the_rest_of_a_killed_writer_does_not_damage_later_lines(journal, folder
 
 # In a process of its own: the limit and the fork concern a whole process.
 
-SHORT_WRITE = """
-import resource, sys
-from pathlib import Path
-from coreloop.observe.journal import Journal, TornWriteError
-journal = Journal(Path(sys.argv[1]))
-line = lambda number: b'{"n":%d,"x":"%s"}\\n' % (number, b"x" * 50)
-journal.append(line(1), day="2026-04-25", second=1)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
-for number in (2, 3):
-    try:
-        journal.append(line(number), day="2026-04-25", second=1)
-    except OSError as error:
-        print(type(error).__name__, error.errno)
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-for number in (4, 5):
-    journal.append(line(number), day="2026-04-25", second=1)
-"""
-
 
 def run(script, *arguments):
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True, timeout=60
     )
     return done.stdout.splitlines()
-
-
-def test_a_short_write_is_sealed_so_that_the_next_line_survives(folder):
-    pytest.importorskip("resource")
-    assert run(SHORT_WRITE, folder) == ["TornWriteError 0", "OSError 27"]
-    complete = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 50) for number in (1, 2, 4, 5)]
-    first, torn, *after = lines(folder)
-    assert first == complete[0]
-    half = torn.removesuffix(complete[2])
-    assert complete[1].startswith(half)
-    assert 0 < len(half) < len(complete[1])
-    assert after == complete[2:]
 
 
 FORK = """

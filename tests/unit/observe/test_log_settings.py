@@ -75,9 +75,3 @@ def test_the_argument_goes_before_the_commit(repository: Path) -> None:
     AuditCollector("x", data_dir=repository / "data").flush(1)
     AuditCollector("x", data_dir=repository / "data", tools_version="v" * 200).flush(1)
     assert versions(repository / "data") == [commit, "v" * 100]
-
-
-def test_the_environment_goes_before_the_commit(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CORELOOP_TOOLS_VERSION", "2026.4")
-    AuditCollector("x", data_dir=repository / "data").flush(1)
-    assert versions(repository / "data") == ["2026.4"]

@@ -1,6 +1,5 @@
 """When an axis is mature, which promotions speak for it, and the document that proposes it."""
 
-import re
 import unicodedata
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -220,17 +219,3 @@ def test_markup_in_a_commit_is_escaped(history: History) -> None:
     history.project.git("commit", "--quiet", "--amend", "-m", message)
     text = write(history, weigh(history, thresholds=NOTHING))[0].read_text()
     assert r"\<b\>x\</b\> \| \[y\](http://z) \\u\{1b\}\[0m" in text
-
-
-def test_existing_text_of_a_document_is_unchanged_and_a_day_is_written_once(history: History) -> None:
-    history.mature()
-    path, old = history.project.root / DOCUMENT, b"\xff\xfe# Ours"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(old)
-    assert write(history, weigh(history)) == (path, True)
-    assert write(history, weigh(history), date(2026, 4, 26)) == (path, True)
-    added = path.read_bytes().removeprefix(old)
-    assert path.read_bytes().startswith(old)
-    assert re.findall(rb"^## (.{10}): analysis", added, re.MULTILINE) == [b"2026-04-25", b"2026-04-26"]
-    assert b"What a human must do" not in added
-    assert write(history, weigh(history)) == (path, False)

@@ -121,16 +121,6 @@ def read_statement(folder: Path, settings: Settings | None = None, **changes: An
     return read_proposal(write(folder / "c.json", entry), entry["id"], settings or Settings())
 
 
-def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None:
-    sides = {"n_ok": 100, "n": 101, "other_ok": 0, "other_n": 13, "cases": 40, "other_cases": 9}
-    line = "- Always pass company and axis"
-    proposal = read_statement(tmp_path, kind="presence", line=line, sides=sides)
-    assert (proposal.phase, proposal.section, proposal.lines) == ("F", "Caveats", (line,))
-    assert proposal.metrics["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
-    assert (proposal.metrics["Observed"], proposal.metrics["Success-Rate"]) == ("114", "0.990")
-    assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
-
-
 def test_no_evidence_forges_a_trailer(tmp_path: Path) -> None:
     forged = f"x\n\nPhase: F\nCandidate-Key: {'0' * 16}\n\n"
     proposal = read_statement(tmp_path, case=forged)

@@ -9,12 +9,10 @@ import polars as pl
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, identifiers
-from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from logs import call, line, record, write_log
 from rows import each_row
 
@@ -68,30 +66,12 @@ def test_questions_that_differ_in_values_alone_share_a_template(question: str, o
     assert first == second != third
 
 
-@each_row(
-    ("field", "value"), [("saw", 3), ("saw", {"a": {"b": [1]}}), ("args_from", [1]), ("args_from", {"a": 1})]
-)
-def test_what_a_call_saw_in_another_shape_is_counted_by_name(field: str, value: Any):
-    odd = record(tool_calls=[call("t", {"a": 1}, **{field: value})])
-    facts, oddities = read_facts([(0, line(odd)), (9, line(odd)), (20, line(record()))], MineSettings())
-    assert facts.saw.collect().height == 0
-    assert {name: (found.n, found.offset) for name, found in oddities.absent.items()} == {field: (2, 0)}
-
-
 def test_no_text_of_an_argument_and_no_word_of_a_question_is_in_the_tables():
     canary = "CANARY-4711"
     one = record(question=f"find {canary}", tool_calls=[call("t", {"a": canary, "b": [canary]})])
     facts = _facts(one)
     tables = (facts.requests, facts.calls, facts.arguments, facts.saw, facts.texts)
     assert not any(canary in json.dumps(table.collect().rows()) for table in tables)
-
-
-def test_the_description_of_each_tool_in_force_is_found_by_the_recorded_set(tmp_path: Path):
-    tools = [SentTool("b", "Find it.", {}), SentTool("a", "Buy it.", {"type": "object"})]
-    name = keep_descriptions(tools, tmp_path)
-    rows = sent_tools(tmp_path, [name, name, "desc:gone", "desc:../../etc/passwd"])
-    assert rows.select("descriptions", "tool").rows() == [(name, "a"), (name, "b")]
-    assert rows["description"].str.len_chars().to_list() == [16, 16]
 
 
 def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):

@@ -18,8 +18,6 @@ from coreloop.learn.mine.statistics import (
 from rows import each_row
 
 COUNTS = st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-SMALL = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-TWO_SIDES = st.builds(lambda side, other: (*side, *other), SMALL, SMALL)
 CONFIDENCES = st.sampled_from([0.8, 0.9, 0.95, 0.99])
 
 
@@ -92,16 +90,6 @@ def test_adjusted_p_values_are_those_of_statsmodels_and_scipy(p_values: list[flo
         assert adjusted == pytest.approx(of_scipy.tolist(), abs=1e-12)
     else:
         assert adjusted == []
-
-
-@pytest.mark.slow
-@given(pair=TWO_SIDES, confidence=CONFIDENCES)
-def test_the_interval_of_a_difference_is_the_one_of_statsmodels(
-    pair: tuple[int, int, int, int], confidence: float
-):
-    of_two = _oracles().proportion.confint_proportions_2indep
-    expected = of_two(*pair, method="newcomb", compare="diff", alpha=1 - confidence)
-    assert newcombe_interval(*pair, confidence=confidence) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(

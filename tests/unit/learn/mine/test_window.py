@@ -1,6 +1,6 @@
 """Many files combined: their days, their rows and their sums."""
 
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,8 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.file import FileFacts, facts_of_lines
 from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import (
-    MAX_QUESTIONS,
     count_distinct,
     count_patterns,
-    find_questions,
 )
 from coreloop.observe.reading.decode import raw_lines
 from logs import record, write_log
@@ -33,10 +31,6 @@ def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> W
 def _patterns(window: Window) -> list[dict[str, Any]]:
     patterns = count_distinct(window, count_patterns(window))
     return patterns.sort("category", "n_observed").to_dicts()
-
-
-def _questions(window: Window) -> list[dict[str, Any]]:
-    return find_questions(window, count_patterns(window)).to_dicts()
 
 
 def test_the_recorded_days_are_those_of_the_records_in_the_window(tmp_path: Path):
@@ -69,19 +63,3 @@ def test_a_mean_length_is_that_of_the_answers_whose_length_is_known(tmp_path: Pa
     (tmp_path / "unknown").mkdir()
     (pattern,) = _patterns(_window(tmp_path / "unknown", [record(chunk_len=None)] * 2))
     assert (pattern["n_success"], pattern["avg_chunk_len"]) == (2, 0)
-
-
-def test_of_a_pattern_with_many_questions_the_earliest_are_compared(tmp_path: Path):
-    asked = [
-        record(question=f"질문{number}", ts=f"2026-04-01T00:{59 - number // 60:02}:{59 - number % 60:02}Z")
-        for number in range(MAX_QUESTIONS + 50)
-    ]
-    window = _window(tmp_path, asked)
-    (pattern,) = _patterns(window)
-    questions = _questions(window)
-    assert (pattern["n_question_hashes"], len(questions)) == (MAX_QUESTIONS + 50, MAX_QUESTIONS)
-    assert max(row["first_us"] for row in questions) < min(_us(row) for row in asked[:50])
-
-
-def _us(row: dict[str, Any]) -> int:
-    return int(datetime.fromisoformat(row["ts"]).timestamp()) * 1_000_000

@@ -115,28 +115,6 @@ def test_a_candidate_that_a_later_run_of_the_day_left_out_can_still_be_judged(wo
 # --- which verdict counts --------------------------------------------------------------------------
 
 
-times = st.integers(0, 3).map(lambda hours: (NOON + timedelta(hours=hours)).isoformat())
-lines = st.lists(
-    st.tuples(st.sampled_from(["req-1", "req-2"]), st.sampled_from("PTCV"), times, st.sampled_from("ab"))
-)
-
-
-@given(lines)
-def test_the_newest_verdict_counts_whatever_the_order(given_lines: list[tuple[str, str, str, str]]):
-    expected: dict[str, tuple[str, str]] = {}
-    for name in "ab":  # files in the order of their names
-        for id, verdict, at, file in given_lines:
-            if file == name and at >= expected.get(id, ("", ""))[0]:
-                expected[id] = (at, verdict)
-    with TemporaryDirectory() as folder:
-        for name in "ab":
-            own = [line for line in given_lines if line[3] == name]
-            made = [a_line(id=id, verdict=verdict, judged_at=at) for id, verdict, at, _ in own]
-            written(Path(folder), made, f"{name}.jsonl")
-        verdicts = read_verdicts(Path(folder)).of_requests()
-    assert verdicts == {id: verdict for id, (_, verdict) in expected.items()}
-
-
 @pytest.mark.parametrize(
     ("verdicts", "is_rejected"),
     [("V", True), ("C", True), ("P", False), ("T", False), ("VP", False), ("CT", False), ("PV", True)],

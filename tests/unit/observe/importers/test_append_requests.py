@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,8 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.base.records import hash_sequence, hash_session
-from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import TraceFile, UnusableFile
-from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
+from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from coreloop.observe.record_parts import TracedCall
 
@@ -82,33 +81,6 @@ def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
     for order in permutations([_request("a"), _request("b"), _request("a", question="later version")]):
         land(order, tmp_path, Settings())
     assert len(_records(tmp_path)) == 2
-
-
-def test_the_report_counts_all_parts(tmp_path: Path) -> None:
-    call = TracedCall(name="show", args={})
-    land([_request("a", calls=(call,))], tmp_path, Settings())
-    file = TraceFile(tmp_path / "x", False, 1, 0.0)
-    named = TraceFile(tmp_path / "y", True, 1, 0.0)
-    parts = [
-        _request("a", calls=(call,)),
-        _request("b", calls=(call, call), ended=NOON + timedelta(days=1)),
-        SkippedTrace("no valid time"),
-        UnusableFile(file, "is empty"),
-        UnusableFile(named, "is empty"),
-    ]
-    report = land(parts, tmp_path, Settings())
-    assert report == ImportReport(
-        records=2,
-        added=1,
-        already_there=1,
-        skipped=report.skipped,
-        tools=report.tools,
-        first_day="2026-04-25",
-        last_day="2026-04-26",
-        unusable=[UnusableFile(named, "is empty")],
-    )
-    assert report.tools == {"show": 3}
-    assert report.skipped == {"no valid time": 1, "file that is empty": 1}
 
 
 def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
