@@ -24,6 +24,7 @@ from promoting import (
     FILE,
     REACH,
     Project,
+    candidate,
     statement,
     write_candidates,
     write_counterexamples,
@@ -267,3 +268,20 @@ def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     assert judged(project, hub, first.branch, tmp_path).state == "failure"
     run(project, workspace, forge)
     assert judged(project, hub, first.branch, tmp_path).state == "pending"
+
+
+def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
+    weak = statement_entry(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
+    same = statement_entry("- Always pass company and axis", 5)
+    write(
+        project,
+        [statement_entry(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")],
+        [statement_entry(ALWAYS, 1), same],
+    )
+    chosen = select_tool(workspace, "analysis", None)
+    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ALWAYS]
+    assert chosen.left_out == (
+        "cand-2026-04-25-004: weak: it is the user's to give",
+        "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
+        "ce-2026-04-25-005: another line says the same or more",
+    )

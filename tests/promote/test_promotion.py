@@ -261,29 +261,6 @@ def test_branch_that_a_person_changed_is_left_as_it_is(project, hub, forge, chan
 
 
 @pytest.mark.slow
-def test_branch_gets_the_figures_of_another_night_before_its_pull_request_opens(project, hub, forge) -> None:
-    promote(project, None)
-    other = candidate(id="cand-2026-04-26-001", n_observed=20)
-    write_candidates(project.candidates, other, generated_at="2026-04-26T03:00:00+00:00")
-    promote(project, forge, wanted="cand-2026-04-26-001")
-    project.git("fetch", "--quiet", "origin")
-    trailers = read_trailers(project.git("log", "-1", "--format=%B", project.heads()[BRANCH]))
-    assert trailers == read_trailers(hub.pulls[0].body)
-    assert trailers["Observed"] == "20"
-
-
-@pytest.mark.parametrize(
-    ("state", "word"), slow_after(1, [("merged", "merged"), ("closed", "closed without a merge")])
-)
-def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, forge, state, word) -> None:
-    project.git("push", "--quiet", "origin", "main:skill/gone")
-    hub.add_pull(branch="skill/gone", body=f"Phase: R\nCandidate-Key: {KEY}\n", state=state)
-    with pytest.raises(RefusedError, match=f"{ID} was {word}: https://"):
-        promote(project, forge)
-    assert writes(hub) == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("fork", ["mallory/tools", None], ids=["a fork", "a member's branch"])
 @pytest.mark.parametrize("state", slow_after(1, ["open", "closed"]))
 def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, forge, fork, state) -> None:

@@ -14,14 +14,12 @@ from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
-    DisplayedCall,
     Thresholds,
-    calls_in,
     make_case,
     write_proposal,
 )
 from promoting import FILE, SOURCE, Project
-from rows import each_row, slow_after
+from rows import slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 GUIDE = '- Call: analysis(company, axis="{}") -> show(company, topic).'
@@ -139,23 +137,6 @@ def test_wrong_commit_times_do_not_make_a_history_older(
         history.add(at=at)
     assert figures(weigh(history))[2] == age_days
     assert figures(weigh(history, now=NOW - timedelta(days=9999)))[2] == 0
-
-
-@each_row(
-    ("line", "calls"),
-    [
-        ('- Call: a(x, axis="수익성") -> show(x).', [("a", [("axis", "수익성")]), ("show", [])]),
-        ('- Call: a(axis="이익 (순)", sub="=").', [("a", [("axis", "이익 (순)"), ("sub", "=")])]),
-        ("- Call: a(axis=<axis>, …).", [("a", [("axis", None)])]),
-        ("- Call: a(axis=<sub>).", [("a", [])]),
-        ('- axis="수익성" fails', [("a", [("axis", "수익성")])]),
-        ('- When: questions on 이익(순) and axis="수익성" (category FIN-x).', []),
-        ("- company: from search().hits[].company", [("search", [])]),
-        ("- Call before pay (same order_id)", []),
-    ],
-)
-def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
-    assert list(calls_in([line], owner="a")) == [DisplayedCall(tool, tuple(pairs)) for tool, pairs in calls]
 
 
 def test_axis_is_that_of_the_last_call_with_a_selector(history: History) -> None:

@@ -9,7 +9,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from effects import CONTROLS, FILE, Planted, Shop, at, dated, git, make_shop, source, write_days
+from effects import Planted, Shop, at, dated, git, make_shop, write_days
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -74,18 +74,6 @@ def test_without_a_past_it_cannot_be_told(shop: Shop):
     effect = _effect(shop)
     assert effect.verdict is EffectVerdict.UNKNOWN
     assert effect.reason == "5 days with calls before it, at least 14 are needed"
-
-
-@pytest.mark.slow
-def test_a_second_change_ends_the_first(shop: Shop):
-    lines = {name: [] for name in ("refund_order", *CONTROLS)}
-    text = source({**lines, "refund_order": ["- Always pass reason", "Mind the date."]})
-    shop.project.commit({FILE: text}, "more words", **dated(63.5))
-    same = (Planted("refund_order", 0.3, 0.29, 60),)
-    write_days(shop, same, range(100))
-    effect = _effect(shop)
-    assert effect.verdict is EffectVerdict.UNKNOWN
-    assert effect.reason.startswith("another change came")
 
 
 @pytest.mark.slow

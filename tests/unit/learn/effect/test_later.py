@@ -97,17 +97,3 @@ def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypa
     monkeypatch.undo()
     (effect,) = run_effect(shop.workspace, now=at(101.5)).effects
     assert effect.until == at(100).date()
-
-
-@pytest.mark.slow
-def test_while_nothing_changes_no_record_is_read_again(shop: Shop, monkeypatch: pytest.MonkeyPatch):
-    write_days(shop, ONE, range(100))
-    first = _effect(shop, 100)
-    monkeypatch.setattr(run, "open_mining", None)
-    assert _effect(shop, 100) == first
-    monkeypatch.undo()
-    with (shop.workspace.records_dir / "late.jsonl").open("w") as log:
-        log.write("{}\n")
-    monkeypatch.setattr(run, "open_mining", None)
-    with pytest.raises(TypeError):
-        _effect(shop, 100)

@@ -40,10 +40,6 @@ class Rolled:
     def sequences(self) -> list[str]:
         return list(self.texts.get("sequence", {}).values())
 
-    @property
-    def shapes(self) -> list[str]:
-        return list(self.texts.get("shape", {}).values())
-
 
 def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rolled:
     return _of([(number * 100, line(row)) for number, row in enumerate(records)], settings)

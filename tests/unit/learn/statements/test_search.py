@@ -158,19 +158,6 @@ def test_records_of_one_day_say_nothing() -> None:
     assert _lines(search_tools(one_day, WORDS)) == []
 
 
-def test_evidence_is_read_in_cases() -> None:
-    log = _log("state")
-    ((search),) = search_tools(log, WORDS)
-    ((statement, _),) = to_statements([search], log)
-    assert (statement.kind, statement.tool, statement.case) == ("state", "act", "customer")
-    assert statement.line == "- order_id: only while status is pending"
-    sides = statement.sides
-    assert (sides.n, sides.other_n) == (search.said[0].follow.bit_count(), search.said[0].deviate.bit_count())
-    assert 0 < sides.other_cases <= sides.other_n
-    assert 0 < statement.wasted < 1000
-    assert statement.lost[0] <= statement.lost[1]
-
-
 def test_evidence_on_a_merged_line_is_what_came_since() -> None:
     log, old = _log("bound"), "- limit: at most 80"
     source = PLANTED.SOURCE.replace('"""Do the thing."""', f'"""Do the thing.\n\n    {old}\n    """')

@@ -1,4 +1,4 @@
-"""The span processor reads the GenAI names of now and before, and OpenInference."""
+"""The span processor reads the GenAI names of now and before."""
 
 import json
 from collections.abc import Callable
@@ -54,25 +54,9 @@ NEW = {
         "gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "rooms?"}]}]',
     },
 }
-OPENINFERENCE = {
-    "tool": {
-        "openinference.span.kind": "TOOL",
-        "tool.name": "find",
-        "input.value": '{"city": "Oslo"}',
-        "output.value": '{"n": 1}',
-    },
-    "model": {
-        "openinference.span.kind": "LLM",
-        "llm.provider": "openai",
-        "llm.model_name": "m",
-        "llm.token_count.prompt": 7,
-        "llm.input_messages.0.message.role": "user",
-        "llm.input_messages.0.message.content": "rooms?",
-    },
-}
 
 
-@pytest.mark.parametrize("names", [OLD, NEW, OPENINFERENCE], ids=["old", "new", "openinference"])
+@pytest.mark.parametrize("names", [OLD, NEW], ids=["old", "new"])
 def test_names_of_each_convention_are_read(traced: Any, names: dict[str, dict[str, Any]]) -> None:
     tracer, records = traced
     with tracer.start_as_current_span("run"):
