@@ -1,17 +1,12 @@
 """Edits of docstrings, and what must hold of each of them."""
 
 import ast
-import json
-import logging
 import warnings
-
-import griffe
 
 from coreloop.descriptions.edit import Edited, Unchanged, put_lines
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-logging.getLogger("griffe").setLevel(logging.CRITICAL)
 
 
 def edit(source, qualname="f", section="Guide", lines=LINES, **choices):
@@ -50,19 +45,6 @@ def split_docstrings(source):
             if texts[-1] is not None:
                 del node.body[0]
     return ast.dump(tree), texts
-
-
-def griffe_sections(value, style):
-    sections = griffe.Docstring(value, parser=style).parse(warnings=False)
-    return [json.dumps(plain(section.as_dict()), sort_keys=True, ensure_ascii=False) for section in sections]
-
-
-def plain(value):
-    if hasattr(value, "as_dict"):
-        return plain(value.as_dict())
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    return [plain(inner) for inner in value] if isinstance(value, list | tuple) else str(value).strip()
 
 
 def function(*lines, indent="    "):

@@ -10,13 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coreloop.base.project.settings_file import load_settings
-from coreloop.base.project.tools import resolve_tools
-from coreloop.learn.proposals.draft import guide_lines
-from coreloop.learn.proposals.entry import Candidate
-from coreloop.learn.proposals.proposal_files import read_proposals
-from coreloop.learn.proposals.vocabulary import Vocabulary
-
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
 
 
@@ -46,31 +39,6 @@ class Shop:
         """The entries of a proposals file; `of` names others than those that its name says."""
         found: list[dict[str, Any]] = json.loads(self.file(kind).read_text(encoding="utf-8"))[of or kind]
         return found
-
-    def statement(self, line: str, tool: str, *, kind: str = "counterexamples") -> dict[str, Any]:
-        """The statement that says a line of a tool."""
-        found = self.entries(kind, "statements")
-        return next(one for one in found if (one["tool"], one["line"]) == (tool, f"- {line}"))
-
-    def write_older(self, kind: str, entry: dict[str, Any]) -> dict[str, Any]:
-        """Give an entry, in its file, the text that a version before statements drafted for it."""
-        document = json.loads(self.file(kind).read_text(encoding="utf-8"))
-        (found,) = (one for one in document[kind] if one["id"] == entry["id"])
-        found |= {"suggested_append": self._older_text(entry["id"], kind), "refused": None}
-        self.file(kind).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-        written: dict[str, Any] = found
-        return written
-
-    def _older_text(self, wanted: str, kind: str) -> dict[str, Any]:
-        (entry,) = (one for one in read_proposals(self.file(kind)).entries if one.id == wanted)
-        settings = load_settings(self.folder, environ={})
-        assert isinstance(entry, Candidate)
-        names = [step.name for step in entry.tool_pattern]
-        tools = resolve_tools(names, root=self.folder, configured=settings.tools)
-        lines = guide_lines(entry, Vocabulary(tools, settings))
-        file, _, symbol = settings.tools[entry.engine].target.partition("::")
-        target = {"target_file": file, "target_symbol": symbol}
-        return {**target, "section": "Guide", "body": "\n".join(lines)}
 
     def promote(self, kind: str, wanted: str, *options: str) -> subprocess.CompletedProcess[str]:
         return self.coreloop("promote", "--candidate", str(self.file(kind)), "--id", wanted, *options)

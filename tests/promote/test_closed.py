@@ -92,12 +92,3 @@ def test_a_merged_promotion_is_no_no(
     github.pulls[0].merged_at = github.pulls[0].created_at
     _night(workspace, environ)
     assert read_verdicts(workspace.judgments_dir).given == ()
-
-
-@pytest.mark.slow
-def test_a_key_that_nobody_proposed_gets_no_verdict(
-    workspace: Workspace, closed: Path, environ: dict[str, str]
-) -> None:
-    write_candidates(closed, statement(line="- Always pass axis", key="f" * 16))
-    _night(workspace, environ)
-    assert read_verdicts(workspace.judgments_dir).given == ()

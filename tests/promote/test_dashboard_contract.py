@@ -9,7 +9,6 @@ from coreloop.base.github.github_api import GithubApi
 from coreloop.base.github.issues import (
     DASHBOARD_LABEL,
     DASHBOARD_TITLE,
-    LONGEST_BODY,
     WrittenIssue,
     write_dashboard,
 )
@@ -51,12 +50,6 @@ def test_closed_issue_is_edited_and_stays_closed(github: GithubStandIn, api: Git
     assert (issue.body, issue.state) == ("new", "closed")
 
 
-def test_oldest_of_several_is_edited(github: GithubStandIn, api: GithubApi) -> None:
-    first, second = (github.add_issue(DASHBOARD_TITLE, "old", DASHBOARD_LABEL) for _ in range(2))
-    write_dashboard(api, "new")
-    assert (first.body, second.body) == ("new", "old")
-
-
 def test_token_that_may_not_label_does_not_make_an_issue_every_night(
     github: GithubStandIn, api: GithubApi
 ) -> None:
@@ -69,9 +62,3 @@ def test_token_that_may_not_write_issues_is_an_error(github: GithubStandIn, api:
     github.rights = "app"
     with pytest.raises(ForgeForbiddenError, match="cannot create the dashboard issue in octo/tools"):
         write_dashboard(api, "night")
-
-
-def test_text_is_cut_to_what_github_takes(github: GithubStandIn, api: GithubApi) -> None:
-    write_dashboard(api, "x" * 70_000)
-    assert github.issues[0].body is not None
-    assert len(github.issues[0].body) == LONGEST_BODY

@@ -1,6 +1,5 @@
 """What promotion asks of GitHub and what it makes of the answers, both as the API description has them."""
 
-import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -46,12 +45,6 @@ def test_draft_is_opened_with_all_that_was_given(github: GithubStandIn, forge: G
     assert [request.body["draft"] for request in writes(github)] == [True]
 
 
-def test_opened_draft_is_found_and_counted(forge: GithubForge) -> None:
-    pull = opened(forge)
-    assert forge.find_pull_request(KEY) == pull
-    assert forge.open_pull_requests() == (pull,)
-
-
 def test_second_draft_of_a_branch_is_told_apart_from_other_refusals(forge: GithubForge) -> None:
     opened(forge)
     with pytest.raises(
@@ -76,11 +69,6 @@ def test_label_is_put_on_once(github: GithubStandIn, forge: GithubForge) -> None
     assert github.pulls[0].labels == ["coreloop"]
 
 
-def test_label_for_a_missing_pull_request_is_an_error(forge: GithubForge) -> None:
-    with pytest.raises(ForgeNotFoundError, match="cannot label pull request 7 of octo/tools: not found"):
-        forge.add_label(7)
-
-
 @pytest.mark.parametrize("state", ["open", "closed", "merged"])
 def test_key_is_found_in_every_state(github: GithubStandIn, forge: GithubForge, state: str) -> None:
     github.add_pull(branch=BRANCH, title=TITLE, body=BODY, state=state)
@@ -92,14 +80,6 @@ def test_key_is_found_in_every_state(github: GithubStandIn, forge: GithubForge, 
 def test_pull_request_from_a_fork_is_nobodys_promotion(github: GithubStandIn, forge: GithubForge) -> None:
     github.add_pull(branch=BRANCH, title=TITLE, body=BODY, fork="mallory/tools")
     assert (forge.find_pull_request(KEY), forge.open_pull_requests()) == (None, ())
-
-
-def test_newest_pull_request_of_a_key_counts(github: GithubStandIn, forge: GithubForge) -> None:
-    github.add_pull(branch=BRANCH, body=BODY, state="closed")
-    github.add_pull(branch=f"{BRANCH}-2", body=BODY)
-    found = forge.find_pull_request(KEY)
-    assert found is not None
-    assert found.branch == f"{BRANCH}-2"
 
 
 def test_pages_are_read_to_the_end(github: GithubStandIn, forge: GithubForge) -> None:
@@ -120,11 +100,6 @@ def test_search_stops_at_since(github: GithubStandIn, forge: GithubForge) -> Non
         github.add_pull(branch=f"other-{number}")
     assert forge.find_pull_request(KEY, since=datetime(2026, 4, 1, 1, tzinfo=UTC)) is None
     assert len(github.traffic) == 1
-
-
-def test_an_empty_repository_has_none(forge: GithubForge) -> None:
-    assert forge.open_pull_requests() == ()
-    assert forge.find_pull_request(KEY) is None
 
 
 REQUIRED = [
@@ -171,22 +146,6 @@ def test_protection_that_only_administrators_read_is_unknown(
     assert rule.reason.endswith("read access to administration")
 
 
-def test_unprotected_branch_is_told_to_everybody(github: GithubStandIn, forge: GithubForge) -> None:
-    github.rights = "write"
-    assert forge.review_rule("main") == ReviewNotRequired("main is not protected")
-
-
-def test_ruleset_is_told_to_everybody(github: GithubStandIn, forge: GithubForge) -> None:
-    github.rights = "write"
-    github.rulesets = {"main": 1}
-    assert forge.review_rule("main") == ReviewRequired(1, "ruleset")
-
-
-def test_base_branch_with_a_slash_is_one_part_of_the_path(github: GithubStandIn, forge: GithubForge) -> None:
-    github.protections = {"release/1.0": 1}
-    assert forge.review_rule("release/1.0") == ReviewRequired(1, "branch protection")
-
-
 def test_missing_base_branch_is_an_error(github: GithubStandIn, forge: GithubForge) -> None:
     github.sha_of = {}.get
     try:
@@ -222,11 +181,6 @@ def test_a_promotion_writes_one_draft_and_one_label(github: GithubStandIn, forge
         ("POST /repos/octo/tools/pulls", True, None),
         ("POST /repos/octo/tools/issues/1/labels", None, ["coreloop"]),
     ]
-
-
-def test_values_cannot_be_changed(forge: GithubForge) -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        opened(forge).draft = False  # type: ignore[misc]
 
 
 def test_answer_against_the_description_is_refused_by_prism(

@@ -132,8 +132,8 @@ def test_who_does_not_administer_is_told(github: GithubStandIn, api: GithubApi) 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "branch: main\n", "- x\n", "{", "branch: main\nmore: 1\n", "\udcff"],
-    ids=["empty", "keys missing", "a list", "no YAML", "an unknown key", "no UTF-8"],
+    ["{", "branch: main\nmore: 1\n", "\udcff"],
+    ids=["no YAML", "an unknown key", "no UTF-8"],
 )
 def test_a_file_of_rules_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "branch_protection.yml"

@@ -112,19 +112,6 @@ def test_a_line_that_hurts_is_promoted_only_if_a_person_allows_it(
     assert "> **Note:** measured: hurts" in allowed.stdout
 
 
-def test_a_model_that_is_right_already_or_follows_nothing_ends_it_early(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    obeys(model, with_line="high", without="high")
-    assert "nothing to gain" in command(helpdesk, "measure", *entry(helpdesk)).stdout
-    assert len(model.bodies) == 60
-    model.acts = Always(
-        [answers(200, {"choices": [{"message": {"content": "no"}, "finish_reason": "stop"}]})]
-    )
-    (helpdesk / "data" / "audit" / "measured-replies.jsonl").unlink()
-    assert "model too weak" in command(helpdesk, "measure", *entry(helpdesk)).stdout
-
-
 def test_a_budget_ends_it_and_the_next_run_goes_on(
     helpdesk: Path, model: ModelStandIn, command: Command
 ) -> None:
@@ -205,14 +192,3 @@ def test_two_processes_at_once_come_to_the_same_and_lose_no_reply(
     n_asked = len(model.bodies)
     assert started(helpdesk).communicate()[0] == outputs[0]
     assert len(model.bodies) == n_asked
-
-
-def test_a_reply_that_is_slower_than_the_settings_allow_ends_it(
-    helpdesk: Path, model: ModelStandIn, command: Command
-) -> None:
-    model.acts = Always([lambda handler: model.is_released.wait()])
-    settings = helpdesk / "coreloop.yaml"
-    settings.write_text(f"{settings.read_text()}measure: {{timeout_s: 1}}\n")
-    done = command(helpdesk, "measure", *entry(helpdesk))
-    assert done.returncode == 5
-    assert "1 s" in done.stderr

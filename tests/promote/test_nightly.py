@@ -76,21 +76,6 @@ def test_draft_is_prepared_until_it_is_opened_and_then_with_a_human(project: Pro
     assert not {request.verb for request in hub.traffic} - {"GET"}
 
 
-def test_a_draft_whose_base_moved_is_prepared_again(project: Project, hub) -> None:
-    with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
-        night(project, hub)
-        open_prepared(project, hub)
-        old = project.head_of(hub.pulls[0].branch)
-        project.commit({"README.md": "# Tools\n"}, "docs: a title")
-        project.git("push", "--quiet", "origin", "HEAD:main")
-        (outcome,) = night(project, hub)
-    assert outcome.state is DraftState.PREPARED
-    assert project.head_of(hub.pulls[0].branch) != old
-    (path,) = (project.root.parent / "drafts").iterdir()
-    assert json.loads(path.read_bytes())["head"] == hub.pulls[0].branch
-
-
 def test_prepared_drafts_count_as_open_and_none_is_prepared_twice(project: Project, hub) -> None:
     environ = {"GITHUB_TOKEN": hub.token, "GITHUB_API_URL": hub.url}
     hub.add_pull(branch="skill/docstring-other")
@@ -163,11 +148,6 @@ def test_without_a_forge_no_draft_is_prepared(project: Project) -> None:
         )
     assert is_empty(outcomes)
     assert outcomes[0].text == "there is no token or no GitHub repository"
-
-
-def test_night_without_candidates_is_not_empty() -> None:
-    assert not is_empty([])
-    assert "There was no proposal." in drafts_summary([])
 
 
 def test_exit_code_tells_an_empty_night_from_an_error(

@@ -13,11 +13,10 @@ from coreloop.base.github.protocol import Forge
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.guard.change import CheckInputs
 from coreloop.guard.check import Decision, check_event
-from coreloop.guard.github import gather
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.draft_pull_request import Done, promote
 from coreloop.promote.plan import Plan
-from coreloop.promote.run import PromoteRequest, Selection, plan_promotion, prepare_promotion, select_tool
+from coreloop.promote.run import PromoteRequest, plan_promotion, prepare_promotion, select_tool
 from github_stand_in import GithubStandIn
 from guarding import Payload, event
 from promoting import (
@@ -106,19 +105,6 @@ def inputs_of(project: Project, hub: GithubStandIn, branch: str, folder: Path) -
 def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
     """What the guard says of the pull request of a branch."""
     return check_event(inputs_of(project, hub, branch, folder))
-
-
-def approved(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
-    """What it says once a human who pushed none of it has approved it, from what GitHub shows."""
-    inputs = inputs_of(project, hub, branch, folder)
-    pull = next(entry for entry in hub.pulls if entry.branch == branch and entry.state == "open")
-    pull.head_sha = project.heads()[branch]
-    hub.pushed_by[pull.head_sha] = "lee"
-    hub.add_review(pull.number, "kim", "APPROVED", pull.head_sha)
-    environ = {"REPOSITORY": hub.repo, "TOKEN": hub.token, "API_URL": hub.url}
-    gather(folder, inputs, {f"GITHUB_{name}": value for name, value in environ.items()})
-    names = ("pulls", "reviews", "commits")
-    return check_event(replace(inputs, **{name: folder / f"{name}.json" for name in names}))
 
 
 def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
@@ -224,31 +210,6 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
 
 
 @pytest.mark.slow
-def test_three_promotions_fill_a_description_and_a_better_line_replaces_the_weakest(
-    project, workspace, hub, forge, tmp_path
-) -> None:
-    """Each through promote, the guard and a merge; what goes is about another subject than the last line."""
-    project.settle(json.dumps({**BASE, "docstring": {"placement": "first-block", "max_lines": 3}}))
-    full = open_workspace(project.root)
-    better = "- Leave out axis"
-    worth = {FIRST: 9.0, ONCE: 1.0, ALWAYS: 8.0, better: 20.0}
-    entries = [statement_entry(line, n, wasted=its) for n, (line, its) in enumerate(worth.items(), start=1)]
-    folder = project.root / "data/audit"
-    write_candidates(folder / "candidates/2026-04-01-candidates.json", *entries[:2])
-    write_counterexamples(folder / "counterexamples/2026-04-01-counterexamples.json", *entries[2:])
-    for entry in entries:
-        guides = [] if entry["kind"] == "presence" else [entry]
-        write(project, guides, [] if guides else [entry])
-        plan, done = run(project, full, forge)
-        assert plan is not None
-        decision = approved(project, hub, done.branch, tmp_path)
-        assert (decision.coreloop, decision.state) == (True, "success"), decision
-        merge(project, hub, done.branch)
-    assert plan.edited.removed == (ONCE,)
-    assert listed(project, "main") == [FIRST, ALWAYS, better]
-
-
-@pytest.mark.slow
 def test_a_line_that_a_person_wrote_never_gives_way(project, workspace, hub, forge) -> None:
     source = (
         (project.root / FILE).read_bytes().replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
@@ -282,45 +243,6 @@ def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
     )
 
 
-def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
-    weak = statement_entry(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
-    same = statement_entry("- Always pass company and axis", 5)
-    write(
-        project,
-        [statement_entry(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")],
-        [statement_entry(ALWAYS, 1), same],
-    )
-    chosen = select_tool(workspace, "analysis", None)
-    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ALWAYS]
-    assert chosen.left_out == (
-        "cand-2026-04-25-004: weak: it is the user's to give",
-        "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
-        "ce-2026-04-25-005: another line says the same or more",
-    )
-
-
-@pytest.mark.slow
-def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
-    project.settle(json.dumps({**BASE, "docstring": {"placement": "section"}}))
-    chosen: Selection = select_tool(open_workspace(project.root), "analysis", None)
-    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ONCE]
-    (left_out,) = chosen.left_out
-    assert left_out.startswith("ce-2026-04-25-001: it is for Caveats")
-
-
-@pytest.mark.slow
-def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
-    project, workspace, hub, forge, tmp_path
-) -> None:
-    write(project, [statement_entry(FIRST, 1)], [statement_entry(ALWAYS, 1)])
-    run(project, workspace, forge)
-    better = "- Always pass company and axis"
-    next_night(project, [], [statement_entry(better, 2)])
-    _, done = run(project, workspace, forge, replace(ASK, extend=True))
-    assert listed(project, done.branch) == [FIRST, better]
-    assert judged(project, hub, done.branch, tmp_path).state == "pending"
-
-
 @pytest.mark.slow
 def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, hub, forge) -> None:
     write(project, [statement_entry(FIRST, 1)], [])
@@ -329,19 +251,6 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
     heads = project.heads()
     next_night(project, [statement_entry(ONCE, 2)], [])
     with pytest.raises(RefusedError, match="is ready for review and cannot grow"):
-        run(project, workspace, forge, replace(ASK, extend=True))
-    assert project.heads() == heads
-
-
-@pytest.mark.slow
-def test_an_open_promotion_whose_proposals_are_not_here_is_left_as_it_is(
-    project, workspace, hub, forge
-) -> None:
-    write(project, [statement_entry(FIRST, 1)], [])
-    run(project, workspace, forge)
-    heads = project.heads()
-    write(project, [statement_entry(ONCE, 2)], [])
-    with pytest.raises(RefusedError, match="has lines of proposals whose files are not here"):
         run(project, workspace, forge, replace(ASK, extend=True))
     assert project.heads() == heads
 
@@ -361,23 +270,18 @@ def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     assert judged(project, hub, first.branch, tmp_path).state == "pending"
 
 
-@pytest.mark.slow
-def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
-    project, workspace, hub, forge
-) -> None:
-    run(project, workspace, None)
-    project.commit({"README.md": "more"}, "theirs")
-    project.git("push", "--quiet", "origin", "main")
-    hub.protections = {}
-    with pytest.raises(RefusedError, match="no review is required"):
-        run(project, workspace, forge)
-    assert hub.pulls == []
-
-
-@pytest.mark.slow
-def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, workspace, hub, forge) -> None:
-    write(project, [statement_entry(FIRST, 1)], [])
-    run(project, workspace, forge)
-    write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
-    run(project, workspace, forge, replace(ASK, extend=True))
-    assert hub.pulls[0].body.count("\n    - follows: 58 of 61 calls, 20 customers; does not: 1 of 9") == 2
+def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
+    weak = statement_entry(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
+    same = statement_entry("- Always pass company and axis", 5)
+    write(
+        project,
+        [statement_entry(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")],
+        [statement_entry(ALWAYS, 1), same],
+    )
+    chosen = select_tool(workspace, "analysis", None)
+    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ALWAYS]
+    assert chosen.left_out == (
+        "cand-2026-04-25-004: weak: it is the user's to give",
+        "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
+        "ce-2026-04-25-005: another line says the same or more",
+    )

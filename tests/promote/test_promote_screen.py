@@ -35,16 +35,6 @@ def test_a_dry_run_of_two_lines_has_diff_and_evidence_in_forty_lines(
     assert "pull request, a draft" in long
 
 
-@pytest.mark.slow
-def test_a_confirmed_promotion_says_which_lines_it_pushed_and_where(
-    project: Project, tool: tuple[str, ...], entry_point: Any
-) -> None:
-    code, out, _ = entry_point(project.root, "promote", *tool, "--confirm")
-    assert code == 0
-    assert "pushed        one commit on main " in out
-    assert all(f"+    {line}" in out for line in LINES)
-
-
 def test_a_tool_that_stands_alone_is_answered_with_the_option(project: Project, entry_point: Any) -> None:
     code, _, err = entry_point(project.root, "promote", "refund_order")
     assert code == 2

@@ -16,7 +16,7 @@ from coreloop.promote.draft_pull_request import Done
 from coreloop.promote.plan import Overrides, Promoting
 from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.replay import ask_again
-from github_stand_in import GithubStandIn, Reply
+from github_stand_in import GithubStandIn
 from merging import read_trailers
 from promoting import (
     BRANCH,
@@ -118,12 +118,7 @@ STOPS, NOTED, GOES = "stops", "noted", "goes on"
 # what the agent answers -> what becomes of it: without and with --allow-unverified
 FAULTS = [
     pytest.param("off", STOPS, NOTED, "unavailable", "the endpoint cannot be reached", id="off"),
-    pytest.param(Reply(500, {}), STOPS, NOTED, "unavailable", "the endpoint answered 500", id="500"),
     pytest.param(SLOW, STOPS, NOTED, "unavailable", "the endpoint did not answer in time", id="slow"),
-    pytest.param(
-        Reply(200, b"<html>"), STOPS, NOTED, "unavailable", "not JSON of the expected form", id="garbage"
-    ),
-    pytest.param({}, STOPS, NOTED, "unavailable", "the answer names no tool calls", id="empty"),
     pytest.param(OTHER, STOPS, STOPS, "not_reproduced", "the agent took other steps", id="wrong sequence"),
     pytest.param(GOOD, GOES, GOES, "reproduced", "", id="right sequence"),
 ]
@@ -196,7 +191,6 @@ def test_nothing_allows_a_description_that_a_provider_does_not_take(
 
 RULES = [
     pytest.param({"protections": {"main": 1}}, None, id="protected"),
-    pytest.param({"rulesets": {"main": 1}, "protections": {}}, None, id="ruleset"),
     pytest.param({"protections": {}}, "no review is required: main is not protected", id="unprotected"),
     pytest.param(
         {"rights": "write"}, "it is unknown whether a review is required: the token may not", id="unknown"
@@ -246,14 +240,6 @@ def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
     assert BRANCH not in project.heads()
 
 
-def test_second_run_finds_the_first_ones_work(project, hub, forge) -> None:
-    first = promote(project, forge)
-    heads = project.heads()
-    second = promote(project, forge)
-    assert (second.fresh, second.branch, second.pull_request.number) == (False, first.branch, 1)
-    assert (project.heads(), len(hub.pulls)) == (heads, 1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [OTHER, "off"], ids=["another answer", "off"])
 def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, hub, forge, answer) -> None:
@@ -294,29 +280,6 @@ def test_branch_that_a_person_changed_is_left_as_it_is(project, hub, forge, chan
 
 
 @pytest.mark.slow
-def test_branch_gets_the_figures_of_another_night_before_its_pull_request_opens(project, hub, forge) -> None:
-    promote(project, None)
-    other = candidate(id="cand-2026-04-26-001", n_observed=20)
-    write_candidates(project.candidates, other, generated_at="2026-04-26T03:00:00+00:00")
-    promote(project, forge, wanted="cand-2026-04-26-001")
-    project.git("fetch", "--quiet", "origin")
-    trailers = read_trailers(project.git("log", "-1", "--format=%B", project.heads()[BRANCH]))
-    assert trailers == read_trailers(hub.pulls[0].body)
-    assert trailers["Observed"] == "20"
-
-
-@pytest.mark.parametrize(
-    ("state", "word"), slow_after(1, [("merged", "merged"), ("closed", "closed without a merge")])
-)
-def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, forge, state, word) -> None:
-    project.git("push", "--quiet", "origin", "main:skill/gone")
-    hub.add_pull(branch="skill/gone", body=f"Phase: R\nCandidate-Key: {KEY}\n", state=state)
-    with pytest.raises(RefusedError, match=f"{ID} was {word}: https://"):
-        promote(project, forge)
-    assert writes(hub) == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("fork", ["mallory/tools", None], ids=["a fork", "a member's branch"])
 @pytest.mark.parametrize("state", slow_after(1, ["open", "closed"]))
 def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, forge, fork, state) -> None:
@@ -325,20 +288,6 @@ def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, for
     hub.add_pull(branch=branch, body=f"Phase: R\nCandidate-Key: {KEY}\n", state=state, fork=fork)
     done = promote(project, forge)
     assert (done.fresh, done.pull_request.number, hub.pulls[0].labels) == (True, 2, [])
-
-
-@pytest.mark.slow
-def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge) -> None:
-    other = statement(id="cand-2026-04-25-002", line="- axis: from show().name")
-    write_candidates(project.candidates, statement(), other)
-    first = promote(project, forge).branch
-    project.git("fetch", "--quiet", "origin")
-    project.git("merge", "--quiet", "--ff-only", f"origin/{first}")
-    project.git("push", "--quiet", "origin", "main")
-    hub.pulls[0].state, hub.pulls[0].merged_at = "closed", hub.pulls[0].created_at
-    done = promote(project, forge, wanted="cand-2026-04-25-002")
-    assert done.branch == f"{first}-2"
-    assert [pull.branch for pull in hub.pulls] == [first, f"{first}-2"]
 
 
 @pytest.mark.slow
@@ -417,24 +366,6 @@ def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None
         promote(project, None)
 
 
-def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> None:
-    line = "- company: from search().hits[].company"
-    write_candidates(project.candidates, statement(kind="source", line=line))
-    with Agent(GOOD) as agent:
-        settle(project, replay={"url": agent.url, "timeout_s": 20})
-        done = promote(project, forge, Overrides())
-    assert (agent.asked, done.branch) == ([], "skill/docstring-analysis-general-20260425")
-    [pull] = hub.pulls
-    project.git("fetch", "--quiet", "origin")
-    trailers = read_trailers(project.git("log", "-1", "--format=%B", project.heads()[done.branch]))
-    assert trailers == read_trailers(pull.body)
-    assert trailers["Replay"] == "not-applicable"
-    assert trailers["Evidence"] == "58 of 61 calls, otherwise 17 of 26"
-    assert f"+    {line}" in project.git("diff", "main", project.heads()[done.branch])
-    assert "Note:" not in pull.body
-    assert "## Replay" not in pull.body
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     slow_after(
@@ -444,10 +375,6 @@ def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> Non
             (
                 {"line": '- axis="growth" fails', "kind": "value"},
                 "growth is not a value that coreloop.yaml or the source declares",
-            ),
-            (
-                {"line": "- company: from login().code"},
-                "login is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
             ),
         ],
     ),

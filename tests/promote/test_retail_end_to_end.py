@@ -5,31 +5,17 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
-from coreloop.base.project.settings_file import load_settings
-from coreloop.learn.line import parse_advice, statement_key
+from coreloop.learn.line import parse_advice
+from merging import read_trailers
 from retail_shop import Shop, descriptions, git, output
 
 pytestmark = pytest.mark.slow
-KIND = "candidates"
-OF_STATEMENTS = "counterexamples"
-# Of those that are mined and have a text.
-STATEMENTS: Final = {"presence": ("new_item_ids: never empty", "modify_pending_order_items")}
-EVERY_KIND = pytest.mark.parametrize(("line", "tool"), STATEMENTS.values(), ids=STATEMENTS)
-# The best sequence for each of these tools, with the three lines that older versions wrote.
-ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
-ALLOWED = ("--confirm", "--allow-unverified", "--allow-unreached")
-REACHED: Final = {
-    "measured": True,
-    "ok": True,
-    "source": "from the schema command",
-    "missing": [],
-    "caps": {},
-    "elsewhere": None,
-}
+KIND = "counterexamples"
+CHANGED = "modify_pending_order_items"
 DOCTESTS = """
 import doctest, importlib, json, pathlib
 names = sorted(path.stem for path in pathlib.Path("retail").glob("*.py") if path.stem != "__init__")
@@ -41,14 +27,6 @@ for test in tests:
 examples = sorted(test.name.split(".")[-1] for test in tests)
 print(json.dumps({"failed": runner.failures, "with_examples": examples}))
 """
-
-
-def older_guide(shop: Shop, engine: str) -> dict[str, Any]:
-    """The best sequence for a tool, with the text that a version before statements wrote for it."""
-    tools = load_settings(shop.folder, environ={}).tools
-    of_tool = (one for one in shop.entries(KIND) if one["engine"] == engine)
-    found = next(one for one in of_tool if all(step["name"] in tools for step in one["tool_pattern"]))
-    return shop.write_older(KIND, found)
 
 
 def doctests(folder: Path) -> dict[str, Any]:
@@ -68,25 +46,15 @@ def arguments_of(folder: Path) -> dict[str, tuple[str, ...]]:
     return {function["name"]: tuple(function["parameters"]["properties"]) for function in functions}
 
 
-def changed_lines(diff: str) -> list[str]:
-    """Lines of a diff that are new or gone."""
-    return [line for line in diff.splitlines()[2:] if line.startswith(("+", "-"))]
-
-
-def added_words(diff: str) -> str:
-    """The new lines of a diff as one, however they are broken."""
-    return " ".join(" ".join(line.removeprefix("+").split()) for line in changed_lines(diff)).strip()
-
-
 def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -> None:
     arguments = arguments_of(shop.folder)
-    found = shop.entries(OF_STATEMENTS, "statements")
-    assert shop.entries(KIND, "statements") == []
+    found = shop.entries(KIND, "statements")
+    assert shop.entries("candidates", "statements") == []
     by_kind = defaultdict(set)
     for one in found:
         by_kind[one["kind"]].add(one["tool"])
     assert by_kind.keys() == {"presence"}
-    assert by_kind["presence"] >= {tool for _, tool in STATEMENTS.values()}
+    assert CHANGED in by_kind["presence"]
 
     for one in found:
         said = parse_advice(one["line"])
@@ -102,129 +70,53 @@ def test_real_statements_name_docstrings_and_arguments_of_the_shop(shop: Shop) -
         assert not any(one.kind == "value" for one in said.names())
 
 
-@pytest.mark.slow
-def test_tool_that_stands_only_in_the_log_is_in_no_text(shop: Shop) -> None:
-    settings = shop.folder / "coreloop.yaml"
-    for gone in ("orders.py",):
-        (shop.folder / "retail" / gone).unlink()
-        lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
-        settings.write_text("".join(line for line in lines if gone not in line), encoding="utf-8")
-
-    document = shop.mine("refine")
-    undefined = STATEMENTS["presence"][1]
-    assert undefined in document["unproposed"]["untrusted_undefined"]
-    assert undefined not in {one["tool"] for one in document["statements"]}
+def statement(shop: Shop) -> dict[str, Any]:
+    """The first statement of the night that the schema does not make redundant."""
+    return next(one for one in shop.entries(KIND, "statements") if one["suggested_append"])
 
 
-@EVERY_KIND
-def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_and_changes_nothing(
-    shop: Shop, line: str, tool: str
-) -> None:
-    statement = shop.statement(line, tool)
-    before = shop.state()
-
-    done = shop.promote(OF_STATEMENTS, statement["id"], "--ask", "--json")
-
-    assert done.returncode == 0, done.stderr
-    plan = json.loads(done.stdout)
-    assert plan["target"].endswith(f".py::{tool}")
-    new = [changed.replace(" ", "", 4) for changed in changed_lines(plan["diff"])]
-    assert [changed for changed in new if changed != "+"] == [f"+- {line}"]
-    assert plan["reach"] == REACHED
-    assert plan["replay"] == {"verdict": "not-applicable", "runs": []}
-    assert plan["obstacles"] == []
-    assert shop.state() == before
-
-
-@pytest.mark.slow
-def test_best_real_statement_of_every_tool_has_a_proven_edit(shop: Shop) -> None:
-    kind = OF_STATEMENTS
-    found = [
-        one
-        for one in shop.entries(kind, "statements")
-        if one["suggested_append"] is not None and one["suggested_append"]["target_file"]
-    ]
-    best = {one["tool"]: one for one in reversed(found)}
-    assert best
-    for tool, statement in best.items():
-        done = shop.promote(kind, statement["id"], "--allow-unreached", "--json")
-        assert done.returncode == 0, done.stderr
-        plan = json.loads(done.stdout)
-        assert plan["target"].partition("::")[2] == tool
-        assert added_words(plan["diff"]) == statement["line"]
-        assert plan["reach"]["missing"] == plan["obstacles"] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        pytest.param({"line": "- Call once per session"}, "not what coreloop writes", id="words of its own"),
-        pytest.param({"line": "- Use for: lunch"}, "not what coreloop writes", id="a guide's line"),
-        pytest.param({"key": "0123456789abcdef"}, "not what coreloop writes", id="key"),
-        pytest.param(
-            {"line": "- coupon: never empty"},
-            "the guard would stop it: coupon is not an argument of modify_pending_order_items.",
-            id="argument",
-        ),
-    ],
-)
-def test_real_statement_that_was_changed_in_its_file_is_refused(
-    shop: Shop, change: dict[str, str], reason: str
-) -> None:
-    path = shop.file(OF_STATEMENTS)
-    document = json.loads(path.read_text(encoding="utf-8"))
-    line, tool = STATEMENTS["presence"]
-    (statement,) = (
-        one for one in document["statements"] if (one["line"], one["tool"]) == (f"- {line}", tool)
-    )
-    statement |= change
-    statement["suggested_append"]["body"] = statement["line"]
-    if "line" in change:
-        statement["key"] = statement_key(statement["tool"], statement["line"], "Caveats")
-    path.write_text(json.dumps(document), encoding="utf-8")
-
-    done = shop.promote(OF_STATEMENTS, statement["id"], *ALLOWED)
-
-    assert done.returncode == 1
-    assert reason in done.stderr
-    assert shop.branches() == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "found",
-    [
-        *(pytest.param(statement, id=name) for name, statement in STATEMENTS.items()),
-        *(pytest.param((None, engine), id=f"older guide, {engine}") for engine in ENGINES),
-    ],
-)
-def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints(
-    shop: Shop, found: tuple[str | None, str], tmp_path: Path
-) -> None:
-    line, engine = found
-    entry = shop.statement(line, engine) if line is not None else older_guide(shop, engine)
-    lines = entry["suggested_append"]["body"].splitlines()
+def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:
+    first = statement(shop)
+    questions = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
+    questions += first["example_questions"]
+    lines = first["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)
 
-    kind, command = (OF_STATEMENTS, "refine") if line is not None else (KIND, "pattern")
-    done = shop.promote(kind, entry["id"], *ALLOWED)
-    again = shop.promote(kind, entry["id"], *ALLOWED)
+    done = shop.promote(KIND, first["id"], "--confirm", "--allow-unreached")
 
-    assert (done.returncode, again.returncode) == (0, 0), done.stderr + again.stderr
+    assert done.returncode == 0, done.stderr
     (branch,) = shop.branches()
-    assert branch.startswith(f"skill/{'caveat' if line else 'docstring'}-{engine.replace('_', '-')}-general-")
+    assert branch.startswith(f"skill/caveat-{CHANGED.replace('_', '-')}-general-")
     assert git(shop.remote, "rev-list", "--count", f"main..{branch}").strip() == "1"
-    assert git(shop.remote, "diff", "--numstat", "main", branch).split()[1] == "0"
+    message = git(shop.remote, "log", "-1", "--format=%B", branch)
+    assert message.startswith("[CORELOOP-F] docs(")
+    trailers = read_trailers(message)
+    assert trailers["Phase"] == "F"
+    assert trailers["Candidate-Key"] == first["key"]
+    assert trailers["Replay"].startswith("not-applicable")
+    figures = (trailers["Evidence"], trailers["Observed"], trailers["Success-Rate"])
+    assert figures == ("185 of 196 calls, otherwise 0 of 23", "219", "0.944")
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", branch, str(shop.remote), str(clone))
     after = descriptions(clone)
-    received, sent = (" ".join(text[engine].split()) for text in (after, before))
-    assert received.replace(f" {' '.join(lines)}", "") == sent != received
-    assert {**after, engine: ""} == {**before, engine: ""}
+    received, sent_before = (" ".join(text[CHANGED].split()) for text in (after, before))
+    assert received.replace(f" {' '.join(lines)}", "") == sent_before != received
+    assert {**after, CHANGED: ""} == {**before, CHANGED: ""}
     assert doctests(clone)["failed"] == 0
     assert nine_of_nine(clone, after) == sorted(after)
-    mined = shop.mine(command)
-    keys = {one["key"] for name in ("statements", kind) for one in mined.get(name, ())}
-    assert entry["key"] not in keys
+    sent = git(shop.remote, "show", "--format=", branch)
+    assert questions
+    assert not any(text in sent + message for text in questions)
+    templates = [one["error_template"] for one in shop.entries(KIND) if one["error_template"]]
+    assert templates
+    assert not any(text in sent + message for text in templates)
+
+    again = shop.promote(KIND, first["id"], "--confirm", "--allow-unreached", "--json")
+
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["fresh"] is False
+    assert shop.branches() == [branch]
+    mined = shop.mine("refine")
+    keys = {one["key"] for one in (*mined["statements"], *mined["counterexamples"])}
+    assert first["key"] not in keys
     assert keys

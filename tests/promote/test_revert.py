@@ -1,6 +1,5 @@
 """A harmful line is taken back: an alarm, a dry run, a draft that removes that line and nothing else."""
 
-import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -80,18 +79,6 @@ def test_the_branch_removes_the_line_and_counts_as_a_revert(shop: Shop):
     assert by_id == {proposal_id(11): True, proposal_id(12): False}
     effects = run_effect(shop.workspace, now=at(90) + timedelta(days=365)).effects
     assert [effect.change.is_revert for effect in effects].count(True) == 1
-
-
-@pytest.mark.slow
-def test_a_second_run_says_that_the_branch_is_there(shop: Shop):
-    assert json.loads(_run(proposal_id(11), "--confirm", "--json").stdout)["fresh"] is True
-    assert json.loads(_run(proposal_id(11), "--confirm", "--json").stdout)["fresh"] is False
-
-
-@pytest.mark.slow
-def test_an_unknown_change_is_one_line(shop: Shop):
-    done = _run("ce-2020-01-01-001")
-    assert "no change of ce-2020-01-01-001 in the base branch" in str(done.exception)
 
 
 @pytest.mark.slow

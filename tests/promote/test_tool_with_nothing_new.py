@@ -13,7 +13,6 @@ from promoting import (
     counterexample,
     hush_git,
     make_project,
-    run_git,
     statement,
     write_candidates,
     write_counterexamples,
@@ -52,14 +51,3 @@ def test_a_tool_without_a_line_is_not_suggested_to_itself(workspace: Workspace):
     with pytest.raises(UsageError, match="no line about analysis yet; run refine and pattern") as refused:
         select_tool(workspace, "analysis", None)
     assert "did you mean" not in str(refused.value)
-
-
-def test_a_merged_statement_is_refused_as_already_promoted(workspace: Workspace):
-    message = (
-        f"docs(skill): Guide of analysis\n\nCandidate-Id: {OLD['id']}\nCandidate-Key: {OLD['key']}\n"
-        "Phase: R\nTarget: tools/finance.py::analysis\n"
-    )
-    run_git(workspace.root, "commit", "--quiet", "--allow-empty", "-m", message)
-    run_git(workspace.root, "push", "--quiet", "origin", "main")
-    with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: already promoted"):
-        select_tool(workspace, "analysis", None)

@@ -24,18 +24,6 @@ BEFORE_AFTER = {
         function('"""Sum.', "", "Guide", "-----", "- a", "", "Notes", "-----", "x", '"""'),
         function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Notes", "-----", "x", '"""'),
     ),
-    "an unknown heading ends the section above": (
-        function('"""Sum.', "", "Guide", "-----", "- a", "", "Provenance", "==========", "x", '"""'),
-        function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Provenance", "==========", "x", '"""'),
-    ),
-    "only missing lines are added": (
-        function('"""Sum.', "", "Guide", "-----", LINES[0], '"""'),
-        function('"""Sum.', "", *GUIDE, '"""'),
-    ),
-    "a heading without text is filled": (
-        function('"""Sum.', "", "Guide", "-----", "", "Notes", "-----", "x", '"""'),
-        function('"""Sum.', "", *GUIDE, "", "Notes", "-----", "x", '"""'),
-    ),
     "a list does not run into the paragraph above": (
         function('"""Sum.', "", "Guide", "-----", "Prose.", '"""'),
         function('"""Sum.', "", "Guide", "-----", "Prose.", "", *LINES, '"""'),
@@ -43,10 +31,6 @@ BEFORE_AFTER = {
     "the text of a numpydoc section may be indented": (
         function('"""Sum.', "", "Guide", "-----", "  - a", "    b", '"""'),
         function('"""Sum.', "", "Guide", "-----", "  - a", "    b", *(f"  {x}" for x in LINES), '"""'),
-    ),
-    "google style, two spaces as in its other sections": (
-        function('"""Sum.', "", "Args:", "  x: y", '"""'),
-        function('"""Sum.', "", "Args:", "  x: y", "", "Guide:", *(f"  {x}" for x in LINES), '"""'),
     ),
     "a google section ends where the indentation ends": (
         function('"""Sum.', "", "Guide:", "    - a", "", "Prose.", '"""'),
@@ -59,20 +43,9 @@ BEFORE_AFTER = {
             *("", "Returns:", "    int", '"""'),
         ),
     ),
-    "text on the heading's line, in a run of such headings": (
-        function('"""Sum.', "", "When: always.", "Guide: ask", "first.", "How: so.", '"""'),
-        function(
-            *('"""Sum.', "", "When: always.", "Guide: ask", "first.", *(f"    {x}" for x in LINES)),
-            *("How: so.", '"""'),
-        ),
-    ),
     "titles above blocks indicate google style": (
         function('"""Sum.', "", "Data Sources:", "    x", '"""'),
         function('"""Sum.', "", "Data Sources:", "    x", "", "Guide:", *(f"    {x}" for x in LINES), '"""'),
-    ),
-    "prose that starts with Note: does not indicate a style": (
-        function('"""Sum.', "", "Note: slow.", '"""'),
-        function('"""Sum.', "", "Note: slow.", "", *GUIDE, '"""'),
     ),
     "markdown, same level": (
         function('"""Sum.', "", "### Notes", "", "x", '"""'),
@@ -86,44 +59,9 @@ BEFORE_AFTER = {
         function('"""Polars: fast', "============", "x", '"""'),
         function('"""Polars: fast', "============", "x", "", *GUIDE, '"""'),
     ),
-    "=== stays if sections have it": (
-        function('"""Sum.', "", "Returns", "=======", "int", '"""'),
-        function('"""Sum.', "", "Returns", "=======", "int", "", "Guide", "=====", *LINES, '"""'),
-    ),
     "a heading in a fence is text": (
         function('"""Sum.', "", "```", "Guide", "-----", "- a", "```", '"""'),
         function('"""Sum.', "", "```", "Guide", "-----", "- a", "```", "", *GUIDE, '"""'),
-    ),
-    "a heading in a doctest is text": (
-        function('"""Sum.', "", ">>> f()", "Guide", "-----", "- a", '"""'),
-        function('"""Sum.', "", ">>> f()", "Guide", "-----", "- a", "", *GUIDE, '"""'),
-    ),
-    "a heading in indented text is text": (
-        function('"""Sum::', "", "    Guide", "    -----", "    - a", "", "end", '"""'),
-        function('"""Sum::', "", "    Guide", "    -----", "    - a", "", "end", "", *GUIDE, '"""'),
-    ),
-    "raw": (function('r"""a\\d"""'), function('r"""a\\d', "", *GUIDE, '"""')),
-    "u": (function('u"""Sum."""'), function('u"""Sum.', "", *GUIDE, '"""')),
-    "'''": (function("'''Sum.'''"), function("'''Sum.", "", *GUIDE, "'''")),
-    "single quotes take escapes": (
-        function("'it\\'s'"),
-        function("'it\\'s\\n\\nGuide\\n-----\\n- When: margin.\\n- Call: show().'"),
-    ),
-    "parentheses": (
-        function("(", '  """Sum."""  # why', ")"),
-        function("(", '  """Sum.', "", *GUIDE, '"""  # why', ")"),
-    ),
-    "followed by a statement": (
-        function('"""Sum."""; x = 1'),
-        function('"""Sum.', "", *GUIDE, '"""; x = 1'),
-    ),
-    "continued lines": (
-        function('"""\\', "Sum.\\", ' more."""'),
-        function('"""\\', "Sum.\\", " more.", "", *GUIDE, '"""'),
-    ),
-    "line breaks as escapes": (
-        'def f():\n    """Sum.\\n\\nGuide\\n-----\\n- a\\n"""\n',
-        'def f():\n    """Sum.\\n\\nGuide\\n-----\\n- a\n- When: margin.\n- Call: show().\\n"""\n',
     ),
     "tabs": (
         function("'''Sum.", "", "Args:", "\tx: y", "'''", indent="\t"),
@@ -135,10 +73,6 @@ BEFORE_AFTER = {
     "CRLF": (
         function('"""Sum."""').replace("\n", "\r\n"),
         function('"""Sum.', "", *GUIDE, '"""').replace("\n", "\r\n"),
-    ),
-    "CR": (
-        function('"""Sum.', "", 'x"""').replace("\n", "\r"),
-        function('"""Sum.', "", "x", "", *GUIDE, '"""').replace("\n", "\r"),
     ),
     "mixed line ends: the docstring's own": (
         "def f():\r\n" + function('"""Sum.', "", "x", '"""', "1").removeprefix("def f():\n"),
@@ -175,38 +109,19 @@ REFUSED = {
     "f-string": (function('f"""Sum."""'), "f-string"),
     "bytes": (function('b"""Sum."""'), "bytes"),
     "implicit concatenation": (function('"a" "b"'), "several literals"),
-    "concatenation of triple quotes": (function('"""a""" """b"""'), "several literals"),
-    "concatenation in parentheses": (function('("a"', ' "b")'), "several literals"),
-    "empty literal next to another": (function('"" "a"'), "several literals"),
     "body on the def line": ('def f(): """Sum."""\n', "line of its definition"),
-    "body on the class line": ('class f: "Sum."\n', "line of its definition"),
-    "body on a def line with a backslash": ('def f(): \\\n    """Sum."""\n', "line of its definition"),
     "no docstring": (function("return 1"), "no docstring"),
-    "a sum of strings": (function('"a" + "b"'), "no docstring"),
     "empty docstring": (function('"""  """'), "empty"),
     "no such name": ("def g():\n    '''x'''\n", "nothing named f"),
     "syntax error": ('def f(:\n    """Sum."""\n', "cannot read the file: invalid syntax (line 1)"),
-    "NUL": ('def f():\n    """Su\0m."""\n', "cannot read the file"),
     "unknown coding": ('# coding: nope\ndef f():\n    """Sum."""\n', "unknown encoding: nope"),
-    "a codec that is not a text encoding": (
-        '# coding: rot13\ndef f():\n    """Sum."""\n',
-        "cannot read the file",
-    ),
     "too deep": (
         "x = " + "+".join(["1"] * 100_000) + '\ndef f():\n    """Sum."""\n',
-        "cannot read the file",
-    ),
-    "too deep for the parser": (
-        "x = " + "-" * 20_000 + '1\ndef f():\n    """Sum."""\n',
         "cannot read the file",
     ),
     "defined twice": (function('"""a"""') + function('"""b"""'), "lines 1, 3"),
     "two guides": (
         function('"""Sum.', "", "Guide", "-----", "a", "", "Guide", "-----", "b", '"""'),
-        "2 sections",
-    ),
-    "two guides in two styles": (
-        function('"""Sum.', "", "Guide", "-----", "a", "", "Guide: b", '"""'),
         "2 sections",
     ),
     "raw in single quotes": (function('r"Sum."'), "single quotes"),
@@ -300,35 +215,19 @@ def twice():
     ("qualname", "line", "text"),
     [
         ("", None, "Module."),
-        ("<module>", None, "Module."),
         ("A", None, "A."),
-        ("A.B", None, "B."),
         ("A.B.m", None, "m."),
         ("A.B.m.<locals>.C.deep", None, "deep."),
-        ("A.B.m.C.deep", None, "deep."),
         ("A.p", None, "getter."),
         ("A.p", 19, "setter."),
-        ("handled", None, "handled."),
         ("matched", None, "matched."),
         ("o", None, "implementation."),
         ("o", 33, "overload."),
         ("twice", 38, "first."),
         ("twice", 40, "second."),
-        ("twice", 41, "second."),
     ],
 )
 def test_name_leads_to_its_docstring(qualname, line, text):
     outcome = edit(NAMES, qualname, line=line)
     assert isinstance(outcome, Edited), outcome
     assert outcome.before == text
-
-
-def test_other_spellings_name_the_same_section():
-    source = function('"""Sum.', "", "Args:", "    x: y", "", "SeeAlso:", "    z", '"""')
-    assert "x: y\n        w: v" in edit(source, section="Parameters", lines=["w: v"]).after
-    assert "z\n        w" in edit(source, section="See Also", lines=["w"]).after
-
-
-def test_line_after_a_doctest_is_not_its_output():
-    source = function('"""Sum.', "", "Examples", "--------", ">>> 1", "1", '"""')
-    assert "1\n\n    Text." in edit(source, section="Examples", lines=["Text."]).after

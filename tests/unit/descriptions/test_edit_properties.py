@@ -5,75 +5,16 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coreloop.descriptions.edit import Edited, Refused, put_lines
 from editing import (
     DEFINITIONS,
     LINES,
-    edit,
-    function,
-    griffe_sections,
     split_docstrings,
 )
 from weekly import WEEKLY
-
-BLOCKS = (
-    ("Prose.", "More prose."),
-    ("Parameters", "----------", "x : int", "    Text."),
-    ("Notes", "-----", "Text with *marks*."),
-    ("Guide", "-----", "- a", "- b"),
-    ("Provenance", "==========", "x"),
-    ("Args:", "    x: y", "", "    z: w"),
-    ("Guide: inline",),
-    ("Guide:", "    - a"),
-    ("Data Sources:", "    x"),
-    ("Note: slow.",),
-    ("## Notes", "x"),
-    ("# Guide", "", "- a"),
-    ("```python", "Guide", "-----", "```"),
-    (">>> f()", "Guide", "-----"),
-    ("Example::", "", "    Guide", "    -----", "    - a"),
-    ("- a", "  - b"),
-    ("=====", "A", "=====", "1", "====="),
-    (".. note::", "    x"),
-    ("back\\\\slash \\x41 \\N{BULLET}", "\\ttab"),
-    ("수익성 — ‘마진’",),
-)
-NEWLINES = st.sampled_from(["\n", "\r\n", "\r"])
-
-
-@st.composite
-def documented_functions(draw):
-    """A function in a class, its docstring made of blocks, in every spelling."""
-    indent, newline = draw(st.sampled_from(["    ", "  ", "\t"])), draw(NEWLINES)
-    quote = draw(st.sampled_from(['"""', "'''"]))
-    prefix = draw(st.sampled_from(["", "r", "u", "R"]))
-    blocks = draw(st.lists(st.sampled_from(BLOCKS), max_size=5))
-    lines = ["Summary.", *(line for block in blocks for line in ("", *block))]
-    margin = draw(st.sampled_from([indent * 2, indent * 2, indent * 3, ""]))
-    text = ("\n").join([lines[0], *(margin + line if line else draw(BLANKS) for line in lines[1:])])
-    closing = draw(st.sampled_from(["", "\n" + indent * 2, "\n\n" + indent * 2]))
-    head = draw(st.sampled_from(["", "\ufeff", "# coding: cp949\n", "#!/x\n# -*- coding: utf-8 -*-\n"]))
-    source = (
-        f"{head}class A:\n{indent}@d\n{indent}def f(self, 수='익'):\n"
-        f"{indent * 2}{prefix}{quote}{text}{closing}{quote}\n{indent * 2}return 'Guide'\n"
-    )
-    return source.replace("\n", newline).encode("cp949" if "cp949" in head else "utf-8", "replace")
-
-
-BLANKS = st.sampled_from(["", "", "  ", "\t"])
-
-
-@pytest.mark.slow
-@settings(max_examples=250 if WEEKLY else 80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(documented_functions(), st.sampled_from(["Guide", "Notes", "Parameters", "Caveats"]))
-def test_any_docstring_made_of_blocks_is_edited_or_refused(source, section):
-    outcome = edit(source, "A.f", section)
-    assert isinstance(outcome, Edited | Refused)
-    if isinstance(outcome, Refused):
-        assert "cannot read the file" not in outcome.reason
 
 
 @settings(max_examples=150 if WEEKLY else 50, deadline=None)
@@ -83,23 +24,6 @@ def test_any_docstring_made_of_blocks_is_edited_or_refused(source, section):
 @example(b"# coding: undefined\n'x'")
 def test_any_bytes_give_an_outcome(source):
     assert isinstance(put_lines(source, "", LINES, section="Guide"), Edited | Refused)
-
-
-@pytest.mark.slow
-@settings(max_examples=150 if WEEKLY else 50, deadline=None)
-@given(st.lists(st.sampled_from(BLOCKS[:3]), max_size=4), st.sampled_from([None, "Guide", "Usage Hints"]))
-def test_griffe_finds_the_lines_in_the_section_and_nothing_else_changed(blocks, existing):
-    heading = [existing, "-" * len(existing), "- a"] if existing else []
-    lines = [line for block in (*blocks, heading) for line in ("", *block)]
-    outcome = edit(function('"""Sum.', *lines, '"""'), section=existing or "Guide")
-    if isinstance(outcome, Refused):
-        assert "sections named" in outcome.reason
-        return
-    before, after = (griffe_sections(text, "numpy") for text in (outcome.before, outcome.after))
-    others = before[:-1] if existing else before
-    assert after[: len(others)] == others
-    assert len(after) == len(others) + 1
-    assert all(line in after[-1] for line in LINES)
 
 
 PACKAGES = ("polars", "numpy", "click")

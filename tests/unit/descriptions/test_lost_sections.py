@@ -1,6 +1,5 @@
 from coreloop.descriptions.edit import Edited, Refused, put_lines
 from coreloop.descriptions.lost_sections import (
-    OTHER_SECTIONS,
     SECTIONS,
     Loss,
     docstring_sections,
@@ -79,24 +78,18 @@ def test_nine_sections_are_seen_in_every_style(docstring):
         *(
             "",
             "TODO",
-            "TODO: write this",
             "todo",
-            "- TBD",
             "…",
             "...",
             "-",
             "N/A",
-            "n/a.",
             "None",
-            "FIXME later",
         ),
         *(
             "(none)",
-            "To be written.",
             "*placeholder*",
             "추후 작성",
             "해당 없음",
-            "```\n    ```",
             "```python\n    ```",
         ),
     ],
@@ -112,27 +105,17 @@ def test_stub_is_missing(heading, stub):
     ("docstring", "present"),
     {
         "nothing": (None, ()),
-        "empty": ("  ", ()),
-        "a stub for a summary": ("TODO", ()),
         "a summary about stubs": ("Todo lists are merged.", ("Summary",)),
-        "one paragraph of two lines has no description": ("Sum\nmary.", ("Summary",)),
         "a directive is not a description": ("Sum.\n\n.. versionadded:: 1", ("Summary",)),
         "a stub and text": ("Sum.\n\nGuide\n-----\nTODO\n- a", ("Summary", "Guide")),
         "stub on the heading's line": ("Sum.\n\nGuide: TODO", ("Summary",)),
         "a heading in a fence": ("Sum.\n\n```\nGuide\n-----\n- a\n```", ("Summary", "Description")),
-        "no summary": ("Guide\n-----\n- a", ("Guide",)),
         "None is what a function returns": ("Sum.\n\nReturns\n-------\nNone", ("Summary", "Returns")),
         "None is not what it raises": ("Sum.\n\nRaises\n------\nNone", ("Summary",)),
     }.values(),
 )
 def test_section_counts_if_it_has_content(docstring, present):
     assert docstring_sections(docstring) == present
-
-
-def test_other_sections_can_be_requested():
-    docstring = "Sum.\n\nVerified: 2026-04-25\nHow: so.\n\n가이드: x"
-    assert docstring_sections(docstring, sections=OTHER_SECTIONS) == ("How", "Verified")
-    assert docstring_sections(docstring, sections=("가이드", "Guide")) == ("가이드",)
 
 
 SOURCE = '''
@@ -181,13 +164,11 @@ def with_docstring(docstring):
     ("new", "lost"),
     {
         "nothing lost": (with_docstring(NUMPYDOC), ()),
-        "another style": (with_docstring(GOOGLE), ()),
         "a section lost": (
             with_docstring(NUMPYDOC.replace("Guide\n    -----\n    - When: always.", "")),
             ("Guide",),
         ),
         "a section made a stub": (with_docstring(NUMPYDOC.replace("- When: always.", "TODO")), ("Guide",)),
-        "a heading made text": (with_docstring(NUMPYDOC.replace("Notes\n    -----\n", "")), ("Notes",)),
         "all lost": (b"class A:\n  def f(self): ...\n", SECTIONS),
         "no longer defined": (b"class A:\n  def g(self): ...\n", ()),
     }.values(),
@@ -197,12 +178,7 @@ def test_lost_sections_are_named(new, lost):
     assert lost_sections(with_docstring(NUMPYDOC), new) == expected
 
 
-def test_same_name_is_compared_in_order():
-    both = b'if x:\n  def f():\n    "Sum."\nelse:\n  def f():\n    "Sum."\n'
-    assert lost_sections(both, both.replace(b'"Sum."', b"...", 1)) == (Loss("f", 2, ("Summary",)),)
-
-
-@each_row("docstring", [NUMPYDOC, GOOGLE, MARKDOWN])
+@each_row("docstring", [NUMPYDOC])
 def test_edit_loses_nothing_and_fills_a_stub(docstring):
     old = with_docstring(docstring.replace("always.", "TODO"))
     edited = put_lines(old, "A.f", ["- When: now."], section="Guide")

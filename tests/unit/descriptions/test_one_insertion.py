@@ -19,9 +19,7 @@ def changed(old: bytes, new: bytes, source: bytes = TWO) -> bytes:
     ("before", "after"),
     [
         pytest.param(TWO, inserted(TWO, "- Call: show."), id="a section"),
-        pytest.param(TWO, inserted(inserted(TWO, "- a."), "- b."), id="two lines below each other"),
         pytest.param(TWO, changed(b"Ratios of", b"Ratios, ratios of"), id="a word"),
-        pytest.param(TWO, changed(b'"""Ratios', b'"""R Ratios'), id="at the start, as the old text begins"),
         pytest.param(TWO, changed(b"Which.\n    ", b"Which.\n    \n    "), id="before the closing quotes"),
         pytest.param(TWO.replace(b"\n", b"\r\n"), inserted(TWO, "- a.").replace(b"\n", b"\r\n"), id="CRLF"),
         pytest.param(
@@ -41,7 +39,6 @@ def test_one_insertion_is_not_refused(before: bytes, after: bytes) -> None:
         pytest.param(TWO, "not a single insertion", id="nothing"),
         pytest.param(changed(b"Ratios of", b"of"), "not a single insertion", id="a deletion"),
         pytest.param(changed(b"Ratios", b"Figures"), "not a single insertion", id="a replacement"),
-        pytest.param(changed(b"Which", b"Who are"), "not a single insertion", id="a longer replacement"),
         pytest.param(
             changed(b"Which.", b"Which one.", changed(b"Ratios", b"All ratios")),
             "not a single insertion",
@@ -50,10 +47,7 @@ def test_one_insertion_is_not_refused(before: bytes, after: bytes) -> None:
         pytest.param(changed(b"Show it", b"Show it all"), "more than the docstring", id="another docstring"),
         pytest.param(changed(b'"axis": axis', b'"axis": axis, "a": 1'), "more than the docstring", id="code"),
         pytest.param(TWO + b"# more\n", "not a single insertion", id="a comment"),
-        pytest.param(changed(b"    return", b"\n    return"), "not a single insertion", id="an empty line"),
-        pytest.param(b"\xef\xbb\xbf" + inserted(TWO, "- a."), "not a single insertion", id="and a BOM"),
         pytest.param(changed(b'    """Ratios', b'    f"""Ratios'), "f-string", id="an f-string now"),
-        pytest.param(b"def (", "cannot read the file", id="not Python"),
     ],
 )
 def test_any_other_change_is_refused(after: bytes, reason: str) -> None:

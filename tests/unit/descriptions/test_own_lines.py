@@ -59,11 +59,6 @@ def test_a_line_that_a_later_commit_repaired_is_a_person_s(project: Project) -> 
     assert ours(project) == frozenset()
 
 
-def test_lines_of_another_docstring_do_not_count(project: Project) -> None:
-    promote(project, "aa", ALWAYS, target=f"{FILE}::show")
-    assert ours(project) == frozenset()
-
-
 def test_a_definition_that_moved_is_the_same_docstring(project: Project) -> None:
     promote(project, "aa", ALWAYS, target=f"{TARGET}:4")
     assert ours(project) == {ALWAYS}

@@ -1,12 +1,7 @@
 import inspect
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from coreloop.descriptions.sections import KNOWN_NAMES, name_key, scan
+from coreloop.descriptions.sections import scan
 from rows import each_row
-from weekly import WEEKLY
 
 
 def find_sections(text, asked=()):
@@ -17,44 +12,32 @@ def find_sections(text, asked=()):
 NOTES = ("Notes", "numpydoc", ["x"])
 CASES = {
     "numpydoc": ("S.\n\nNotes\n-----\nx", [NOTES]),
-    "numpydoc, a short underline": ("S.\n\nNotes\n---\nx", [NOTES]),
     "numpydoc, an unknown name": (
         "S.\n\nNotes\n-----\nx\n\nProvenance\n==========\ny",
         [NOTES, ("Provenance", "numpydoc", ["y"])],
     ),
     "numpydoc, no blank line above": ("S.\nNotes\n-----\nx", [NOTES]),
-    "numpydoc on the first line": ("Notes\n-----\nx", [NOTES]),
     "numpydoc right below an empty section": (
         "S.\n\nGuide\n-----\nNotes\n-----\nx",
         [("Guide", "numpydoc", []), NOTES],
     ),
-    "two dashes are not an underline": ("S.\n\nNotes\n--\nx", []),
     "dashes after a blank line are not an underline": ("S.\n\nNotes\n\n-----\nx", []),
-    "dashes mixed with text are not an underline": ("S.\n\na | b\n--- | ---\n1 | 2", []),
     "a line between two rules is a table": ("S.\n\n=====\nNotes\n=====\nx", []),
     "dashes at another column are not an underline": ("S.\n\nNotes\n  -----\nx", []),
     "google": (
         "S.\n\nArgs:\n    x: y\n\n    z: w\nend",
         [("Args", "google", ["x: y", "", "z: w"])],
     ),
-    "google without blank line above": ("S.\nReturns:\n    int", [("Returns", "google", ["int"])]),
     "google on the heading's line": (
         "S.\n\nWhen: a\nHow: b\nc\n\nend",
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
     ),
     "google, text not indented": ("S.\n\nGuide:\n- a\n- b\n\nend", [("Guide", "google", ["- a", "- b"])]),
-    "google, continuation of text not indented": (
-        "S.\n\nRaises:\nKeyError if x\n    or y\nOSError\n\nend",
-        [("Raises", "google", ["KeyError if x", "or y", "OSError"])],
-    ),
     "google, a block below text on the heading's line ends with its indentation": (
         "S.\n\nGuide: x\n    - a\nend",
         [("Guide", "google", ["x", "- a"])],
     ),
-    "google, no text": ("S.\n\nGuide:\n\nend", [("Guide", "google", [])]),
     "google, an unknown title": ("S.\n\nData Sources:\n    x", [("Data Sources", "google", ["x"])]),
-    "a sentence that ends in a colon is not a title": ("S.\n\nFor instance:\n    x", []),
-    "a title without a block is not a heading": ("S.\n\nData Sources:\nx", []),
     "a parameter is not a heading": ("S.\n\nnotes: str\n    x", []),
     "a numpydoc section's items are not headings": (
         "S.\n\nReturns\n-------\nNotes: str\n    x\nData:\n    y",
@@ -69,19 +52,15 @@ CASES = {
         [NOTES, ("Guide", "google", ["y"])],
     ),
     "markdown": ("S.\n\n## Notes ##\n\nx", [("Notes", "markdown", ["", "x"])]),
-    "markdown, bold": ("S.\n\n# **Notes:**\nx", [("Notes", "markdown", ["x"])]),
     "markdown, a deeper heading is another section": (
         "S.\n\n## Notes\nx\n### Sub\ny",
         [("Notes", "markdown", ["x"]), ("Sub", "markdown", ["y"])],
     ),
-    "a number sign alone is no heading": ("S.\n\n#Notes\n#\nx", []),
     "a fence hides": ("S.\n\n```\nNotes\n-----\n# Guide\n\nArgs:\n    x\n```\n", []),
     "a longer fence is not closed by a shorter": ("S.\n\n````\n```\nNotes\n-----\n````\n", []),
-    "a fence of tildes is not closed by backticks": ("S.\n\n~~~\n```\nNotes\n-----\n~~~\n", []),
     "three backticks around text are no fence": ("S.\n\n```x```\n\nNotes\n-----\nx", [NOTES]),
     "a fence ends": ("S.\n\n```\ny\n```\nNotes\n-----\nx", [NOTES]),
     "a doctest hides": ("S.\n\n>>> f()\nNotes\n-----\nx", []),
-    "a doctest ends at a blank line": ("S.\n\n>>> f()\ny\n\nNotes\n-----\nx", [NOTES]),
     "a doctest ends where the indentation does": (
         "S.\n\nExample:\n    >>> f()\n    y\nReturns:\n    z",
         [("Example", "google", [">>> f()", "y"]), ("Returns", "google", ["z"])],
@@ -96,14 +75,6 @@ def test_sections_are(text, sections):
     assert find_sections(text) == sections
 
 
-@each_row(("text", "sections"), CASES.values(), ids=CASES)
-@each_row("indent", ["    ", "\t"])
-def test_indentation_of_the_docstring_does_not_matter(text, sections, indent):
-    first, *rest = inspect.cleandoc(text).split("\n")
-    layout = scan("\n".join([first, *(indent + line if line else line for line in rest), indent]))
-    assert [(part.name, part.style, layout.content(part)) for part in layout.sections] == sections
-
-
 def test_requested_name_is_known():
     assert find_sections("S.\n\nHinweis: x") == []
     assert find_sections("S.\n\nHinweis: x", asked=["Hinweis"]) == [("Hinweis", "google", ["x"])]
@@ -115,46 +86,3 @@ def test_outdented_line_does_not_hide_the_sections():
     assert [section.name for section in scan(text).sections] == ["Notes"]
     assert scan(text).margin == 4
     assert scan(text).least == 0
-
-
-def test_spellings_of_one_name_have_one_key():
-    for names in (("See Also", "SeeAlso", "See also:"), ("Args", "Parameters"), ("Note", "Notes")):
-        assert len(set(map(name_key, names))) == 1
-    assert name_key("Guide") != name_key("Guided")
-
-
-TEXT = st.lists(
-    st.one_of(
-        st.sampled_from(
-            ["", "-----", "=====", "```", ">>> x", "    x", "# a", "Guide: x", "Odd Title:", "\t- b"]
-        ),
-        st.sampled_from(KNOWN_NAMES),
-        st.sampled_from(KNOWN_NAMES).map("{}:".format),
-        st.text(alphabet="aB:-=#`> \t\u3000수", max_size=8),
-    ),
-    min_size=1,
-    max_size=14,
-).map("\n".join)
-
-
-@pytest.mark.slow
-@settings(max_examples=300 if WEEKLY else 100, deadline=None)
-@given(TEXT)
-def test_sections_are_in_order_and_do_not_overlap(text):
-    layout = scan(text)
-    assert "\n".join(line.text for line in layout.lines) == text
-    assert all(text[line.start : line.end] == line.text for line in layout.lines)
-    position = 0
-    for section in layout.sections:
-        assert position <= section.heading < section.body <= section.end <= len(layout.lines)
-        assert section.end == section.body or not layout.lines[section.end - 1].blank
-        assert not layout.lines[section.heading].code
-        position = section.end
-
-
-@settings(max_examples=200 if WEEKLY else 80, deadline=None)
-@given(TEXT)
-def test_text_in_a_fence_is_never_a_heading(text):
-    fenced = "S.\n\n`````\n" + text.replace("`````", "") + "\n`````\n"
-    assert scan(fenced).sections == ()
-    assert not scan(fenced).open_fence

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from coreloop.learn.propose import RefineResult, refine
-from coreloop.promote.tool_schemas import find_description
 from logs import call, failed
 from samples import ALWAYS, START, asked, mined
 
@@ -65,12 +64,3 @@ def test_two_servers_with_a_tool_of_that_name_need_a_setting(tmp_path: Path):
     assert refined.document.statements == ()
     assert set(refined.unproposed.undefined) == {"mcp__a__book_room", "mcp__b__book_room"}
     assert {row.mender for row in refined.document.errors} == {"schema"}  # there is no text to mend
-
-
-def test_a_name_that_tools_maps_has_its_reach_under_its_last_part():
-    schema = [{"name": "book_room", "description": "Books."}, {"name": "find_rooms", "description": "Finds."}]
-    assert find_description(schema, "mcp__rooms__book_room") == "Books."
-    assert find_description(schema, "rooms.find_rooms") == "Finds."
-    assert find_description(schema, "mcp__rooms__cancel") is None
-    exact = [*schema, {"name": "rooms.find_rooms", "description": "The other."}]
-    assert find_description(exact, "rooms.find_rooms") == "The other."

@@ -1,7 +1,6 @@
 """Counterexamples are evidence; statements are built from closed vocabularies, whatever was recorded."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -10,112 +9,25 @@ from typing import Any
 import pytest
 
 from coreloop.base.project.settings import Settings
-from coreloop.base.project.tools import Tool
-from coreloop.learn.line import Step, parse_advice, statement_key, target_step
+from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.allowed_lines import refuse_line
-from coreloop.learn.proposals.draft import draft_counterexample
-from coreloop.learn.proposals.entry import Counterexample, Statement, SuggestedAppend, Without
+from coreloop.learn.proposals.entry import Statement, SuggestedAppend
 from coreloop.learn.proposals.page import markdown
-from coreloop.learn.proposals.vocabulary import Vocabulary
 from coreloop.learn.propose import RefineResult, refine, to_json
-from coreloop.promote.proposal_entry import read_proposal
 from logs import call, failed, on_days, record, word
-from rows import each_row, slow_after
+from rows import slow_after
 from samples import ALWAYS, mined
 from weekly import WEEKLY
 
 CANARY = "CANARY"
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
-TOOLS = {
-    "analysis": Tool(
-        "analysis", "lab/axes.py", "analysis", ("company", "axis", "years"), frozenset({"배당"})
-    ),
-    "show": Tool("show", "lab/show.py", "Pages.show", ("topic",), frozenset()),
-}
 SETTINGS = Settings(axis_slugs={"현금흐름": "cash-flow"})
-WORDS = Vocabulary(TOOLS, SETTINGS)
 
-
-def _call(*arg_keys: str, tool: str = "analysis", **changes: Any) -> Counterexample:
-    facts: dict[str, Any] = {
-        "id": "ce-2026-04-25-001",
-        "key": "0123456789abcdef",
-        "kind": "call",
-        "tool": tool,
-        "selectors": {},
-        "arg_keys": arg_keys,
-        "labels": ("tool_error",),
-        "error_class": "invalid_argument",
-        "error_template": "CANARY",
-        "n_failures": 5,
-        "n_calls": 5,
-        "n_without": Without(0, 7),
-        "harm_low": 0.5655,
-        "wasted_ms": 1.0,
-        "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
-        "last_seen": datetime(2026, 4, 25, tzinfo=UTC),
-    }
-    return Counterexample(**{**facts, **changes})
-
-
-def _sequence(*steps: Step, **changes: Any) -> Counterexample:
-    target = target_step(steps)
-    facts = {"kind": "sequence", "steps": steps, "selectors": target.selectors, "cat_hash": "FIN-x"}
-    return _call(*target.arg_keys, tool=target.name, **{**facts, "n_without": Without(0, 0), **changes})
-
-
-# --- counterexamples -------------------------------------------------------------------------------
 
 SEQUENCE = "all calls of the sequence succeeded; records do not show which of them to blame"
 EXPLAINED = "a statement says when this tool fails"
 ALWAYS_FAILS = "every call failed: fix the tool or remove it"
 UNKNOWN = "nothing distinguishes its failed calls from the others yet"
-BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", {}, ("topic",)))
-
-
-@each_row(
-    ("example", "explained", "reason"),
-    [
-        pytest.param(_sequence(*BOTH), (), SEQUENCE, id="a sequence"),
-        pytest.param(_sequence(*BOTH), ("analysis", "show"), SEQUENCE, id="a sequence, its tools explained"),
-        pytest.param(_call("company"), ("analysis",), EXPLAINED, id="a tool that a statement is about"),
-        pytest.param(_call("company"), ("show",), UNKNOWN, id="a tool without a statement"),
-        pytest.param(_call(n_without=Without(0, 0)), (), ALWAYS_FAILS, id="every call of the tool failed"),
-        pytest.param(
-            _call(n_failures=4, n_without=Without(0, 0)),
-            (),
-            UNKNOWN,
-            id="a single shape of call, a call succeeded",
-        ),
-        pytest.param(
-            _call(n_without=Without(7, 7)),
-            (),
-            UNKNOWN,
-            id="two shapes of call, all failed",
-        ),
-        pytest.param(_call("CANARY", tool="CANARY"), (), UNKNOWN, id="a tool that nobody defines"),
-        pytest.param(_call(tool='a"b\nc'), (), UNKNOWN, id="a tool whose name is no name"),
-    ],
-)
-def test_a_counterexample_has_no_text_and_says_why(
-    example: Counterexample, explained: tuple[str, ...], reason: str
-) -> None:
-    drafted = draft_counterexample(example, WORDS, explained=explained)
-    assert (drafted.suggested_append, drafted.refused) == (None, reason)
-    assert replace(drafted, refused=None) == example
-
-
-@each_row("kind", ["call", "sequence"])
-def test_published_keys_do_not_cover_undeclared_values(kind: str) -> None:
-    """An attacker could otherwise check guessed names against the key in a pull request."""
-
-    def key(axis: str) -> str:
-        step = Step("analysis", {"axis": axis}, ("axis",))
-        example = _sequence(step) if kind == "sequence" else _call("axis", selectors={"axis": axis})
-        return draft_counterexample(replace(example, key=statement_key(axis, "Caveats")), WORDS).key
-
-    assert key("배당") == statement_key("배당", "Caveats")
-    assert key("정하린") == key("김서연") != statement_key("정하린", "Caveats")
 
 
 # --- from records to statements --------------------------------------------------------------------
@@ -248,17 +160,6 @@ def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_p
     assert reasons == {**dict.fromkeys(LINES, EXPLAINED), **unexplained}
 
 
-def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Path) -> None:
-    refined = _refine(tmp_path, on_days(_log()))
-    document, path = refined.document.with_ids(), tmp_path / "a.json"
-    path.write_bytes(to_json(document))
-    assert len(document.statements) == len(LINES)
-    for statement in document.statements:
-        proposal = read_proposal(path, statement.id, SETTINGS)
-        assert proposal.lines == (LINES[statement.tool],)
-        assert (proposal.phase, proposal.section, proposal.engine) == ("F", "Caveats", statement.tool)
-
-
 @pytest.mark.parametrize("source", ["", f"{SOURCE}\n\n{SOURCE}"], ids=["none", "two"])
 def test_a_statement_about_a_tool_without_one_definition_is_not_proposed(source: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()), source)
@@ -340,17 +241,3 @@ def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
         assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:
         assert statement.suggested_append is None or statement.suggested_append.target_file is None
-
-
-def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(tmp_path: Path) -> None:
-    rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_log()))
-    refined = _refine(tmp_path, rows)
-    (statement,) = (statement for statement in refined.document.statements if statement.tool == "mail")
-    assert (statement.line, statement.suggested_append) == ("- Leave out CANARY", None)
-    assert statement.refused == "its definition does not have the argument"
-    assert CANARY in _written(refined, sanitized=False)
-
-
-def test_an_argument_s_name_cannot_be_read_as_two_others(tmp_path: Path) -> None:
-    rows = on_days(_hostile(row, "argument", "to and cc", n) for n, row in enumerate(_log()))
-    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).document.statements}

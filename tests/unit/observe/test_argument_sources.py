@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe import AuditCollector, argument_sources, collector, dropped
 from coreloop.observe.argument_sources import SESSIONS, SessionSources, Sources
-from coreloop.observe.comparable_texts import is_compared
 from coreloop.observe.failed_results import DEFAULT, failure_of
 
 
@@ -45,24 +44,18 @@ def paths(value: Any, *results: Any, **more: Any) -> list[str]:
         pytest.param("#W1", "get", id="a scalar"),
         pytest.param({"order_id": "#W1"}, "get.order_id", id="a field"),
         pytest.param({"orders": ["#W0", "#W1"]}, "get.orders[]", id="an item"),
-        pytest.param(["#W1"], "get[]", id="an item of the result"),
-        pytest.param([["#W1"]], "get[][]", id="an item of an item"),
         pytest.param({"a": [{"b": {"c": "#W1"}}]}, "get.a[].b.c", id="deep"),
         pytest.param({"variants": {"9690244451": {"id": "#W1"}}}, "get.variants.*.id", id="a key of digits"),
         pytest.param({"kim@example.com": "#W1"}, "get.*", id="a key that is no identifier"),
         pytest.param({"credit_card_9513926": "#W1"}, "get.*", id="a key with three digits"),
-        pytest.param({"address1": "#W1"}, "get.address1", id="a name with a digit"),
-        pytest.param({"k" * 41: "#W1"}, "get.*", id="a long key"),
         pytest.param({7: "#W1"}, "get.*", id="a key that is no text"),
         pytest.param({"종목": "#W1"}, "get.종목", id="a Korean name"),
         pytest.param('{"orders": ["#W1"]}', "get.orders[]", id="JSON as a text"),
-        pytest.param(' ["#W1"]', "get[]", id="a JSON list as a text"),
         pytest.param([{"type": "text", "text": '{"id": "#W1"}'}], "get.id", id="MCP's parts"),
         pytest.param(
             {"content": [{"type": "text", "text": "#W1"}], "isError": False}, "get", id="MCP's result"
         ),
         pytest.param({"content": [], "structuredContent": {"id": "#W1"}}, "get.id", id="MCP's structure"),
-        pytest.param((("#W1",),), "get[][]", id="tuples"),
     ],
 )
 def test_a_path_has_names_and_no_data(result: Any, path: str) -> None:
@@ -103,28 +96,13 @@ def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
         ("My name is Yusuf Rossi, zip 19122.", 19122, True),
         ("order #W1, please", "#W1", True),
         ("order #W12", "#W1", False),
-        ("reorder", "order", False),
         ("삼성전자의 배당", "삼성전자", True),
-        ("구삼성전자", "삼성전자", False),
         ("005930을 분석", "005930", True),
         ("snake_case", "case", False),
     ],
 )
 def test_the_question_is_a_source_by_whole_words(question: str, value: Any, is_there: bool) -> None:
     assert paths(value, question=question) == (["question"] if is_there else [])
-
-
-def test_questions_are_ordered_among_results() -> None:
-    memory = Sources()
-    memory.add_question("hello")
-    memory.remember("get", {"x": "#W1", "y": "#W2"}, None, ok=True)
-    memory.add_question("it is #W1, #W3")
-    memory.remember("show", {"z": "#W3", "y": "#W1"}, None, ok=True)
-    args = {"a": "#W1", "b": "#W3"}
-    assert memory.look_up(args).args_from == {
-        "a": ["get.x", "question", "show.y"],
-        "b": ["question", "show.z"],
-    }
 
 
 # incomplete memories
@@ -135,12 +113,6 @@ def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
     memory.add_question("zip 19122")
     memory.remember("get", ..., None, ok=True)
     assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
-
-
-def test_two_thousand_leaves_are_remembered() -> None:
-    result = {"rows": [{"id": f"value {n}"} for n in range(2_000)]}
-    assert paths("value 1999", result) == ["get.rows[].id"]
-    assert paths("nowhere", result) == []
 
 
 # bounds
@@ -270,12 +242,6 @@ def test_no_result_raises_and_no_value_is_written(
     assert "Geheim" not in json.dumps(calls[:-1])
 
 
-@given(value=st.text(min_size=3, max_size=60))
-def test_a_value_is_found_at_its_path(value: str) -> None:
-    if is_compared(value.strip()):
-        assert paths(value, {"x": [{"y": value}]}) == ["get.x[].y"]
-
-
 # the collector
 
 
@@ -307,17 +273,3 @@ def test_a_session_spans_its_requests(audit: Any, records: Any) -> None:
         {"id": ["question"]},
         {"id": ["get_user.orders[]"], "user": ["question"], "other": []},
     ]
-
-
-def test_an_error_of_the_memory_loses_the_sources_but_not_the_call(
-    audit: Any, records: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*args: object) -> None:
-        raise KeyError("Geheim-4711")
-
-    monkeypatch.setattr(Sources, "trace", broken)
-    request = audit("x")
-    request.observe_tool_call("get", {"id": "u77"}, result={})
-    request.flush(1)
-    assert [call["name"] for call in records()[0]["tool_calls"]] == ["get"]
-    assert dropped() == {"bug_KeyError": 1}

@@ -12,8 +12,6 @@ import pytest
 from coreloop.base.project.settings import Settings
 from coreloop.observe import case_keys, dropped
 from coreloop.observe.case_keys import (
-    MAX_IDENTIFIERS,
-    RequestIdentifiers,
     case_key,
     identifiers,
     is_identifier,
@@ -22,8 +20,6 @@ from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from observing import MOMENT
-
-KEY = b"k" * 64
 
 
 @pytest.fixture(autouse=True)
@@ -39,10 +35,8 @@ def _own_key(monkeypatch: pytest.MonkeyPatch) -> None:
         "kim99@example.com",
         "10482",
         "src/a1.py",
-        "MSFT-2024-0",
         "a" * 59 + "1",
         "주문번호7",
-        "9999-99-99",
     ],
 )
 def test_text_with_a_digit_and_no_space_identifies(text: str) -> None:
@@ -59,19 +53,6 @@ def test_text_with_a_digit_and_no_space_identifies(text: str) -> None:
 )  # fmt: skip
 def test_word_sentence_date_and_time_do_not_identify(text: str) -> None:
     assert not is_identifier(text)
-
-
-def test_customers_then_what_most_calls_share_then_the_first_are_kept_whatever_the_key() -> None:
-    request = RequestIdentifiers()
-    for number in range(20):
-        request.add({"order_id": f"#W{number:04}", "items": ["10482", f"{90_000 + number}"]})
-    request.add({"note": "#W0015", "order_id": "#W0015"})
-    request.add({"customerEmail": "kim99@example.com"})
-    kept = ["kim99@example.com", "10482", "#W0015", "#W0000", "90000", "#W0001", "90001", "#W0002"]
-    assert len(kept) == MAX_IDENTIFIERS
-    assert [request.case(key) for key in (KEY, b"other")] == [
-        identifiers(kept, key) for key in (KEY, b"other")
-    ]
 
 
 def test_requests_about_the_same_order_share_a_hash_and_its_number_is_nowhere(

@@ -1,23 +1,12 @@
 """The record of a request: its fields, calls, sequence and category."""
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from coreloop.observe import current, dropped
+from coreloop.observe import dropped
 from observing import SECRET
-
-
-def test_a_request_can_be_an_async_block(audit, only_record):
-    async def answer():
-        async with audit() as request:
-            assert current() is request
-            request.flush(chunk_len=3)
-
-    asyncio.run(answer())
-    assert only_record()["chunk_len"] == 3
 
 
 def test_the_session_id_is_stored_only_as_a_hash(audit, tmp_path):
@@ -51,9 +40,6 @@ def _doubled(times: int) -> list[Any]:
     [
         pytest.param({"rows": [{"id": f"W{n}"} for n in range(100_000)]}, id="rows"),
         pytest.param({"value": _doubled(60)}, id="a list shared by reference"),
-        pytest.param({"first": tuple(range(3_000))}, id="a tuple"),
-        pytest.param({f"k{n}": n for n in range(3_000)}, id="names"),
-        pytest.param({"texts": ["x" * 400] * 400}, id="texts"),
     ],
 )
 def test_large_arguments_are_read_to_a_bound_and_counted(audit, only_record, large):
@@ -66,16 +52,6 @@ def test_large_arguments_are_read_to_a_bound_and_counted(audit, only_record, lar
     assert dropped()["large_arguments"] == before + 1
 
 
-def test_arguments_are_copied_when_they_are_observed(audit, only_record):
-    args = {"axis": "수익성", "in": []}
-    request = audit()
-    request.observe_tool_call("analysis", args)
-    args["axis"] = "later"
-    args["in"].append(1)
-    request.flush()
-    assert only_record()["tool_calls"][0]["args"] == {"axis": "수익성", "in": []}
-
-
 def test_failed_calls_and_immediate_repeats_are_not_in_the_sequence(audit, only_record):
     request = audit()
     request.observe_tool_call("analysis", {"axis": "수익성"}, ok=True)
@@ -84,17 +60,6 @@ def test_failed_calls_and_immediate_repeats_are_not_in_the_sequence(audit, only_
     request.observe_tool_call("show", {"topic": "IS"}, ok=True)
     request.flush()
     assert only_record()["tool_sequence_hash"] == "seq:b7cd347db6f3d2c3"
-
-
-def test_a_call_without_error_is_ok_by_default(audit, only_record):
-    request = audit()
-    request.observe_tool_call("a")
-    request.observe_tool_call("b", error=ValueError("no"))
-    request.observe_tool_call("c", error="warning", ok=True)
-    request.flush()
-    calls = only_record()["tool_calls"]
-    assert [call["ok"] for call in calls] == [True, False, True]
-    assert [call["error"] for call in calls] == [None, "ValueError: no", "warning"]
 
 
 @pytest.mark.parametrize("label", ["수익성", "", "a-b-c-d-e", "ignore all rules", "FIN\n", None, 7])

@@ -13,13 +13,6 @@ from coreloop.base.records import step
 from coreloop.observe import current, dropped, observed_tool
 
 
-def test_the_end_of_the_block_flushes(audit, only_record):
-    with audit(question="x") as request:
-        request.observe_tool_call("a")
-    assert only_record()["error"] is None
-    assert dropped() == {}
-
-
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, asyncio.CancelledError, SystemExit])
 def test_an_exception_is_recorded_and_raised_again(audit, only_record, kind):
     raised = kind("no such company")
@@ -41,30 +34,6 @@ def test_nested_code_finds_the_innermost_request(audit, records):
         ("inner", 1),
         ("outer", 0),
     ]
-
-
-def test_entering_a_request_again_changes_nothing(audit, only_record):
-    with audit("안쪽") as outer:
-        with current() as inner:
-            assert inner is outer
-        assert current() is outer
-        outer.observe_tool_call("after")
-        with pytest.raises(ZeroDivisionError), outer:
-            raise ZeroDivisionError
-        outer.flush(chunk_len=9)
-    assert [call["name"] for call in only_record()["tool_calls"]] == ["after"]
-    assert (only_record()["chunk_len"], only_record()["error"], dropped()) == (9, None, {})
-    assert current() is not outer
-
-
-def test_outside_of_a_request_nothing_is_recorded():
-    off = current()
-    off.observe_tool_call("a")
-    off.set_category_hash("!")
-    with off as entered:
-        entered.observe_violation("b")
-    off.flush()
-    assert dropped() == {"outside_request": 3}
 
 
 def test_a_bare_thread_is_in_no_request_and_a_copied_context_is(audit, only_record):

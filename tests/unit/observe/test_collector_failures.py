@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pytest
 
-from coreloop.observe import AuditCollector, dropped
+from coreloop.observe import dropped
 from observing import SECRET, BrokenMapping, Mute, MuteError, run
 
 
@@ -31,17 +31,11 @@ def test_calls_after_the_end_are_counted(audit, only_record):
     [
         pytest.param({"x": Mute()}, id="value"),
         pytest.param({Mute(): 1}, id="key"),
-        pytest.param({"x": {Mute()}}, id="in a set"),
-        pytest.param({"x": [{Mute(): Mute()}]}, id="nested"),
         pytest.param(Mute(), id="not a mapping"),
-        pytest.param(MappingProxyType({"x": Mute()}), id="another mapping"),
         pytest.param({"x": BrokenMapping(a=1)}, id="broken mapping"),
         pytest.param(MappingProxyType(BrokenMapping(a=1)), id="wrapped broken mapping"),
-        pytest.param({"x": 2**70}, id="huge integer"),
         pytest.param({"x": "\ud800"}, id="lone surrogate"),
         pytest.param({"x": object(), "axis": "수익성"}, id="object"),
-        pytest.param([1, 2], id="list"),
-        pytest.param("text", id="text"),
     ],
 )
 def test_a_call_with_any_arguments_is_recorded(audit, only_record, args):
@@ -54,13 +48,6 @@ def test_a_call_with_any_arguments_is_recorded(audit, only_record, args):
     assert isinstance(calls[0]["args"], dict)
     assert SECRET not in json.dumps(calls, ensure_ascii=False)
     assert dropped().keys() <= {"unserialisable"}
-
-
-def test_a_file_where_the_folder_should_be_is_counted(tmp_path):
-    (tmp_path / "data").write_bytes(b"")
-    for _ in range(3):
-        AuditCollector(data_dir=tmp_path / "data").flush()
-    assert dropped() == {"write_ENOTDIR": 3}
 
 
 LIMITED = """

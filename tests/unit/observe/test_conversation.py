@@ -11,7 +11,6 @@ import pytest
 from coreloop import AuditCollector
 from coreloop.base.project.promotion_settings import MeasureSettings
 from coreloop.base.project.settings import Settings
-from coreloop.observe.adapters.requests import Requests
 from coreloop.observe.conversation import MAX_TEXT_CHARS, kept_call
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
@@ -53,16 +52,6 @@ def test_a_collector_keeps_results_beside_the_log_only_if_it_is_told_to(tmp_path
     folder = data / "audit" / "contexts"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
-
-
-def test_an_adapter_keeps_what_its_framework_reports(tmp_path: Path) -> None:
-    requests = Requests(project(tmp_path))
-    request = requests.start("Make it urgent")
-    request.asked(1, "find", '{"q": "x"}')
-    request.answered(1, {"id": "T-1"})
-    request.end()
-    (line,) = kept(tmp_path / "data")
-    assert line["calls"] == [{"name": "find", "args": {"q": "x"}, "result": '{"id":"T-1"}', "said": []}]
 
 
 def test_an_import_keeps_them_once_and_only_in_the_projects_log(tmp_path: Path) -> None:

@@ -45,18 +45,6 @@ def test_other_results_do_not():
         assert failure_of(result, DEFAULT) is None, result
 
 
-def test_the_decorator_reads_them_unless_the_tool_has_a_predicate(audit, only_record):
-    results = iter([FAILED[0][0], OK[0], FAILED[0][0]])
-    book = observed_tool(name="book")(lambda: next(results))
-    own_book = observed_tool(name="own_book", ok=lambda result: True)(lambda: next(results))
-
-    with audit():
-        book(), book(), own_book()
-
-    calls = only_record()["tool_calls"]
-    assert [(call["ok"], call["error"]) for call in calls] == [(False, "no room"), (True, None), (True, None)]
-
-
 def test_the_project_s_rule_replaces_the_default(tmp_path, audit, only_record):
     (tmp_path / "coreloop.yaml").write_text('ok: [{field: code, fails: ["404"]}]\n', encoding="utf-8")
     results = iter([{"code": 404}, {"success": False}])

@@ -1,6 +1,6 @@
 """Parameters that a framework injects are recognized by names alone."""
 
-from typing import Annotated, Any, ForwardRef, Generic, Literal, Optional, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union
 
 import pytest
 
@@ -14,10 +14,6 @@ class RunContext(Generic[T]):
 
 
 class Context:
-    pass
-
-
-class OwnContext(Context):
     pass
 
 
@@ -56,25 +52,14 @@ def injected(annotation, default=...):
     "annotation",
     [
         pytest.param(Context, id="class"),
-        pytest.param(OwnContext, id="subclass"),
         pytest.param(RunContext[str], id="generic"),
         pytest.param(Optional[Context], id="Optional"),  # noqa: UP045
         pytest.param(Union[None, RunContext[int]], id="Union"),  # noqa: UP007
-        pytest.param(Context | None, id="or None"),
         pytest.param(Annotated[dict, InjectedState], id="Annotated with a class"),
         pytest.param(Annotated[dict, "state", InjectedState("messages")], id="Annotated with an object"),
-        pytest.param(Annotated[Context, "of the call"], id="Annotated type"),
-        pytest.param(Optional[Annotated[dict, InjectedState]], id="nested"),  # noqa: UP045
         pytest.param(Optional["RunContext[str]"], id="forward reference"),
-        pytest.param(ForwardRef("Context"), id="bare forward reference"),
         pytest.param("Context", id="string"),
-        pytest.param("mcp.server.fastmcp.Context", id="string with a module"),
-        pytest.param("RunContext[Deps]", id="string, generic"),
-        pytest.param("ToolRuntime[Deps, State] | None", id="string, or None"),
-        pytest.param("t.Optional[RunContextWrapper]", id="string, Optional"),
         pytest.param("Annotated[dict[str, Any], InjectedState('messages')]", id="string, Annotated"),
-        pytest.param("Optional['InjectedStore']", id="string in a string"),
-        pytest.param("Annotated[str, langgraph.prebuilt.InjectedToolCallId]", id="string, Annotated, module"),
         pytest.param("Alias", id="alias, by the module's own names"),
     ],
 )
@@ -92,7 +77,6 @@ def test_parameters_filled_in_by_a_framework_are_injected(annotation):
         Literal["Context"],
         Annotated[str, "Context of the question"],
         "str",
-        "Literal['Context']",
         "Contextual",
         "not a type at all (",
         7,
@@ -116,7 +100,3 @@ def test_names_are_by_position_and_self_and_cls_are_not_arguments():
     parameters = tool_parameters(tool)
     assert parameters.positional == ("self", "ctx", "topic")
     assert parameters.injected == {"self", "cls", "ctx"}
-
-
-def test_a_callable_without_signature_has_no_names():
-    assert tool_parameters(min).positional == ()

@@ -40,20 +40,6 @@ def mode(path):
     return path.stat().st_mode & 0o777
 
 
-@pytest.mark.usefixtures("open_umask")
-def test_only_the_owner_may_read(journal, folder):
-    journal.append(b"1\n", day=DAY, second=1)
-    assert mode(folder / f"{DAY}.jsonl") == 0o600
-    assert mode(folder) == 0o700
-
-
-def test_each_day_has_its_file_in_any_order(journal, folder):
-    for number, day in enumerate([DAY, "2026-04-26", DAY, "2026-04-26"]):
-        journal.append(b"%d\n" % number, day=day, second=7)
-    assert lines(folder) == [b"0", b"2"]
-    assert lines(folder, "2026-04-26") == [b"1", b"3"]
-
-
 @pytest.mark.parametrize(
     ("left", "expected"),
     [
@@ -72,35 +58,7 @@ def test_the_rest_of_a_killed_writer_does_not_damage_later_lines(journal, folder
     assert lines(folder) == expected
 
 
-@pytest.mark.parametrize("second", [1, 2])
-def test_half_a_line_between_two_lines_damages_neither(journal, folder, second):
-    journal.append(b"1\n", day=DAY, second=1)
-    with (folder / f"{DAY}.jsonl").open("ab") as killed:
-        killed.write(b'{"b":')
-    journal.append(b"2\n", day=DAY, second=second)
-    journal.append(b"3\n", day=DAY, second=second)
-    assert lines(folder) == [b"1", b'{"b":2', b"2", b"3"]
-
-
 # In a process of its own: the limit and the fork concern a whole process.
-
-SHORT_WRITE = """
-import resource, sys
-from pathlib import Path
-from coreloop.observe.journal import Journal, TornWriteError
-journal = Journal(Path(sys.argv[1]))
-line = lambda number: b'{"n":%d,"x":"%s"}\\n' % (number, b"x" * 50)
-journal.append(line(1), day="2026-04-25", second=1)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
-for number in (2, 3):
-    try:
-        journal.append(line(number), day="2026-04-25", second=1)
-    except OSError as error:
-        print(type(error).__name__, error.errno)
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-for number in (4, 5):
-    journal.append(line(number), day="2026-04-25", second=1)
-"""
 
 
 def run(script, *arguments):
@@ -108,18 +66,6 @@ def run(script, *arguments):
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True, timeout=60
     )
     return done.stdout.splitlines()
-
-
-def test_a_short_write_is_sealed_so_that_the_next_line_survives(folder):
-    pytest.importorskip("resource")
-    assert run(SHORT_WRITE, folder) == ["TornWriteError 0", "OSError 27"]
-    complete = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 50) for number in (1, 2, 4, 5)]
-    first, torn, *after = lines(folder)
-    assert first == complete[0]
-    half = torn.removesuffix(complete[2])
-    assert complete[1].startswith(half)
-    assert 0 < len(half) < len(complete[1])
-    assert after == complete[2:]
 
 
 FORK = """

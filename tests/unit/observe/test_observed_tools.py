@@ -96,30 +96,3 @@ def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, 
     assert closed == [False, True, True]
     assert calls[1]["error"] == "ValueError: no"
     assert not dropped()
-
-
-def test_methods_are_recorded_without_self_and_cls(audit, only_record):
-    class Box:
-        @observed_tool
-        def show(self, topic):
-            return topic
-
-        @classmethod
-        @observed_tool
-        def make(cls, axis):
-            return axis
-
-        @staticmethod
-        @observed_tool
-        def plain(x):
-            return x
-
-    with audit():
-        Box().show("IS")
-        Box.make("수익성")
-        Box.plain(1)
-    assert [call["args"] for call in only_record()["tool_calls"]] == [
-        {"topic": "IS"},
-        {"axis": "수익성"},
-        {"x": 1},
-    ]

@@ -1,32 +1,25 @@
 """When an axis is mature, which promotions speak for it, and the document that proposes it."""
 
-import re
 import unicodedata
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import write_trailers
-from coreloop.base.project.settings import ToolSettings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.descriptions.edit import Edited, put_lines
 from coreloop.promote.axis import (
     AxisCase,
     AxisRequest,
-    DisplayedCall,
     Thresholds,
-    calls_in,
-    engines_of,
     make_case,
     write_proposal,
 )
 from promoting import FILE, SOURCE, Project
-from rows import each_row, slow_after
+from rows import slow_after
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 GUIDE = '- Call: analysis(company, axis="{}") -> show(company, topic).'
@@ -120,29 +113,11 @@ def write(history: History, case: AxisCase, today: date = TODAY) -> tuple[Path, 
     return write_proposal(case, open_workspace(history.project.root), today=today)
 
 
-def test_mature_history_passes_every_gate(history: History) -> None:
-    history.mature()
-    history.add(GUIDE.format("성장성"))
-    case = weigh(history)
-    assert (figures(case), case.passed) == ([3, 2, 40], True)
-    assert case.first_merge == datetime(2026, 3, 16, tzinfo=UTC)
-    for changes in ({"phase_r_merges": 4}, {"phase_f_caveats": 3}, {"age_days": 41}):
-        case = weigh(history, thresholds=Thresholds(**changes))
-        assert ([gate.passed for gate in case.gates].count(False), case.passed) == (1, False)
-
-
 def test_age_counts_from_the_merge_and_not_from_the_draft(history: History) -> None:
     history.on_branch("skill/a", at="2026-01-05")
     assert figures(weigh(history)) == [0, 0, 0]
     history.project.git("merge", "--quiet", "--no-ff", "-m", "Merge #1", "skill/a", **clock("2026-04-20"))
     assert figures(weigh(history)) == [1, 0, 5]
-
-
-def test_reverted_promotions_do_not_count(history: History) -> None:
-    history.revert(history.add(at="2026-01-05"))
-    history.add(phase="F", at="2026-04-01")
-    history.add(at="2026-04-24")
-    assert figures(weigh(history)) == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +126,6 @@ def test_reverted_promotions_do_not_count(history: History) -> None:
         1,
         [
             pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
-            pytest.param(["2026-04-20", "2001-01-01"], 5, id="a later promotion is dated long ago"),
             pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
         ],
     ),
@@ -165,51 +139,6 @@ def test_wrong_commit_times_do_not_make_a_history_older(
     assert figures(weigh(history, now=NOW - timedelta(days=9999)))[2] == 0
 
 
-def test_base_branch_of_the_remote_counts_and_not_the_local_branch(project: Project) -> None:
-    history = History(project)
-    history.add()
-    assert figures(weigh(history))[0] == 0
-    project.git("push", "--quiet", "origin", "main")
-    assert figures(weigh(history))[0] == 1
-
-
-def test_engine_and_axis_must_be_names(history: History) -> None:
-    for engine, axis in (("a b", None), ("../x", None), ("analysis", " ")):
-        with pytest.raises(UsageError, match=r"^--(engine|axis) "):
-            weigh(history, axis, engine=engine)
-
-
-@each_row(
-    ("tools", "engines"),
-    [
-        pytest.param({}, {"run"}, id="the symbol's last name"),
-        pytest.param({"analysis": "./a.py::Tool.run"}, {"analysis"}, id="the tool that coreloop.yaml names"),
-        pytest.param({"x": "a.py::Tool.run", "y": "a.py::Tool.run"}, {"x", "y"}, id="two names of one"),
-        pytest.param({"run": "other.py::run"}, {"run"}, id="a file that moved since"),
-    ],
-)
-def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]) -> None:
-    configured = {name: ToolSettings(target=target) for name, target in tools.items()}
-    assert engines_of("a.py::Tool.run:12", configured) == engines
-
-
-@each_row(
-    ("line", "calls"),
-    [
-        ('- Call: a(x, axis="수익성") -> show(x).', [("a", [("axis", "수익성")]), ("show", [])]),
-        ('- Call: a(axis="이익 (순)", sub="=").', [("a", [("axis", "이익 (순)"), ("sub", "=")])]),
-        ("- Call: a(axis=<axis>, …).", [("a", [("axis", None)])]),
-        ("- Call: a(axis=<sub>).", [("a", [])]),
-        ('- axis="수익성" fails', [("a", [("axis", "수익성")])]),
-        ('- When: questions on 이익(순) and axis="수익성" (category FIN-x).', []),
-        ("- company: from search().hits[].company", [("search", [])]),
-        ("- Call before pay (same order_id)", []),
-    ],
-)
-def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
-    assert list(calls_in([line], owner="a")) == [DisplayedCall(tool, tuple(pairs)) for tool, pairs in calls]
-
-
 def test_axis_is_that_of_the_last_call_with_a_selector(history: History) -> None:
     """As pattern chooses what it documents, so that one promotion is not two axes' evidence."""
     history.add('- Call: analysis(axis="안정성") -> analysis(axis="수익성", sub="roe") -> analysis(company).')
@@ -221,31 +150,6 @@ def test_axis_is_that_of_the_last_call_with_a_selector(history: History) -> None
     assert [figures(weigh(history, axis))[0] for axis in axes] == [1, 1, 0, 1, 3]
 
 
-def test_lines_are_those_that_the_commit_added(history: History) -> None:
-    """Not lines of earlier commits, nor changes of a squash elsewhere in the file."""
-    history.add(GUIDE.format("안정성"))
-    path = history.project.root / FILE
-    path.write_bytes(path.read_bytes() + b'\n\ndef other():\n    """- Call: analysis(axis="growth")."""\n')
-    history.add()
-    assert weigh(history, None).evidence[1].lines == (GUIDE.format("수익성").replace("topic", "topic2"),)
-
-
-@pytest.mark.parametrize(
-    "convert",
-    slow_after(
-        1,
-        [
-            pytest.param(lambda s: s.replace(b"\n", b"\r\n"), id="CRLF"),
-            pytest.param(lambda s: b"# coding: cp949\n" + s, id="another encoding"),
-        ],
-    ),
-)
-def test_source_of_any_kind_is_read(history: History, convert: Callable[[bytes], bytes]) -> None:
-    history.project.commit({FILE: convert(SOURCE)})
-    history.add()
-    assert weigh(history).axes == {"수익성": 1}
-
-
 def test_unreadable_file_and_hostile_target(history: History) -> None:
     history.project.commit({FILE: "def (\n"}, history.message())
     history.n += 1
@@ -254,15 +158,6 @@ def test_unreadable_file_and_hostile_target(history: History) -> None:
         history.n += 1
         history.project.commit({"other.txt": target}, history.message(target=target))
     assert (figures(weigh(history, None))[0], weigh(history).n_without_axis) == (2, 2)
-
-
-def test_promotion_in_the_very_first_commit_counts(tmp_path: Path, quiet_git: None) -> None:
-    project = Project(tmp_path / "p", tmp_path / "none")
-    project.root.mkdir()
-    project.git("init", "--quiet", "--initial-branch=main")
-    source = SOURCE.replace(b"Which.", b"Which.\n\n    " + GUIDE.format("수익성").encode())
-    project.commit({FILE: source}, History(project).message())
-    assert figures(weigh(History(project)))[0] == 1
 
 
 def test_project_in_a_folder_of_the_repository_reads_its_own_files(history: History) -> None:
@@ -299,31 +194,9 @@ def test_document_shows_the_history(history: History) -> None:
     assert f"`dartlab-coreloop docstring check {FILE}`" in tasks
 
 
-def test_commits_are_links_if_the_remote_is_on_github(history: History) -> None:
-    sha = history.mature()[0]
-    history.project.git("remote", "add", "origin", "https://token:secret@github.com/octo/tools.git")
-    text = write(history, weigh(history))[0].read_text()
-    assert f"[`{sha[:12]}`](https://github.com/octo/tools/commit/{sha})" in text
-    assert "secret" not in text
-
-
 def test_markup_in_a_commit_is_escaped(history: History) -> None:
     history.add()
     message = history.message().replace("12 of 12 requests", "<b>x</b> | [y](http://z) \x1b[0m")
     history.project.git("commit", "--quiet", "--amend", "-m", message)
     text = write(history, weigh(history, thresholds=NOTHING))[0].read_text()
     assert r"\<b\>x\</b\> \| \[y\](http://z) \\u\{1b\}\[0m" in text
-
-
-def test_existing_text_of_a_document_is_unchanged_and_a_day_is_written_once(history: History) -> None:
-    history.mature()
-    path, old = history.project.root / DOCUMENT, b"\xff\xfe# Ours"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(old)
-    assert write(history, weigh(history)) == (path, True)
-    assert write(history, weigh(history), date(2026, 4, 26)) == (path, True)
-    added = path.read_bytes().removeprefix(old)
-    assert path.read_bytes().startswith(old)
-    assert re.findall(rb"^## (.{10}): analysis", added, re.MULTILINE) == [b"2026-04-25", b"2026-04-26"]
-    assert b"What a human must do" not in added
-    assert write(history, weigh(history)) == (path, False)

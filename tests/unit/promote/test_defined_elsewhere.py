@@ -28,18 +28,6 @@ def edited(above: str, below: str = "", definition: str = "def find_orders") -> 
 PLACES = [
     pytest.param('@tool(description="Other.")\n', "", "description= of tool(…), line 1", id="decorator"),
     pytest.param(
-        '@log\n@mcp.tool(\n    name="x",\n    description=f"{A}",\n)\n',
-        "",
-        "description= of mcp.tool(…), line 4",
-        id="of a server",
-    ),
-    pytest.param(
-        '@function_tool(description_override="Other.")\n',
-        "",
-        "description_override= of function_tool(…), line 1",
-        id="override",
-    ),
-    pytest.param(
         "",
         'TOOL = Tool(name="x", func=find_orders, description=TEXT)\n',
         "description= of Tool(…), line 9",
@@ -66,11 +54,6 @@ def test_without_a_place_the_lines_are_still_given(above: str) -> None:
     result = find_elsewhere(edited(above), "From a YAML file.", tool="find_orders", missing=LINES)
     told = "so no edit of it reaches the model; paste where it is defined:\n    - company: from show().code"
     assert told in (result or "")
-
-
-def test_lines_that_were_pasted_there_are_seen() -> None:
-    result = find_elsewhere(edited(""), "Other.\n- company: from show().code", tool="find_orders", missing=())
-    assert (result or "").endswith("; it has the lines already")
 
 
 @each_row(

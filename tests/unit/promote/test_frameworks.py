@@ -34,7 +34,6 @@ PYTHON = "set reach: python in coreloop.yaml to the interpreter that runs the to
 NAME = "change tools under reach: in coreloop.yaml"
 FAILING = [
     pytest.param("", "shop:TOOLS", f"there is no module shop; {NAME}", id="no module"),
-    pytest.param("", "tools.shop:TOOLS", f"there is no module tools.shop; {NAME}", id="no submodule"),
     pytest.param(
         "import no_such_package\n",
         "tools:TOOLS",
@@ -43,12 +42,6 @@ FAILING = [
     ),
     pytest.param(
         "x = {}['KEY']\n", "tools:TOOLS", "tools cannot be imported: KeyError: 'KEY'", id="import fails"
-    ),
-    pytest.param(
-        "raise SystemExit('no key\\nset one')\n",
-        "tools:TOOLS",
-        "tools cannot be imported: SystemExit: no key set one",
-        id="import exits",
     ),
     pytest.param(
         "x = (\n",
@@ -60,22 +53,10 @@ FAILING = [
         "", "tools:TOOLS", "tools has no TOOLS; change tools under reach: in coreloop.yaml", id="attribute"
     ),
     pytest.param(
-        "class app: pass\n",
-        "tools:app.tools",
-        "tools has no app.tools; change tools under reach: in coreloop.yaml",
-        id="inner attribute",
-    ),
-    pytest.param(
         "def make(n): pass\n",
         "tools:make",
         "tools:make needs arguments; name a list of tools, or a function that returns a list",
         id="arguments",
-    ),
-    pytest.param(
-        "def make(): raise OSError('no server')\n",
-        "tools:make",
-        "tools:make() failed: OSError: no server",
-        id="function fails",
     ),
     pytest.param(
         "TOOLS = []\n",
@@ -95,11 +76,6 @@ def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
     package.mkdir(exist_ok=True)
     (package / ("__init__.py" if package != tmp_path else "tools.py")).write_text(source, encoding="utf-8")
     assert message(tmp_path, tools) == f"reach: {reason}"
-
-
-def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
-    assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS exited with 3: no message"
 
 
 def test_no_framework_is_shadowed_by_the_reader_of_its_name(tmp_path: Path) -> None:

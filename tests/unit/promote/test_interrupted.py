@@ -9,16 +9,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.base.project.workspace import open_workspace
-from coreloop.learn.verdicts.judge import judge
-from coreloop.observe.judgments import VerdictLetter
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, CATEGORIES, GOOD, ID, REACH, Agent, Project
@@ -154,11 +149,7 @@ def test_answer_that_is_lost_is_found_by_the_next_run(project: Project, hub: Git
 
 
 LOST = [
-    pytest.param(said(401, "Bad credentials"), "the token is not accepted", id="401"),
     pytest.param(said(403, "Resource not accessible"), "the token may not do this", id="403"),
-    pytest.param(said(404, "Not Found"), "not found (404", id="404"),
-    pytest.param(said(422, "Validation Failed"), "GitHub refused (422", id="422"),
-    pytest.param(said(429, "Too many requests"), "GitHub's rate limit is exceeded (429)", id="429"),
     pytest.param(raw(b"<html>", 500), "GitHub is unavailable (500)", id="500"),
 ]
 
@@ -194,44 +185,6 @@ def test_dry_run_changes_nothing_at_all(
     )
     assert "+- When: questions of category FIN-profitability-KR" in shown
     assert "첫째 질문" not in out
-
-
-@pytest.mark.parametrize(
-    "options",
-    slow_after(
-        1, [pytest.param(("--confirm", "--allow-unverified"), id="confirmed"), pytest.param((), id="dry run")]
-    ),
-)
-def test_what_a_person_rejected_is_not_promoted(project, entry_point, options: tuple[str, ...]) -> None:
-    give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
-    give(VerdictLetter.VIOLATION)
-    code, _, err = entry_point(project.root, *promote(project, *options))
-    assert code == 1
-    assert f"{ID} was rejected by Ann: V (violation)" in err
-    assert list(project.heads()) == ["main"]
-    give(VerdictLetter.PASS)
-    assert "was rejected" not in entry_point(project.root, *promote(project, *options))[2]
-
-
-@pytest.mark.slow
-def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
-    before = project.fingerprint()
-    code, out, _ = run(project, "--ask")
-    assert code == 1
-    assert "stops    replay: unavailable" in out
-    assert "--allow-unverified goes on" in out
-    assert project.fingerprint() == before
-
-
-@pytest.mark.slow
-def test_without_a_token_the_text_is_left_beside_the_candidate(project: Project, monkeypatch) -> None:
-    code, out, err = run(project, "--confirm", "--allow-unverified")
-    assert (code, err) == (0, "")
-    [text] = project.candidates.parent.glob("*-pull-request.md")
-    assert text.name == f"{ID}-pull-request.md"
-    assert f"gh pr create --draft --base main --head {BRANCH}" in out
-    assert text.read_text().endswith("Replay: unavailable\n")
-    assert sorted(project.heads()) == ["main", BRANCH]
 
 
 @pytest.mark.slow

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from coreloop.base.project.settings import Settings
 from coreloop.promote.proposal_entry import Proposal, read_proposal
-from coreloop.promote.pull_request_text import body, branch_name, commit_message, pull_request_title
+from coreloop.promote.pull_request_text import body, branch_name, commit_message
 from coreloop.promote.reach import Measured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from merging import read_trailers
-from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
+from promoting import ID, KEY, LINES, candidate, write_candidates
 
 REPRODUCED = Replay(
     ReplayVerdict.REPRODUCED,
@@ -39,13 +39,6 @@ def reach(before: str = "Summary.", after: str = "Summary.\n\n- more", **caps: i
     return compare_descriptions(before, after, LINES, caps=caps, source=source)
 
 
-def test_branch_names_engine_axis_and_day(proposal: Proposal) -> None:
-    assert branch_name(proposal, {}) == BRANCH
-    assert branch_name(replace(proposal, phase="F"), {}) == BRANCH.replace("docstring", "caveat")
-    assert branch_name(changed(proposal, axis=None), {}) == "skill/docstring-analysis-general-20260425"
-    assert branch_name(proposal, {"수익성": "margin"}) == "skill/docstring-analysis-margin-20260425"
-
-
 @pytest.mark.parametrize("engine", ["analysis", "Tools.show", "수익/성장", "a" * 100, "x..y", "z.lock"])
 @pytest.mark.parametrize("axis", ["수익성", "배당", "", "-", "a b~^:?*[", "@{", None])
 def test_branch_is_one_that_git_takes(proposal: Proposal, engine: str, axis: str | None) -> None:
@@ -63,49 +56,10 @@ def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal)
     assert branch_name(undeclared, {}) == "skill/docstring-analysis-undeclared-20260425"
 
 
-def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
-    assert commit_message([proposal], REPRODUCED, section=None) == (
-        f"{pull_request_title([proposal])}\n\nAdds to the description of {FILE}::analysis.\n\n"
-        f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {KEY}\nTarget: {FILE}::analysis\n"
-        "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
-        "Success-Rate: 1.000\nReplay: reproduced\n"
-    )
-
-
 def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(proposal: Proposal) -> None:
     text = body([proposal], reach(), REPRODUCED, section=None)
     assert read_trailers(text) == read_trailers(commit_message([proposal], REPRODUCED, section=None))
     assert text.rpartition("\n\n")[2].startswith("Phase: R\n")
-
-
-def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Proposal) -> None:
-    text = body(
-        [proposal], reach("Old.", "Old.\nNew.", openai=1024), REPRODUCED, section=None, notes=("allowed",)
-    )
-    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert headings == ["Evidence", "What the model receives", "Replay", "To revert"]
-    for part in (
-        "only a human can merge it",
-        "> **Note:** allowed\n",
-        f"` ({ID}, key `{KEY}`)\n    - 12 of 12 requests succeeded, from 9 different questions",
-        "success rate 1.00, lower bound 0.76",
-        "4 characters before, 9 after, from the schema command.",
-        "- openai takes 1,024 characters; the description is within the limit.\n\n```",
-        "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
-        "reproduced (2 of 3 runs agree: the agent took other steps)",
-        "`git revert`",
-    ):
-        assert part in text
-
-
-def test_question_is_in_no_word(proposal: Proposal) -> None:
-    asked = changed(proposal, questions=("비밀 질문",))
-    said = (
-        body([asked], reach(), REPRODUCED, section=None)
-        + commit_message([asked], REPRODUCED, section=None)
-        + branch_name(asked, {})
-    )
-    assert [word for word in ("비밀", "질문") if word in said] == []
 
 
 HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"

@@ -23,7 +23,6 @@ EDITED: Edited = OUTCOME
 PRELUDE = "import inspect, json, sys; from tools.finance import analysis; text = inspect.getdoc(analysis); "
 SHAPES = {
     "OpenAI": "[{'type': 'function', 'function': {'name': 'analysis', 'description': text}}]",
-    "Anthropic": "[{'name': 'analysis', 'description': text, 'input_schema': {'type': 'object'}}]",
     "MCP": "{'tools': [{'name': 'analysis', 'description': text, 'inputSchema': {'type': 'object'}}]}",
     "MCP with the server's own name": (
         "{'name': 'finlab', 'description': 'A server.', "
@@ -71,25 +70,6 @@ def test_description_is_found_in_every_shape(project: Project, shape: str) -> No
     assert measured.after == f"{measured.before}\n\nGuide\n-----\n" + "\n".join(LINES)
 
 
-def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
-    """The known case: only the first line was sent."""
-    measured = reach(project, printing("[{'name': 'analysis', 'description': text.splitlines()[0]}]"))
-    assert (measured.ok, measured.missing) == (False, LINES)
-
-
-def test_every_cap_that_is_set_counts(project: Project) -> None:
-    measured = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": 9_999})
-    over = len(measured.after) - 120
-    assert measured.cap_lines() == [
-        f"openai takes 120 characters; the description is {over} characters too long",
-        "wide takes 9,999 characters; the description is within the limit",
-    ]
-    assert (measured.missing, measured.doubts, measured.ok) == ((), (), False)
-    assert [message.partition(" would")[0] for message in measured.forbidden] == [
-        "reach: every request to openai"
-    ]
-
-
 @each_row(("limit", "over"), [(1000, None), (999, "1 character"), (500, "500 characters")])
 def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | None) -> None:
     """The whole description counts, wherever in it the new lines are."""
@@ -106,16 +86,15 @@ def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | No
 
 FAILING = [
     pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="text"),
-    pytest.param(python(""), "did not print JSON", id="nothing"),
+
     pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
-    pytest.param(python("print('[]')"), "printed have no tool 'analysis'", id="no tools"),
+
     pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
                  id="another tool"),
-    pytest.param(printing("[{'name': 'analysis', 'description': None}]"), "have no tool",
-                 id="no description"),
+
     pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
                  "exited with 3: because", id="exit code"),
-    pytest.param(python("raise SystemExit(3)"), "exited with 3: no message", id="silent exit code"),
+
     pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
     pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
 ]  # fmt: skip

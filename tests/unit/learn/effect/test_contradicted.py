@@ -1,6 +1,5 @@
 """A verdict that what else became worse contradicts is none, and prepares nothing."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,21 +80,3 @@ def test_helps_is_not_said_where_the_failures_of_the_tool_rose(
     shown = _shown(effect, capsys)
     assert "  cannot be told: the failures that the line names fell" in shown
     assert "also worse: failed calls of refund_order 2" in shown
-
-
-def test_every_change_that_hurts_is_shown(
-    tmp_path: Path, quiet_git: None, capsys: pytest.CaptureFixture[str]
-):
-    planted = Planted("refund_order", 0.05, 0.35, DAY)
-    shop = make_shop(tmp_path, [planted])
-    write_days(shop, [planted], range(DAY + 11))
-    harm = _effect(shop, DAY + 11)
-    assert (harm.verdict, harm.why_retire) == (EffectVerdict.HURTS, "it hurts")
-    others = [
-        replace(harm, verdict=EffectVerdict.TOO_EARLY, change=replace(harm.change, place=at))
-        for at in range(4)
-    ]
-    show(Output(None, effects_lines(Effects((harm, *others), {}))))
-    shown = capsys.readouterr().out
-    assert shown.count("  hurts, since ") == 1
-    assert "1 older change" in shown

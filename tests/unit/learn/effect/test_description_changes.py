@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.base.git.repository import Repository
 from coreloop.learn.effect.description_changes import Change, find_documented, read_ledger
-from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id, source
+from effects import FILE, Planted, Shop, at, dated, make_shop, proposal_id
 
 NOW = at(200)
 
@@ -35,15 +35,6 @@ def test_a_promotion_is_dated_by_its_merge_and_has_its_pull_request(shop: Shop):
     assert change.added == ("- Always pass reason",)
 
 
-def test_a_change_by_hand_is_a_row_without_a_proposal(shop: Shop):
-    change = _changes(shop, "cancel")[-1]
-    assert (change.is_ours, change.pull_request, change.keys) == (False, 12, ())
-
-
-def test_a_promotion_of_a_tool_that_is_never_called_is_a_row(shop: Shop):
-    assert [change.tool for change in _changes(shop)] == ["refund"]
-
-
 def test_a_changed_body_or_another_docstring_is_no_row(shop: Shop):
     text = (shop.project.root / FILE).read_text()
     body = text.replace("return order_id", "return str(order_id)")
@@ -56,12 +47,6 @@ def test_a_revert_is_a_row_and_the_promotion_is_reverted(shop: Shop):
     first, second = _changes(shop, "refund")
     assert (first.reverted, first.is_revert) == (True, False)
     assert (second.is_revert, second.is_ours, second.removed) == (True, False, ("- Always pass reason",))
-
-
-def test_a_new_tool_is_no_change(shop: Shop):
-    text = (shop.project.root / FILE).read_text() + source({"fresh": ["- Always pass order_id"]})
-    shop.project.commit({FILE: text}, "fresh", **dated(30))
-    assert _changes(shop, "fresh")[1:] == ()
 
 
 @pytest.mark.parametrize(
@@ -82,13 +67,6 @@ def test_a_changed_description_argument_is_a_row(shop: Shop, text: str):
     shop.project.commit({FILE: f"# a comment\n{text}"}, "no change", **dated(31))
     shop.project.commit({FILE: text.replace("Pays.", "Pays back.")}, "words", **dated(32))
     assert [change.subject for change in _changes(shop, "pay") if change.tool == "pay"] == ["words"]
-
-
-def test_a_changed_text_of_another_tool_in_a_table_is_no_row(shop: Shop):
-    text = 'TEXTS = {"pay": "Pays.", "ask": "Asks."}\n@tool(description=TEXTS["pay"])\ndef pay(n: int): ...\n'
-    shop.project.commit({FILE: text}, "first", **dated(30))
-    shop.project.commit({FILE: text.replace("Asks.", "Asks again.")}, "words", **dated(31))
-    assert [change for change in _changes(shop, "pay") if change.tool == "pay"] == []
 
 
 _DOCUMENTS = {

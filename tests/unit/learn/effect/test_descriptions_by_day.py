@@ -9,7 +9,7 @@ from coreloop.learn.effect.effect import Effect
 from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from effects import CONTROLS, FILE, Planted, Shop, at, dated, git, make_shop, source, write_days
+from effects import Planted, Shop, at, dated, git, make_shop, write_days
 
 ONE = (Planted("refund_order", 0.3, 0.02, 60),)
 
@@ -69,36 +69,11 @@ def test_a_description_that_goes_back_is_the_one_before(shop: Shop):
     assert (effect.since, effect.until) == (date(2026, 5, 2), date(2026, 5, 30))
 
 
-@pytest.mark.slow
-def test_a_version_that_git_does_not_know_is_said(shop: Shop):
-    write_days(shop, ONE, range(100), tools_version="build 7")
-    assert any("dated by the merge" in note for note in _effect(shop).notes)
-
-
 def test_without_a_past_it_cannot_be_told(shop: Shop):
     write_days(shop, ONE, range(55, 100))
     effect = _effect(shop)
     assert effect.verdict is EffectVerdict.UNKNOWN
     assert effect.reason == "5 days with calls before it, at least 14 are needed"
-
-
-@pytest.mark.slow
-def test_a_second_change_ends_the_first(shop: Shop):
-    lines = {name: [] for name in ("refund_order", *CONTROLS)}
-    text = source({**lines, "refund_order": ["- Always pass reason", "Mind the date."]})
-    shop.project.commit({FILE: text}, "more words", **dated(63.5))
-    same = (Planted("refund_order", 0.3, 0.29, 60),)
-    write_days(shop, same, range(100))
-    effect = _effect(shop)
-    assert effect.verdict is EffectVerdict.UNKNOWN
-    assert effect.reason.startswith("another change came")
-
-
-@pytest.mark.slow
-def test_tools_in_the_same_sessions_are_no_controls(shop: Shop):
-    write_days(shop, ONE, range(100), is_shared=True)
-    effect = _effect(shop)
-    assert any(note.startswith("compared with its own past only") for note in effect.notes)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 from coreloop.learn.effect import run
 from coreloop.learn.effect.effect import Effect
-from coreloop.learn.effect.run import read_kept, run_effect
+from coreloop.learn.effect.run import run_effect
 from coreloop.learn.effect.verdict import EffectVerdict
 from effects import Planted, Shop, at, make_shop, proposal_id, write_days
 from logs import call, failed, record, write_log
@@ -34,20 +34,6 @@ def test_a_settled_effect_outlives_its_records(shop: Shop):
     assert _effect(shop, 400) == first
     shop.workspace.effects_file.write_text("{")
     assert _effect(shop, 400).verdict is EffectVerdict.UNKNOWN
-
-
-@pytest.mark.slow
-def test_an_effect_that_was_judged_before_its_days_were_over_is_judged_again(shop: Shop):
-    write_days(shop, ONE, range(100))
-    assert _effect(shop, 75).until == at(74).date()
-    assert _effect(shop, 300).until == at(99).date()
-
-
-@pytest.mark.slow
-def test_an_effect_is_not_settled_while_its_days_run(shop: Shop):
-    write_days(shop, ONE, range(100))
-    assert _effect(shop, 100).verdict is EffectVerdict.HELPS
-    assert read_kept(shop.workspace).settled == {}
 
 
 @pytest.mark.slow
@@ -88,17 +74,3 @@ def test_a_record_of_a_day_that_is_not_over_changes_nothing(shop: Shop, monkeypa
     monkeypatch.undo()
     (effect,) = run_effect(shop.workspace, now=at(101.5)).effects
     assert effect.until == at(100).date()
-
-
-@pytest.mark.slow
-def test_while_nothing_changes_no_record_is_read_again(shop: Shop, monkeypatch: pytest.MonkeyPatch):
-    write_days(shop, ONE, range(100))
-    first = _effect(shop, 100)
-    monkeypatch.setattr(run, "open_mining", None)
-    assert _effect(shop, 100) == first
-    monkeypatch.undo()
-    with (shop.workspace.records_dir / "late.jsonl").open("w") as log:
-        log.write("{}\n")
-    monkeypatch.setattr(run, "open_mining", None)
-    with pytest.raises(TypeError):
-        _effect(shop, 100)

@@ -9,13 +9,11 @@ import polars as pl
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.descriptions import sent_tools
 from coreloop.learn.facts.read_lines import read_facts
 from coreloop.learn.facts.schema import Facts
 from coreloop.learn.mine.run import MiningOptions, open_mining
 from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, identifiers
-from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
-from logs import call, failed, line, record, write_log
+from logs import call, line, record, write_log
 from rows import each_row
 
 
@@ -32,26 +30,11 @@ def _numbers(hashes: list[str]) -> list[int]:
     return [int(one, 16) for one in hashes]
 
 
-def test_a_recorded_case_is_kept_as_numbers():
-    rows = _requests(
-        record(case=["0000000a", "ffffffff"]), record(case=["00000001"], session_hash="session:1")
-    )
-    assert rows["case"].to_list() == [[10, (1 << 32) - 1], [1]]
-
-
 @each_row("case", ["0000000a", ["0000000A"], ["a"], [1], ["0" * 8] * 9, [None], {"a": "0000000a"}])
 def test_a_case_that_is_no_list_of_hashes_is_read_as_absent_and_counted(case: Any):
     facts, oddities = read_facts([(7, line(record(case=case, tool_calls=[])))], MineSettings())
     assert facts.requests.collect()["case"].to_list() == [None]
     assert {name: (odd.n, odd.offset) for name, odd in oddities.absent.items()} == {"case": (1, 7)}
-
-
-def test_without_a_case_it_is_computed_from_the_arguments_of_all_calls():
-    values = ["#W1234567", "ann_42", ["X-0001"], {"id": "abc123"}, "2026-04-25", "delivered", "room 12"]
-    calls = [call("t", {"a": values[0], "b": values[1:5]}), failed("u", {"c": values[5], "d": values[6]})]
-    rows = _requests(record(tool_calls=calls), key=b"k")
-    assert rows["case"].to_list() == [_numbers(identifiers(values, b"k"))]
-    assert len(rows["case"][0]) == 4
 
 
 @each_row("key", [b"k", b"l", b"m"])
@@ -65,35 +48,6 @@ def test_the_case_is_what_the_collector_would_choose_whatever_the_key(key: bytes
     assert rows["case"].to_list() == [_numbers(expected.case(key))]
     chosen = ["ann_42", "order-20", "order-25", *(f"order-{number}" for number in range(5))]
     assert rows["case"].to_list() == [_numbers(identifiers(chosen, key))]
-
-
-def test_another_key_gives_other_hashes():
-    one = record(tool_calls=[call("t", {"a": "order-1"})])
-    assert _requests(one, key=b"k")["case"][0][0] != _requests(one, key=b"l")["case"][0][0]
-
-
-def test_no_case_is_computed_for_a_session_or_without_identifiers():
-    named = [call("t", {"a": "order-1"})]
-    rows = _requests(
-        record(session_hash="session:1", tool_calls=named),
-        record(tool_calls=[call("t", {"a": "x"})]),
-        record(),
-    )
-    assert rows["case"].to_list() == [None, None, None]
-
-
-def test_usage_versions_and_time_are_kept_as_recorded():
-    recorded = {"rounds": 3, "input_tokens": 10, "output_tokens": 20, "cost_usd": 0.5, "tools_version": "v1"}
-    rows = _requests(
-        record(**recorded, descriptions="desc:1", duration_total_ms=1.5),
-        record(rounds="3", input_tokens=-1),
-        record(),
-    )
-    assert (
-        rows.row(0, named=True).items() >= {**recorded, "descriptions": "desc:1", "duration_us": 1500}.items()
-    )
-    assert (rows["rounds"].to_list(), rows["input_tokens"].to_list()) == ([3, 3, None], [10, None, None])
-    assert rows.select(*recorded, "descriptions", "duration_us").row(2) == (None,) * 7
 
 
 @each_row(
@@ -112,74 +66,12 @@ def test_questions_that_differ_in_values_alone_share_a_template(question: str, o
     assert first == second != third
 
 
-def test_a_record_without_a_question_has_no_template():
-    rows = _requests(record(question=""), record(question=None), record(question=" "))
-    assert rows["template"].to_list() == [None, None, None]
-
-
-def test_a_call_after_a_failed_one_of_the_same_tool_is_a_retry():
-    calls = [call("a"), failed("a"), call("b"), failed("a"), call("a"), failed("b"), failed("c")]
-    rows = _facts(record(tool_calls=calls), record(tool_calls=[call("a")])).calls.collect()
-    assert rows["call"].to_list() == [0, 1, 2, 3, 4, 5, 6, 0]
-    assert rows["retry"].to_list() == [False, False, False, True, True, False, False, False]
-    assert rows["recovered"].to_list() == [None, True, None, True, None, False, False, None]
-
-
-def test_calls_say_flags_overrides_and_sizes():
-    calls = [call(extreme_flags=["wacc"], overrides_used=["x"], result_size_bytes=12), call()]
-    rows = _facts(record(tool_calls=calls)).calls.collect()
-    assert rows.select("flagged", "overrides", "result_bytes").rows() == [
-        (True, True, 12),
-        (False, False, None),
-    ]
-
-
-def test_arguments_have_their_call_and_their_sources():
-    places = {"id": ["find.items[].id"], "reason": []}
-    calls = [call("find"), call("buy", {"id": "A1", "reason": "none", "n": 2}, args_from=places)]
-    facts = _facts(record(tool_calls=calls))
-    rows = facts.arguments.collect()
-    assert rows.select("offset", "call", "name").rows() == [(0, 1, "id"), (0, 1, "reason"), (0, 1, "n")]
-    texts = dict(facts.texts.filter(pl.col("kind") == "sources").select("hash", "text").collect().iter_rows())
-    assert [texts.get(number) for number in rows["sources"]] == ['["find.items[].id"]', "[]", None]
-
-
-def test_what_results_showed_for_an_argument_is_a_row_per_field():
-    saw = {"order_id": {"status": "pending", "paid": True, "kind": None}, "user": {"level": 3}}
-    calls = [call("cancel"), call("cancel", {"order_id": "#W1"}, saw=saw)]
-    rows = _facts(record(), record(tool_calls=calls)).saw.collect()
-    assert rows.rows() == [
-        (1000, 1, "order_id", "status", "pending"),
-        (1000, 1, "order_id", "paid", "true"),
-        (1000, 1, "order_id", "kind", None),
-        (1000, 1, "user", "level", "3"),
-    ]
-
-
-@each_row(
-    ("field", "value"), [("saw", 3), ("saw", {"a": {"b": [1]}}), ("args_from", [1]), ("args_from", {"a": 1})]
-)
-def test_what_a_call_saw_in_another_shape_is_counted_by_name(field: str, value: Any):
-    odd = record(tool_calls=[call("t", {"a": 1}, **{field: value})])
-    facts, oddities = read_facts([(0, line(odd)), (9, line(odd)), (20, line(record()))], MineSettings())
-    assert facts.saw.collect().height == 0
-    assert {name: (found.n, found.offset) for name, found in oddities.absent.items()} == {field: (2, 0)}
-
-
 def test_no_text_of_an_argument_and_no_word_of_a_question_is_in_the_tables():
     canary = "CANARY-4711"
     one = record(question=f"find {canary}", tool_calls=[call("t", {"a": canary, "b": [canary]})])
     facts = _facts(one)
     tables = (facts.requests, facts.calls, facts.arguments, facts.saw, facts.texts)
     assert not any(canary in json.dumps(table.collect().rows()) for table in tables)
-
-
-def test_the_description_of_each_tool_in_force_is_found_by_the_recorded_set(tmp_path: Path):
-    tools = [SentTool("b", "Find it.", {}), SentTool("a", "Buy it.", {"type": "object"})]
-    name = keep_descriptions(tools, tmp_path)
-    rows = sent_tools(tmp_path, [name, name, "desc:gone", "desc:../../etc/passwd"])
-    assert rows.select("descriptions", "tool").rows() == [(name, "a"), (name, "b")]
-    assert rows["description"].str.len_chars().to_list() == [16, 16]
 
 
 def test_a_session_uses_the_key_of_the_project_and_makes_none(tmp_path: Path):

@@ -6,7 +6,7 @@ import pytest
 
 from coreloop.learn.facts import oddities as oddities_module
 from coreloop.learn.facts.counting import MineSettings
-from coreloop.learn.facts.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
+from coreloop.learn.facts.oddities import Absent, LogOddities, find_oddities, place_of
 from coreloop.learn.mine.folder import read_folder
 from logs import call, line, record
 
@@ -28,17 +28,6 @@ def test_the_first_place_is_a_line_of_the_first_file(tmp_path: Path):
     )
 
 
-def test_a_sound_log_has_no_oddities(tmp_path: Path):
-    (tmp_path / "a.jsonl").write_bytes(line(record()))
-    assert _found(tmp_path) == LogOddities()
-
-
-def test_parts_of_a_file_are_added_and_the_first_place_is_the_smallest_offset():
-    total = Oddities({"replay": Oddity(1, 50)})
-    total.add(Oddities({"replay": Oddity(2, 10)}, {"ok": Oddity(1, 10)}))
-    assert total == Oddities({"replay": Oddity(3, 10)}, {"ok": Oddity(1, 10)})
-
-
 def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert place_of(tmp_path / "gone.jsonl", 5120) == "gone.jsonl byte 5,120"
     path = tmp_path / "a.jsonl"
@@ -46,10 +35,3 @@ def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypa
     assert place_of(path, 5) == "a.jsonl line 6"
     monkeypatch.setattr(oddities_module, "_MAX_BYTES", 5)
     assert place_of(path, 5) == "a.jsonl byte 5"
-
-
-def test_lines_are_counted_over_any_number_of_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(oddities_module, "_AT_ONCE", 3)
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"a\n" * 50)
-    assert place_of(path, 40) == "a.jsonl line 21"

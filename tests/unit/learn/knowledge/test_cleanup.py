@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,13 @@ from coreloop.base import sqlite
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.sqlite import version
 from coreloop.learn.knowledge import cleanup
-from coreloop.learn.knowledge.cleanup import Notes, clean, plan
-from coreloop.learn.knowledge.insights import blog_insights
+from coreloop.learn.knowledge.cleanup import Notes, clean
 from coreloop.learn.knowledge.store import writing
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
 from weekly import WEEKLY
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 SECONDS = NOW.timestamp()
-DAY = timedelta(days=1)
 NOTES = Notes(frozenset({"990001", "990002"}), "data/dart/auditAnalysis")
 KEYED = re.compile(r"keyed:[0-9a-f]{32}")
 
@@ -78,23 +76,6 @@ def _texts(database: Path) -> set[str]:
     """The texts above that occur in the bytes of the database."""
     content = bytes_of(database)
     return {text for text in [*REMOVED, *REMAINING] if text.encode() in content}
-
-
-def test_the_dry_run_predicts_the_cleanup(database: Path):
-    before = database.read_bytes()
-    planned = plan(database, NOTES, now=NOW)
-    assert database.read_bytes() == before
-    assert [effect.rows for effect in planned.effects] == EXPECTED
-    assert _clean(database).effects == planned.effects
-    assert plan(database, NOTES, now=NOW).is_idle
-
-
-def test_executions_are_removed_after_thirty_days(tmp_path: Path):
-    limit = SECONDS - 30 * 86_400
-    rows = [execution(1, at=limit - 1), execution(2, at=limit), execution(3, at=limit + 1)]
-    database = make_old(tmp_path / "x.db", executions=rows)
-    _clean(database)
-    assert [row["id"] for row in rows_of(database, "executions")] == [2, 3]
 
 
 def test_questions_become_hashes_that_cannot_be_guessed(database: Path):
@@ -153,17 +134,6 @@ def test_a_failed_snapshot_changes_nothing(database: Path, monkeypatch: pytest.M
         _clean(database)
     assert rows_of(database, "executions") == before
     assert _texts(database) == {*REMOVED, *REMAINING}
-
-
-def test_text_that_is_not_utf_8_is_migrated_and_cleaned(database: Path):
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE executions SET question = CAST(x'ff51554553' AS TEXT)")
-        connection.execute("UPDATE insights SET narrative = CAST(x'ff4e4152' AS TEXT) WHERE source = 'blog'")
-    assert [effect.rows for effect in plan(database, NOTES, now=NOW).effects] == EXPECTED
-    assert [effect.rows for effect in _clean(database).effects] == EXPECTED
-    assert b"\xffQUES" not in bytes_of(database)
-    with writing(database) as connection:
-        assert "\ufffdNAR" in {insight.narrative for insight in blog_insights(connection)}
 
 
 # --- other processes -------------------------------------------------------------------------------

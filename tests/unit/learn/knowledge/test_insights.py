@@ -1,6 +1,5 @@
 """The gate for live insights, and what is stored."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,41 +7,19 @@ import pytest
 
 from coreloop.learn.knowledge.insights import (
     Insight,
-    blog_insights,
     is_stock_code,
-    save_by_evidence,
     save_live,
 )
 from coreloop.learn.knowledge.store import utc_text, writing
 from rows import each_row
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
-KNOWN = Insight(stock_code="990168", narrative="좋다", source="live")
-BLOG = replace(KNOWN, source="blog", evidence_ref="blog:x")
 
 
 @pytest.fixture
 def knowledge(tmp_path: Path):
     with writing(tmp_path / "x.db") as connection:
         yield connection
-
-
-@pytest.mark.parametrize(
-    ("stock_code", "answer_chars", "grade", "reason"),
-    [
-        ("990168", 500, "P", None),
-        ("990168", 501, "T", None),
-        ("990168", 499, "P", "the answer has 499 characters, fewer than 500"),
-        ("990168", 500, "C", "its grade is C, not P (pass) or T (tolerable)"),
-        ("990168", 500, None, "its grade is unknown, not P (pass) or T (tolerable)"),
-        ("", 500, "P", "it has no stock code"),
-    ],
-)
-def test_the_write_gate_refuses_with_its_reason(stock_code, answer_chars, grade, reason, knowledge):
-    known = replace(KNOWN, stock_code=stock_code)
-    assert save_live(knowledge, known, answer_chars=answer_chars, grade=grade, now=NOW) == reason
-    (n,) = knowledge.execute("SELECT count(*) FROM insights").fetchone()
-    assert n == (reason is None)
 
 
 def test_a_live_insight_replaces_the_previous_live_insight(knowledge):
@@ -64,14 +41,6 @@ def test_a_live_insight_replaces_the_previous_live_insight(knowledge):
     )
     assert (stored["strengths"], stored["key_metrics"]) == ('["a", "b"]', '{"roe": 3.1, "매출": "1.2조"}')
     assert (stored["evidence_ref"], stored["created_at"]) == ("live:req-1", utc_text(NOW))
-
-
-@pytest.mark.parametrize("written", ["not JSON", "3", ""])
-def test_columns_that_another_program_wrote_differently_are_empty(written, knowledge):
-    save_by_evidence(knowledge, BLOG, now=NOW)
-    knowledge.execute("UPDATE insights SET strengths = ?, key_metrics = ?", (written, written))
-    (stored,) = blog_insights(knowledge)
-    assert (stored.strengths, stored.key_metrics) == ((), {})
 
 
 @each_row("code", ["005930", "0001A0", "KR7005930003", "AAPL", "BRK.B", "F"])

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,21 +30,6 @@ def test_every_value_of_an_insight_and_a_bullet_is_kept(tmp_path: Path):
     added = {"key_metrics": "{}", "data_as_of": "", "evidence_ref": "", "quality_gate": ""}
     assert rows_of(path, "insights") == [{"id": 1, **known, **times, **added}]
     assert rows_of(path, "playbook") == [{"id": 1, **advice, "created_at": TEXT, "last_used": TEXT}]
-
-
-def test_other_tables_stay_as_they_are(tmp_path: Path):
-    skill = {"id": 1, "question": "q", "code_template": "x = 1", "created_at": 1.0}
-    path = _converted(make_old(tmp_path / "x.db", skills=[skill]))
-    assert rows_of(path, "skills") == [skill]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [(SECONDS, TEXT), (int(SECONDS), TEXT), ("yesterday", "yesterday"), (1e300, 1e300)],
-)
-def test_times_are_converted_and_others_stay(value: Any, expected: Any, tmp_path: Path):
-    path = _converted(make_old(tmp_path / "x.db", executions=[execution(1, at=value)]))
-    assert rows_of(path, "executions")[0]["created_at"] == expected
 
 
 def test_reading_an_old_database_converts_only_a_copy(tmp_path: Path):

@@ -1,7 +1,5 @@
 """Files that are queried together, or each alone: the same requests, calls and counts."""
 
-from dataclasses import replace
-
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -48,14 +46,3 @@ def test_batches_change_nothing(rows: int, monkeypatch: pytest.MonkeyPatch):
 def test_a_request_of_one_file_says_nothing_about_that_at_the_same_offset_of_another():
     rows = _window().all_requests().sort("file", "offset").collect()
     assert rows.select("file", "outcome").rows() == [(0, -1), (0, 1), (1, 1), (1, 1), (2, -1)]
-
-
-def test_sources_are_counted_by_tool_and_argument():
-    (row,) = count_sources(_window()).rows(named=True)
-    assert (row["tool"], row["name"], row["n"]) == ("buy", "id", 2)
-
-
-def test_days_outside_of_the_window_do_not_count():
-    window = _window()
-    day = replace(window.days, until=window.days.since)
-    assert count_sources(merge(window.files, day)).height == 0

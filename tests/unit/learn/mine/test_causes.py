@@ -112,11 +112,6 @@ def test_a_name_is_not_shown_since_others_fail_about_it() -> None:
     assert rows_of([*by_id, *by_name])["no chart of <name> in the archive"] == len(PEOPLE)
 
 
-def test_tools_have_their_own_causes() -> None:
-    counts = {(tool, "no <name:abcd> here"): 1 for tool in "ab"}
-    assert causes(counts) == dict.fromkeys(counts, "no <name> here")
-
-
 def test_a_text_that_was_cut_belongs_to_the_longest_that_begins_like_it():
     whole = "could not validate the act"
     cut, own = ("could not val", "could not validate t..."), ("could not validate", "not found")

@@ -57,16 +57,6 @@ def test_a_file_is_read_again_only_when_it_changed(logs: Path, tmp_path: Path):
     assert len(list((tmp_path / "c").iterdir())) == 3
 
 
-def test_cached_facts_equal_those_in_memory(logs: Path, tmp_path: Path):
-    assert facts(logs, cache=tmp_path / "c") == facts(logs)
-
-
-def test_a_folder_without_its_index_is_read_again(logs: Path, tmp_path: Path):
-    before = facts(logs, cache=tmp_path / "c")
-    next((tmp_path / "c").glob("*/facts.json")).unlink()
-    assert facts(logs, cache=tmp_path / "c") == before
-
-
 @pytest.mark.slow
 def test_processes_give_the_same_facts(logs: Path, tmp_path: Path):
     assert facts(logs, cache=tmp_path / "c", executor="processes") == facts(logs)

@@ -4,10 +4,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from coreloop.base.date_range import Days
 from coreloop.learn.facts.counting import MineSettings
@@ -17,7 +14,6 @@ from coreloop.learn.mine.window import Window, merge
 from coreloop.learn.sequences import count_patterns
 from coreloop.learn.statements.logged_calls import read_log
 from logs import call, failed, line, one_by_one, record
-from weekly import WEEKLY
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 SETTINGS = MineSettings()
@@ -76,13 +72,6 @@ def test_three_calls_of_a_session_are_a_sequence_with_a_retry():
     assert found.all_requests().collect().height == 1
 
 
-def test_counts_of_calls_stay_those_of_the_records():
-    rows = of_session(*THREE)
-    counted = window(rows).calls.collect()
-    assert counted["n"].to_list() == [1, 1, 1]
-    assert counted.filter(pl.col("error_class") != "")["offset"].to_list() == [len(line(rows[0]))]
-
-
 @pytest.mark.parametrize(
     ("rows", "n_requests"),
     [
@@ -126,36 +115,3 @@ def test_a_request_that_a_person_judged_stands_alone():
     judged = MineSettings(verdicts={"a-1": "V"})
     found = window(of_session(*THREE), mined=judged).all_requests().sort("ts_us").collect()
     assert found["outcome"].to_list() == [1, 0]
-
-
-OUTCOMES = st.sampled_from([(name, ok) for name in "abc" for ok in (True, False)])
-SESSIONS = st.lists(st.lists(OUTCOMES, min_size=1, max_size=6), min_size=1, max_size=4)
-
-
-@pytest.mark.slow
-@settings(max_examples=40 if WEEKLY else 15)
-@given(sessions=SESSIONS, data=st.data())
-def test_calls_count_as_if_one_record_held_them(sessions: list[list[tuple[str, bool]]], data: st.DataObject):
-    one_by_one: list[dict[str, Any]] = []
-    together = []
-    for name, planned in zip("abcd", sessions, strict=False):
-        made = [
-            (call if ok else failed)(tool, {"id": f"W{index % 2}234567", tool: index})
-            for index, (tool, ok) in enumerate(planned)
-        ]
-        rows = of_session(*made, session=name)
-        one_by_one += rows
-        together.append({**rows[0], "tool_calls": made})
-    order = data.draw(st.permutations(one_by_one))
-    cut = data.draw(st.integers(0, len(order)))
-    apart, joined = window(list(order[:cut]), list(order[cut:])), window(together)
-    assert patterns(apart) == patterns(joined)
-    assert sorted(calls(apart), key=repr) == sorted(calls(joined), key=repr)
-    columns = ["session", "pattern", "sequence", "shape", "outcome", "signals", "case", "ts_us", "category"]
-    shown = [
-        found.all_requests().select(columns).sort("session").collect().to_dicts() for found in (apart, joined)
-    ]
-    assert shown[0] == shown[1]
-    shapes = set(apart.groups.collect()["shape"])
-    assert apart.texts_of("shape", shapes) == joined.texts_of("shape", shapes)
-    assert apart.n_records() == len(one_by_one)

@@ -88,26 +88,6 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
     assert after.dropped["known"] == 1
 
 
-def test_progress_covers_only_counted_bytes_and_ends_with_all_of_them(project: Workspace):
-    seen: list[tuple[int, int]] = []
-    watch = Watch(progress=lambda done, total: seen.append((done, total)))
-    size = sum(path.stat().st_size for path in project.records_dir.iterdir())
-    with open_mining(project, OPTIONS, watch=watch):
-        assert seen[-1] == (size, size)
-        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    seen.clear()
-    with open_mining(project, OPTIONS, watch=watch):
-        assert not seen
-
-
-def test_without_a_cache_no_files_are_left_and_the_counts_are_the_same(project: Workspace):
-    with open_mining(project, MiningOptions(no_cache=True)) as mined:
-        days = [file.days for file in mined.files]
-    assert not project.facts_dir.exists()
-    with open_mining(project, OPTIONS) as mined:
-        assert [file.days for file in mined.files] == days
-
-
 def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):
     project.facts_dir.write_text("a file where the folder should be")
     with open_mining(project, OPTIONS) as mined:

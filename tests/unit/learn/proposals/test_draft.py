@@ -10,7 +10,7 @@ from coreloop.base.project.argument_limits import SchemaLimits
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import statement_key
-from coreloop.learn.proposals.draft import Unproposed, draft_statement, draft_statements
+from coreloop.learn.proposals.draft import draft_statement, draft_statements
 from coreloop.learn.proposals.entry import Sides, Statement
 from coreloop.learn.proposals.vocabulary import Vocabulary
 from promoting import statement
@@ -34,13 +34,6 @@ def _statement(line: str) -> Statement:
         first_seen=NOW,
         last_seen=NOW,
     )
-
-
-def test_a_line_of_known_names_has_a_target():
-    drafted = draft_statement(_statement("- Always pass reason"), words("refund", parameters=["reason"]))
-    assert drafted.refused is None
-    assert drafted.suggested_append is not None
-    assert drafted.suggested_append.body == "- Always pass reason"
 
 
 @pytest.mark.parametrize("parameters", [("amount",), ()], ids=["others", "any argument"])
@@ -88,18 +81,6 @@ def test_what_the_schema_says_is_redundant(line: str, limits: SchemaLimits, is_s
     assert drafted.refused == ("redundant: its schema says this" if is_said else None)
 
 
-def _found(**changes: object) -> Statement:
-    return msgspec.convert(statement(line="- company: from search().x", **changes), Statement)
-
-
-def test_a_statement_about_an_undefined_tool_is_not_proposed():
-    statements = [_found(), _found(tool="elsewhere")]
-    drafts, unproposed = draft_statements(statements, words("analysis", "search", parameters=["company"]))
-    assert [draft.tool for draft in drafts] == ["analysis"]
-    assert unproposed.undefined == ("elsewhere",)
-    assert unproposed == Unproposed((statements[1],))
-
-
 DOCSTRING = """Books a room.
 
 - hours: at most
@@ -143,12 +124,3 @@ def test_what_the_docstring_says_already_is_not_proposed_whatever_the_records(li
     entry = msgspec.convert(statement(line=line, kind="source", suggested_append=None), Statement)
     (draft,), _ = draft_statements([entry], known)
     assert draft.refused == (None if is_new else "redundant: its docstring has this line")
-
-
-def test_newer_records_may_replace_a_merged_line():
-    merges = {statement_key("analysis", "- hours: at most 4", "Caveats"): MERGED}
-    entry = msgspec.convert(
-        statement(line="- hours: at most 3", kind="presence", suggested_append=None), Statement
-    )
-    (draft,), _ = draft_statements([replace(entry, first_seen=MERGED)], KNOWN, merges=merges)
-    assert draft.refused is None

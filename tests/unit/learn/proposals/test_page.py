@@ -12,7 +12,7 @@ from coreloop.base.date_range import Days
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.project.tools import Tool
 from coreloop.learn.line import Step
-from coreloop.learn.proposals.entry import Candidate, Counterexample, Sides, Statement, Without, sides_text
+from coreloop.learn.proposals.entry import Candidate, Counterexample, Statement, Without
 from coreloop.learn.proposals.page import markdown, section
 from coreloop.learn.proposals.proposal_files import CandidatesFile
 from coreloop.learn.proposals.vocabulary import Vocabulary
@@ -33,48 +33,6 @@ WORDS = Vocabulary(
 
 def read_statement(**changes: Any) -> Statement:
     return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
-
-
-def test_all_counts_of_both_sides_have_the_comma_of_thousands() -> None:
-    sides = Sides(n_ok=4059, n=4958, other_ok=1000, other_n=2000, cases=1, other_cases=1)
-    entry = read_statement()
-    assert sides_text(entry, sides) == (
-        "follows: 4,059 of 4,958 calls, 1 customer; does not: 1,000 of 2,000, 1 customer"
-    )
-    assert str(sides) == "4,059 of 4,958, otherwise 1,000 of 2,000"
-
-
-def test_section_has_both_sides_and_what_they_are_of() -> None:
-    assert section(read_statement(key="0123456789abcdef", kind="presence"), WORDS) == (
-        "\n## ce-2026-04-25-001: analysis: company: from show().code\n\n"
-        "- presence, key `0123456789abcdef`\n"
-        "- follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers\n"
-        "- the last third of the days: follows: 12 of 14 calls, 8 customers; does not: 10 of 21, "
-        "7 customers\n"
-        "- difference 0.30 (0.12 to 0.49), q 0.003 (95 %)\n"
-        "- per 1,000 requests: at least 12.3 calls wasted, 1.5 to 4.0 requests lost\n"
-        "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
-        f"- target: {FILE}::analysis\n\n"
-        "    Caveats\n    -------\n    - company: from show().code\n\n"
-        "From the records, with example questions:\n\n```untrusted\n    첫째 질문?\n```\n"
-    )
-
-
-def test_text_without_a_target_says_what_to_do() -> None:
-    nowhere = {**statement()["suggested_append"], "target_file": None}
-    assert "- target: not known; name the tool under tools:" in section(
-        read_statement(suggested_append=nowhere), WORDS
-    )
-
-
-def test_markup_in_recorded_text_is_escaped() -> None:
-    hostile = read_statement(
-        tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""]
-    )
-    shown = section(hostile, WORDS)
-    assert r": \[REDACTED 5\]: \[REDACTED 24\]" in shown
-    block = "```untrusted\n    <img>: a: from b().c[](x)\\u{a}# z\n    # q\\u{a}\\u{1b}[2J\n```\n"
-    assert shown.endswith(block)
 
 
 SHOWN = [
@@ -112,13 +70,6 @@ def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
     assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
     assert str(shown.refused).startswith("withheld: contains a name that neither")
     assert "canary" not in repr(shown)
-
-
-def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
-    unknown = read_statement(tool="canary").shared(WORDS)
-    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 27]")
-    refused = read_statement(refused="a canary", suggested_append=None).shared(WORDS)
-    assert "canary" not in repr(refused)
 
 
 def test_statements_and_candidates_share_one_numbering() -> None:
@@ -173,23 +124,6 @@ def test_a_shared_counterexample_keeps_what_source_and_settings_declare() -> Non
     assert (shown.key, shown.tool, shown.selectors) == ("", "analysis", {"axis": "growth"})
     assert shown.arg_keys == ("axis", "[REDACTED 6]", "company")
     assert shown.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
-
-
-def test_a_shared_sequence_keeps_what_source_and_settings_declare() -> None:
-    steps = ({"name": "analysis", "selectors": {"axis": "margin"}, "arg_keys": ["axis"]},)
-    local = msgspec.convert(candidate(engine="analysis", axis="margin", tool_pattern=steps), Candidate)
-    shown = local.shared(WORDS)
-    assert (shown.key, shown.axis, shown.tool_pattern) == (local.key, "margin", local.tool_pattern)
-    unknown = local.shared(Vocabulary({}, Settings()))
-    assert (unknown.key, unknown.seq_hash, unknown.axis) == ("", "", "[REDACTED 6]")
-
-
-def test_section_of_a_counterexample_gives_the_figures_or_the_reason_for_no_text() -> None:
-    text = section(_failing(refused="a reason"), WORDS)
-    for figure in ("3 of 4 calls failed (other), 2026", "called otherwise: 1 of 9 failed", "1.5 s wasted"):
-        assert figure in text
-    assert "Refused: a reason." in text
-    assert text.endswith("```untrusted\n    analysis(axis=growth, CANARY, company)\n    no\n```\n")
 
 
 HOSTILE = ["# x", "<b>x</b>", "[x](https://e)", "a\n\n# b", "`x`", "*x*", "x_y", "a|b", "a\u202eb", "&lt;"]

@@ -150,9 +150,7 @@ ALL = {"backend/__init__": "from .types import *\n"}
     ("imported", "taken", "files"),
     [
         pytest.param("from shop.backend.types import Priority", "Priority(priority)", {}, id="from"),
-        pytest.param("from .backend.types import Priority", "Priority(priority)", {}, id="relative"),
         pytest.param("import shop.backend.types", "shop.backend.types.Priority(priority)", {}, id="module"),
-        pytest.param("from shop.backend import types", "types.Priority(priority)", {}, id="from a package"),
         pytest.param("from .backend import Priority", "Priority(priority)", ALL, id="passed on"),
         pytest.param(
             "from shop.tickets import create", "create(priority)", {"tickets": CREATE}, id="by what it calls"
@@ -177,12 +175,3 @@ def test_values_that_another_file_of_the_project_declares_are_said(
     tool = resolve_tools(["open_ticket"], root=tmp_path, configured={})["open_ticket"]
     assert isinstance(tool, Tool)
     assert frozenset({"low", "normal", "high"}) in tool.listed
-
-
-def test_a_cause_in_a_subfolder_is_said(tmp_path: Path) -> None:
-    package = tmp_path / "src" / "shop"
-    (package / "backend").mkdir(parents=True)
-    text = TOOLS.format(priority="from shop.backend.types import Priority", taken="Priority(priority)")
-    (package / "tools.py").write_text(text)
-    (package / "backend" / "types.py").write_text(PRIORITY)
-    assert _lines(_records(1), tmp_path) == EXPECTED

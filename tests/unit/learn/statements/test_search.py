@@ -18,7 +18,7 @@ from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.line import statement_key
 from coreloop.learn.mine.folder import read_folder
 from coreloop.learn.statements.findings import error_table, to_statements
-from coreloop.learn.statements.logged_calls import CallPlace, CaseLog, LoggedCall
+from coreloop.learn.statements.logged_calls import CaseLog, LoggedCall
 from coreloop.learn.statements.search import ToolSearch, search_tools
 from logs import call as worked
 from logs import failed
@@ -41,7 +41,6 @@ FALSE, PLANTED = _load("false_lines"), _load("planted_causes")
 BENCH = _load("statements")
 WORDS = BENCH.words_of(PLANTED.SOURCE, ("act", "lookup", "verify_customer", "show_order"))
 PLAIN = BENCH.words_of("def act(limit):\n    return limit\n", ("act",))
-NOTHING = BENCH.words_of("", ())
 CAUSES = {cause.name: cause for cause in PLANTED.CAUSES}
 
 
@@ -152,30 +151,11 @@ def test_a_retry_is_no_evidence() -> None:
     assert not any(place.call.retry for search in retried for place in search.places)
 
 
-def test_what_a_retry_called_before_is_not_before_it() -> None:
-    request = _with_retries(_log("order")).requests[0]
-    place = CallPlace(request, len(request.calls) - 1)
-    assert not any(call.retry for call in place.earlier)
-
-
 def test_records_of_one_day_say_nothing() -> None:
     log = _log("bound")
     first = log.requests[0].ts_us
     one_day = replace(log, requests=tuple(replace(request, ts_us=first) for request in log.requests))
     assert _lines(search_tools(one_day, WORDS)) == []
-
-
-def test_evidence_is_read_in_cases() -> None:
-    log = _log("state")
-    ((search),) = search_tools(log, WORDS)
-    ((statement, _),) = to_statements([search], log)
-    assert (statement.kind, statement.tool, statement.case) == ("state", "act", "customer")
-    assert statement.line == "- order_id: only while status is pending"
-    sides = statement.sides
-    assert (sides.n, sides.other_n) == (search.said[0].follow.bit_count(), search.said[0].deviate.bit_count())
-    assert 0 < sides.other_cases <= sides.other_n
-    assert 0 < statement.wasted < 1000
-    assert statement.lost[0] <= statement.lost[1]
 
 
 def test_evidence_on_a_merged_line_is_what_came_since() -> None:
@@ -210,13 +190,6 @@ def test_the_table_says_who_can_mend_an_error_and_what_it_cost() -> None:
     assert (row.tool, row.error, row.n_calls, row.mender) == ("act", "bad request", len(failed), "text")
     assert row.task == ""
     assert row.n_lost == sum(request.lost for request in log.requests if not all(c.ok for c in request.calls))
-
-
-def test_an_error_of_a_tool_that_the_project_does_not_define_is_no_text_s_to_mend() -> None:
-    log = _log("bound")
-    (row,) = error_table(log, search_tools(log, WORDS), words=NOTHING)
-    assert row.mender == "tool"
-    assert row.task == ""
 
 
 def test_an_error_that_no_line_explains_has_a_text_for_a_coding_agent() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
-from coreloop.learn.verdicts.judge import Proposed, judge, read_proposed
+from coreloop.learn.verdicts.judge import judge
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from logs import record, write_log
-from promoting import KEY, counterexample, statement, write_candidates
+from promoting import KEY, counterexample, write_candidates
 from promoting import candidate as a_candidate
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -98,34 +98,6 @@ def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(w
     assert log.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("item_id", "key"),
-    [
-        pytest.param("req-1", None, id="a request"),
-        pytest.param("imported/7", None, id="a request of another log"),
-        pytest.param("cand-2026-04-25-001", KEY, id="a candidate"),
-        pytest.param("ce-2026-04-25-001", CE_KEY, id="a counterexample"),
-    ],
-)
-def test_a_written_verdict_is_read_again(item_id: str, key: str | None, workspace: Workspace):
-    judgment = give(workspace, item_id, "C", cause="  ")
-    assert (judgment.key, judgment.cause) == (key, None)
-    assert read_verdicts(workspace.judgments_dir).given == (judgment,)
-
-
-@pytest.mark.parametrize("item_id", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
-def test_a_statement_is_judged_by_its_id_and_listed_with_its_line(item_id: str, workspace: Workspace):
-    guide = statement(id="cand-2026-04-25-009")
-    caveat = statement(id="ce-2026-04-25-009", kind="presence", line="- Always pass axis")
-    write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", guide)
-    write_counterexamples(workspace, statements=[caveat])
-    entry = {entry["id"]: entry for entry in (guide, caveat)}[item_id]
-    assert give(workspace, item_id, "V").key == entry["key"]
-    assert read_verdicts(workspace.judgments_dir).rejected() == {entry["key"]}
-    texts = {proposed.id: proposed.text for proposed in read_proposed(workspace)}
-    assert texts[item_id] == f"analysis: {entry['line'].removeprefix('- ')}"
-
-
 @pytest.mark.parametrize("item_id", ["req-2", "", "cand-2026-04-25-002", "ce-2026-04-24-001", KEY, "cand-"])
 def test_an_unknown_id_is_refused_and_nothing_is_written(item_id: str, workspace: Workspace):
     with pytest.raises(UsageError, match="copy an id from there"):
@@ -141,28 +113,6 @@ def test_a_candidate_that_a_later_run_of_the_day_left_out_can_still_be_judged(wo
 
 
 # --- which verdict counts --------------------------------------------------------------------------
-
-
-times = st.integers(0, 3).map(lambda hours: (NOON + timedelta(hours=hours)).isoformat())
-lines = st.lists(
-    st.tuples(st.sampled_from(["req-1", "req-2"]), st.sampled_from("PTCV"), times, st.sampled_from("ab"))
-)
-
-
-@given(lines)
-def test_the_newest_verdict_counts_whatever_the_order(given_lines: list[tuple[str, str, str, str]]):
-    expected: dict[str, tuple[str, str]] = {}
-    for name in "ab":  # files in the order of their names
-        for id, verdict, at, file in given_lines:
-            if file == name and at >= expected.get(id, ("", ""))[0]:
-                expected[id] = (at, verdict)
-    with TemporaryDirectory() as folder:
-        for name in "ab":
-            own = [line for line in given_lines if line[3] == name]
-            made = [a_line(id=id, verdict=verdict, judged_at=at) for id, verdict, at, _ in own]
-            written(Path(folder), made, f"{name}.jsonl")
-        verdicts = read_verdicts(Path(folder)).of_requests()
-    assert verdicts == {id: verdict for id, (_, verdict) in expected.items()}
 
 
 @pytest.mark.parametrize(
@@ -223,25 +173,4 @@ def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Works
         give(workspace, "req-1", "P")
 
 
-@pytest.mark.parametrize(
-    ("changes", "advice"),
-    [({"counterexamples": None}, "run refine again"), ({"schema_version": 2}, "schema version 2; upgrade")],
-)
-def test_a_counterexamples_file_of_another_kind_is_named(changes: Any, advice: str, workspace: Workspace):
-    write_counterexamples(workspace, **changes)
-    with pytest.raises(UsageError, match=rf"; skipped: .*2026-04-25-counterexamples\.json: .*{advice}"):
-        give(workspace, "ce-2026-04-25-001", "P")
-
-
 # --- what was proposed -----------------------------------------------------------------------------
-
-
-def test_everything_proposed_is_listed_by_day(workspace: Workspace):
-    earlier = workspace.candidates_dir / "2026-04-24-candidates.json"
-    write_candidates(earlier, a_candidate(id="cand-2026-04-24-003"), generated_at="2026-04-24T23:00:00+00:00")
-    steps = "analysis(axis=수익성) > show"
-    assert read_proposed(workspace) == [
-        Proposed("cand-2026-04-24-003", KEY, date(2026, 4, 24), steps, is_listed=False),
-        Proposed("cand-2026-04-25-001", KEY, date(2026, 4, 25), steps),
-        Proposed("ce-2026-04-25-001", CE_KEY, date(2026, 4, 25), "analysis(company)", is_draft=False),
-    ]

@@ -13,8 +13,6 @@ from coreloop.learn.verdicts.judge import Proposed
 from coreloop.learn.verdicts.proposal_state import (
     GitPromotions,
     ProposalState,
-    count_states,
-    decided,
     pending,
     read_states,
 )
@@ -57,7 +55,6 @@ LATER = Effect(
 ROWS = {
     "found": (ProposalState.FOUND, {"entries": (replace(ENTRY, is_draft=False),)}),
     "waiting": (ProposalState.WAITING, {}),
-    "accepted still waits": (ProposalState.WAITING, {"verdict": Judged.PASS}),
     "rejected": (ProposalState.REJECTED, {"verdict": Judged.VIOLATION}),
     "open, whatever was judged": (
         ProposalState.OPEN,
@@ -69,11 +66,6 @@ ROWS = {
         {"open_keys": ("k",), "verdict": Judged.VIOLATION},
     ),
     "merged": (ProposalState.MERGED, {"promotions": (MERGED,)}),
-    "its file is gone": (ProposalState.MERGED, {"entries": (), "promotions": (MERGED,)}),
-    "too early": (
-        ProposalState.MERGED,
-        {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.TOO_EARLY),)},
-    ),
     "helps": (ProposalState.HELPS, {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS),)}),
     "no effect": (
         ProposalState.NO_EFFECT,
@@ -99,10 +91,6 @@ ROWS = {
             ),
         },
     ),
-    "rejected, and its file is gone": (
-        ProposalState.REJECTED,
-        {"entries": (), "verdict": Judged.VIOLATION},
-    ),
     "reverted": (
         ProposalState.REVERTED,
         {"promotions": (replace(MERGED, reverted=True),), "effects": (_effect(EffectVerdict.HURTS), LATER)},
@@ -113,13 +101,6 @@ ROWS = {
 @pytest.mark.parametrize(("state", "facts"), ROWS.values(), ids=ROWS)
 def test_the_state_of_a_proposal(state: ProposalState, facts: dict[str, object]):
     assert _state(**facts) is state  # type: ignore[arg-type]
-
-
-def test_merged_ones_are_listed_newest_first():
-    newer = replace(MERGED, key="n", merged_at=datetime(2026, 5, 1, tzinfo=UTC))
-    states = read_states([ENTRY], HumanVerdicts(), GitPromotions((MERGED, newer)))
-    assert [one.key for one in decided(states)] == ["n", "k"]
-    assert count_states(states) == {ProposalState.MERGED: 2}
 
 
 def test_an_accepted_one_is_not_pending():

@@ -28,7 +28,6 @@ SCHEMA = {
     [
         ({"city": "Oslo"}, "seats: Field required"),
         ({"city": "Oslo", "seats": "private"}, "seats: Input should be of type integer"),
-        ({"city": "Oslo", "seats": True}, "seats: Input should be of type integer"),
         ({"city": "Oslo", "seats": 99}, "seats: Input should be less than or equal to 20"),
         ({"city": "private place", "seats": 1}, "city: Input should have a length of at most 8"),
         (
@@ -82,8 +81,6 @@ def test_rejection_is_read_from_a_text_without_its_values() -> None:
     [
         ({"a": 1}, {"a": 1}),
         ('{"a": 1}', {"a": 1}),
-        ("", {}),
-        (None, {}),
         ("[1]", {"value": [1]}),
         ("{broken", {"value": "{broken"}),
         (b"\xff", {"value": "\ufffd"}),
@@ -96,13 +93,11 @@ def test_arguments_are_named(args: object, named: dict[str, object]) -> None:
 @each_row(
     ("result", "kept", "size"),
     [
-        ("text", "text", 4),
         ("é", "é", 2),
         ({"a": (1, 2)}, {"a": [1, 2]}, 11),
         (..., ..., None),
         (object(), ..., None),
         ("x" * 70_000, ..., 70_000),
-        (["y" * 70_000], ..., 70_004),
     ],
 )
 def test_result_is_kept_as_plain_values_if_it_is_small(result: object, kept: object, size: int) -> None:

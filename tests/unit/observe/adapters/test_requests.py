@@ -47,20 +47,6 @@ def test_calls_are_recorded_in_the_order_in_which_they_were_asked_for(tmp_path: 
     assert (record["chunk_len"], record["model"], record["provider"]) == (4, "m", "p")
 
 
-def test_value_from_the_result_of_a_parallel_call_has_no_source_there(tmp_path: Path) -> None:
-    request = Requests(tmp_path).start()
-    for call_id, name in ((1, "find"), (2, "book")):  # both asked for before either result
-        request.asked(call_id, name, {"room": "os-fjord"})
-    request.answered(1, {"rooms": [{"room_id": "os-fjord", "owner": "kim-the-owner"}]})
-    request.answered(2, "done")
-    request.asked(3, "mail", {"to": "kim-the-owner"})
-    request.answered(3, "sent")
-    request.end()
-    calls = records(tmp_path)[0]["tool_calls"]
-    assert calls[1]["args_from"] == {"room": []}
-    assert calls[2]["args_from"] == {"to": ["find.rooms[].owner"]}
-
-
 def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_path: Path) -> None:
     requests = Requests(tmp_path)
     for error in (asyncio.CancelledError(), None):
@@ -70,21 +56,6 @@ def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_pat
     first, second = records(tmp_path)
     assert (first["error"], first["tool_calls"][0]["error"]) == ("CancelledError: ", "CancelledError: ")
     assert (second["error"], second["tool_calls"][0]["error"]) == (None, NO_RESULT)
-
-
-def test_usage_rounds_and_the_outer_request_are_recorded(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    outer = requests.start("outer")
-    inner = requests.start("inner", parent=outer)
-    for _ in range(2):
-        inner.replied(model="m", input_tokens=10, output_tokens=2, cost_usd=0.25)
-    outer.replied(input_tokens=None, output_tokens="many")
-    inner.end()
-    outer.end()
-    first, second = records(tmp_path)
-    assert (first["parent_request_id"], first["rounds"]) == (second["request_id"], 2)
-    assert (first["input_tokens"], first["output_tokens"], first["cost_usd"]) == (20, 4, 0.5)
-    assert not {"input_tokens", "output_tokens", "cost_usd", "parent_request_id"} & set(second)
 
 
 def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path: Path) -> None:
@@ -101,13 +72,6 @@ def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path
     assert (record["question"], record["error"]) == ("lost", UNFINISHED)
     assert record["tool_calls"][0]["error"] == NO_RESULT
     assert counted("never_ended", before) == 1
-
-
-def test_requests_that_are_open_when_the_process_ends_are_written(tmp_path: Path) -> None:
-    requests = Requests(tmp_path)
-    requests.start("open")
-    requests.flush()
-    assert [record["error"] for record in records(tmp_path)] == [UNFINISHED]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,10 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.base.records import hash_sequence, hash_session
-from coreloop.observe.importers.append_requests import ImportReport, land
-from coreloop.observe.importers.files import TraceFile, UnusableFile
-from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest
+from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
-from coreloop.observe.reading.outcome import RequestOutcome
 from coreloop.observe.record_parts import TracedCall
-from weighed import weighed
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -65,11 +62,6 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
     ]
 
 
-def test_a_record_is_in_the_file_of_its_utc_day(tmp_path: Path) -> None:
-    land([_request("a"), _request("b", ended=NOON - timedelta(days=400))], tmp_path, Settings())
-    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["2025-03-21.jsonl", "2026-04-25.jsonl"]
-
-
 def test_a_long_session_is_cut_but_its_sequence_covers_all_calls(tmp_path: Path) -> None:
     calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
     land(
@@ -91,33 +83,6 @@ def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
     assert len(_records(tmp_path)) == 2
 
 
-def test_the_report_counts_all_parts(tmp_path: Path) -> None:
-    call = TracedCall(name="show", args={})
-    land([_request("a", calls=(call,))], tmp_path, Settings())
-    file = TraceFile(tmp_path / "x", False, 1, 0.0)
-    named = TraceFile(tmp_path / "y", True, 1, 0.0)
-    parts = [
-        _request("a", calls=(call,)),
-        _request("b", calls=(call, call), ended=NOON + timedelta(days=1)),
-        SkippedTrace("no valid time"),
-        UnusableFile(file, "is empty"),
-        UnusableFile(named, "is empty"),
-    ]
-    report = land(parts, tmp_path, Settings())
-    assert report == ImportReport(
-        records=2,
-        added=1,
-        already_there=1,
-        skipped=report.skipped,
-        tools=report.tools,
-        first_day="2026-04-25",
-        last_day="2026-04-26",
-        unusable=[UnusableFile(named, "is empty")],
-    )
-    assert report.tools == {"show": 3}
-    assert report.skipped == {"no valid time": 1, "file that is empty": 1}
-
-
 def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     land([_request("a"), _request("b")], tmp_path, Settings())
     path = tmp_path / "2026-04-25.jsonl"
@@ -126,15 +91,6 @@ def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     assert (report.added, report.already_there) == (1, 1)
     lines = list(read_lines(path))
     assert len([line for line in lines if isinstance(line, RecordLine)]) == 2
-
-
-def test_lines_of_a_server_stay_and_are_not_imports(tmp_path: Path) -> None:
-    path = tmp_path / "2026-04-25.jsonl"
-    before = b'{"request_id":"req-1","question":"\\"imp-0\\""}\n{"request_id":"imp-own"}\nno json "imp-\n'
-    path.write_bytes(before)
-    land([_request("a")], tmp_path, Settings())
-    assert path.read_bytes().startswith(before)
-    assert path.read_bytes().count(b"\n") == 4
 
 
 IMPORT = """
@@ -186,13 +142,3 @@ def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "2026-04-25.jsonl").symlink_to("/dev/full")
     with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
         land((request for request in [_request()]), tmp_path, Settings())
-
-
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [("P", RequestOutcome.SUCCESS), ("V", RequestOutcome.FAILURE), (None, RequestOutcome.NEUTRAL)],
-)
-def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expected: RequestOutcome) -> None:
-    judgment: Any = {"verdict": verdict, "judged_at": None, "judged_by": None, "pr_url": None}
-    land([_request(judgment=judgment, answer_chars=300)], tmp_path, Settings())
-    assert weighed((tmp_path / "2026-04-25.jsonl").read_bytes())[0] is expected

@@ -66,7 +66,6 @@ def test_a_sample_is_one_request(tmp_path: Path) -> None:
         ({"error": {"type": "timeout", "message": "took too long"}}, "timeout: took too long"),
         ({"error": {}}, "error"),
         ({"failed": True}, "failed"),
-        ({"failed": None, "error": None}, None),
     ],
 )
 def test_errors_of_calls(tmp_path: Path, more: dict[str, Any], error: str | None) -> None:
@@ -78,18 +77,12 @@ def test_errors_of_calls(tmp_path: Path, more: dict[str, Any], error: str | None
     [
         (["C"], "P"),
         ([1], "P"),
-        ([1.0], "P"),
         ([True], "P"),
         (["I"], "V"),
-        (["N"], "V"),
         ([0], "V"),
-        ([False], "V"),
         (["C", "I"], "V"),
-        (["C", "C"], "P"),
         (["C", "P"], None),
         ([0.5], None),
-        ([7], None),
-        ([{"a": 1}], None),
         ([], None),
     ],
 )

@@ -27,7 +27,6 @@ def _text(value: Any) -> str:
     "attributes",
     [
         pytest.param({**TOOL, "gen_ai.tool.call.arguments": _text(CITY)}, id="GenAI, as text"),
-        pytest.param({**TOOL, "gen_ai.tool.call.arguments": CITY}, id="GenAI, as a map"),
         pytest.param({"gen_ai.tool.name": "show", "tool_arguments": _text(CITY)}, id="pydantic-ai"),
         pytest.param(
             {"openinference.span.kind": "TOOL", "tool.name": "show", "input.value": _text(CITY)},
@@ -68,11 +67,9 @@ def _text(value: Any) -> str:
             },
             id="MLflow, encoded twice",
         ),
-        pytest.param({"mlflow.spanType": "TOOL", "mlflow.spanInputs": _text(CITY)}, id="name of the span"),
         pytest.param(
             {"langfuse.observation.type": "tool", "langfuse.observation.input": _text(CITY)}, id="Langfuse"
         ),
-        pytest.param({**TOOL, "input": _text(CITY)}, id="bare words"),
     ],
 )
 def test_every_library_says_the_same(tmp_path: Path, attributes: dict[str, Any]) -> None:
@@ -93,9 +90,7 @@ def test_the_real_tool_span_is_read_when_it_has_ids_and_times(tmp_path: Path, sh
     ("more", "error"),
     [
         pytest.param({"status": {"code": 2, "message": "no such city"}}, "no such city", id="status"),
-        pytest.param({"status": {"code": "STATUS_CODE_ERROR"}}, "error", id="status without a message"),
         pytest.param({"status": {"code": 1}}, None, id="ok"),
-        pytest.param({"status": {}}, None, id="unset"),
         pytest.param({"status_code": "ERROR", "status_message": "no"}, "no", id="a flat span's"),
         pytest.param(
             {
@@ -129,9 +124,6 @@ MESSAGES = [
 @pytest.mark.parametrize(
     "attributes",
     [
-        pytest.param(
-            {"gen_ai.input.messages": _text(MESSAGES), "gen_ai.response.model": "m-1"}, id="messages"
-        ),
         pytest.param(
             {
                 "gen_ai.input.messages": _text(
@@ -226,7 +218,6 @@ def test_a_trace_is_one_request_in_any_order_of_spans(tmp_path: Path) -> None:
     [
         pytest.param({"resource_spans": [{"scope_spans": [{"spans": [span("a", TOOL)]}]}]}, id="snake case"),
         pytest.param([otlp(span("a", TOOL))], id="list of exports"),
-        pytest.param([span("a", TOOL)], id="list of spans"),
         pytest.param(
             {
                 "data": {

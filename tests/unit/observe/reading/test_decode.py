@@ -1,7 +1,6 @@
 """Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
 
 import json
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from coreloop.learn.facts.counting import MineSettings
 from coreloop.learn.facts.read_lines import read_facts
-from coreloop.learn.mine.window import moment
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
@@ -27,14 +25,6 @@ from coreloop.observe.reading.decode import (
 from coreloop.observe.reading.fields import CallFields, CountedFields, RecordFields
 from logs import call, line, override, record
 from rows import each_row
-
-ZONES = (None, UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30)))
-
-
-def _read(tmp_path: Path, data: bytes) -> list[RecordLine | Skipped]:
-    path = tmp_path / "2026-04-25.jsonl"
-    path.write_bytes(data)
-    return list(read_lines(path))
 
 
 def _without(*keys: str) -> bytes:
@@ -85,24 +75,15 @@ def test_times_are_read_as_utc(text: str, seconds: float):
     ("raw", "reason"),
     [
         pytest.param(line(record())[:-40], "torn or not JSON", id="torn"),
-        pytest.param(line(record())[:-1] * 2, "torn or not JSON", id="two in one line"),
         pytest.param(b"\0\0\0\0", "torn or not JSON", id="NUL bytes after a crash"),
         pytest.param(b'{"a":' * 100_000, "torn or not JSON", id="deep nesting"),
         pytest.param(line(record()).replace("삼".encode(), b"\xff"), "not UTF-8", id="not UTF-8"),
         pytest.param(b"[]", "not a record", id="an array"),
-        pytest.param(b'"text"', "not a record", id="a string"),
         pytest.param(b'{"level": "info", "msg": "hello"}', "ts is missing", id="another program's log"),
         pytest.param(_without("ts"), "ts is missing", id="no time"),
-        pytest.param(line(record(ts=None)), "ts is missing", id="a time that is null"),
         pytest.param(line(record(ts=[2026, 4, 25])), "ts is no valid time", id="a time that is a list"),
-        pytest.param(line(record(ts=True)), "ts is no valid time", id="a time that is true"),
-        pytest.param(line(record(ts=12)), "ts is no valid time", id="a number that is no time"),
         pytest.param(line(record(ts=1e300)), "ts is no valid time", id="a number beyond all times"),
-        pytest.param(line(record(ts="yesterday")), "ts is no valid time", id="no valid time"),
         pytest.param(line(record(ts="2026-02-30T00:00:00Z")), "ts is no valid time", id="a day that is none"),
-        pytest.param(
-            line(record(ts="9999-12-31T23:59:59-23:00")), "ts is no valid time", id="after the last year"
-        ),
         pytest.param(
             line(record(ts="0001-01-01T00:00:00+23:00")), "ts is no valid time", id="before the first"
         ),
@@ -118,7 +99,6 @@ def test_an_unreadable_line_is_skipped_for_a_reason(raw: bytes, reason: str):
     [
         pytest.param({}, id="else the same"),
         pytest.param({"tool_calls": {"of": "another form"}}, id="other types"),
-        pytest.param({"ts": 1_777_109_400}, id="another time"),
     ],
 )
 def test_a_future_schema_version_is_refused_by_name(changes: dict[str, object]):
@@ -132,22 +112,13 @@ def _read_record(**changes: Any) -> RecordLine:
     return read
 
 
-def _one_call(**changes: Any) -> CallFields:
-    (call_fields,) = _read_record(tool_calls=[call(**changes)]).calls
-    return call_fields
-
-
 @each_row(
     ("field", "value", "expected"),
     [
         pytest.param("schema_version", "2", 2, id="a version that is text"),
-        pytest.param("request_id", 17, "17", id="an id that is a number"),
         pytest.param("chunk_len", "18", 18, id="a length that is text"),
-        pytest.param("chunk_len", "", None, id="a length that is empty"),
-        pytest.param("tool_calls_omitted", "3", 3, id="a count that is text"),
         pytest.param("tool_calls_omitted", 3.0, 3, id="a count that is a float"),
         pytest.param("omitted_failure", "true", True, id="a truth that is text"),
-        pytest.param("omitted_failure", 0, False, id="a truth that is a number"),
         pytest.param("session_hash", {}, None, id="an empty object is nothing"),
         pytest.param("tool_calls", None, None, id="no calls"),
         pytest.param("override_calls", {}, [], id="no overrides"),
@@ -160,39 +131,14 @@ def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, val
 
 
 @each_row(
-    ("field", "value", "expected"),
-    [
-        pytest.param("overrides_used", {}, None, id="an object without a key"),
-        pytest.param("ok", "false", False, id="a truth that is text"),
-        pytest.param("ok", 1, True, id="a truth that is a number"),
-        pytest.param("ok", "error", False, id="an outcome in a word"),
-        pytest.param("duration_ms", "12.5", 12.5, id="a time that is text"),
-        pytest.param("name", 7, "7", id="a name that is a number"),
-    ],
-)
-def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
-    field: str, value: object, expected: object
-):
-    assert getattr(_one_call(**{field: value}), field) == expected
-
-
-@each_row(
     ("changes", "absent"),
     [
         pytest.param({"question": True}, ["question"], id="a question that is true"),
-        pytest.param({"question": [1, {"image": "…"}]}, ["question"], id="parts without a text"),
         pytest.param({"chunk_len": "many"}, ["chunk_len"], id="a length in words"),
-        pytest.param({"chunk_len": "nan"}, ["chunk_len"], id="a length that is no number"),
         pytest.param({"rounds": "-inf", "schema_version": "nan"}, ["rounds"], id="numbers without an end"),
         pytest.param({"chunk_len": 10**400}, ["chunk_len"], id="a length beyond all numbers"),
-        pytest.param({"tool_calls_omitted": 2.5}, ["tool_calls_omitted"], id="half a call"),
-        pytest.param({"omitted_failure": "perhaps"}, ["omitted_failure"], id="no truth"),
-        pytest.param({"judgment": {"verdict": {"P": 1}}}, ["verdict"], id="a verdict that is an object"),
         pytest.param({"tool_calls": 7}, ["tool_calls"], id="calls that are a number"),
-        pytest.param({"tool_calls": [call(args=True)]}, ["args"], id="arguments that are true"),
         pytest.param({"tool_calls": [call(overrides_used=3)]}, ["overrides_used"], id="a number for names"),
-        pytest.param({"tool_calls": [call(ok="perhaps")]}, ["ok"], id="a call's outcome"),
-        pytest.param({"override_calls": 7}, ["override_calls"], id="overrides that are a number"),
         pytest.param({"override_calls": ["wacc"]}, ["override_calls entry"], id="an override without a tool"),
         pytest.param(
             {"question": True, "tool_calls": [call(ok=[1]), call(ok=[1], duration_ms="long")]},
@@ -212,7 +158,6 @@ def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str,
     [
         pytest.param("삼".encode(), b"\\ud800", "?성전자 수익성 분석해줘", 1000, id="half a character"),
         pytest.param(b"1000", b"NaN", "삼성전자 수익성 분석해줘", None, id="NaN"),
-        pytest.param(b"1000", b"-Infinity", "삼성전자 수익성 분석해줘", None, id="Infinity"),
     ],
 )
 def test_what_python_writes_and_others_refuse_is_read(
@@ -263,12 +208,6 @@ def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, An
     assert oddities.skipped == {}
 
 
-def test_blank_lines_are_nothing(tmp_path: Path):
-    assert _read(tmp_path, b"\n\r\n \t \n") == []
-    assert _read(tmp_path, b"") == []
-    assert _read(tmp_path, b"\xef\xbb\xbf") == []
-
-
 def test_a_line_that_is_too_long_is_skipped_and_the_next_one_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,13 +230,6 @@ def test_no_torn_line_passes_for_a_record(cut: int, extra: bytes):
     complete = line(record())[:-1]
     torn = complete[: cut % len(complete)]
     assert isinstance(decode_line(torn + extra.replace(b"}", b"")), Skipped)
-
-
-@given(at=st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.sampled_from(ZONES)))
-def test_a_time_is_exact(at: datetime):
-    read = decode_line(line(record(ts=at.isoformat())))
-    assert isinstance(read, RecordLine)
-    assert moment(read.ts_us) == (at if at.tzinfo is not None else at.replace(tzinfo=UTC))
 
 
 ODD = st.sampled_from([None, "", "a", 0, 2, 3, 1.5, True, [], ["a"], {}, {"verdict": None}, {"verdict": "P"}])
@@ -332,8 +264,3 @@ def test_an_odd_question_is_read_alone_as_in_the_whole_line(value: object):
     assert isinstance(whole, RecordLine)
     assert alone is not None
     assert alone.question == whole.fields.question
-
-
-@each_row("raw", [line(record())[:40], line(record(origin="replay")), b"[]", b"\xff", b""], ids=repr)
-def test_a_line_that_is_no_record_has_no_question(raw: bytes):
-    assert decode_question(raw) is None

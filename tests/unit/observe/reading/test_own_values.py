@@ -39,8 +39,3 @@ from rows import each_row
 def test_own_values_are_taken_out(error: str, args: dict[str, object], expected: str) -> None:
     raw = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in args.items()}
     assert named(template(error, args)) == named(template(error, raw)) == expected
-
-
-@each_row("args", [None, {}, {"n": 3}, {"x": ""}, {"x": {"y": [[], {}, None]}}])
-def test_a_template_without_own_values_is_as_before(args: dict[str, object] | None) -> None:
-    assert template("no page 3 for 'x'", args) == "no page <n> for <value>"

@@ -1,6 +1,5 @@
 """The tools without and with an edit, read as a model is sent them; they must differ by exactly the edit."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -65,13 +64,3 @@ def test_descriptions_that_differ_by_anything_else_are_not_measured(
     expression: str, reason: str, tmp_path: Path
 ) -> None:
     assert reason in (refused(expression, tmp_path) or "")
-
-
-def test_tools_are_read_in_every_format_at_any_depth() -> None:
-    schema = {"type": "object", "properties": {"name": {"description": "no tool", "type": "string"}}}
-    openai = [{"type": "function", "function": {"name": "a", "description": "A.", "parameters": schema}}]
-    anthropic = [{"name": "a", "description": "A.", "input_schema": schema}]
-    mcp = {"tools": [{"name": "a", "description": "A.", "inputSchema": schema}]}
-    for written in (openai, anthropic, mcp):
-        (tool,) = tools_of(json.loads(json.dumps(written)))
-        assert (tool.name, tool.description, tool.parameters) == ("a", "A.", schema)

@@ -1,7 +1,6 @@
 """Asking for the next call: once each, within a budget, and what counts as no call."""
 
 import json
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
 from coreloop.base.project.settings import PriceSettings
-from coreloop.promote.measure.ask_model import Asker, BudgetSpentError, ModelCaller, Question
+from coreloop.promote.measure.ask_model import Asker, ModelCaller, Question
 from coreloop.promote.measure.contexts import CallContext, NextCall, ToolText
 from model_stand_in import answers, model_stand_in
 
@@ -45,27 +44,6 @@ def context(question: str = "Make it urgent") -> CallContext:
     return CallContext("k", "case", question, earlier, "update", CALL, was_against=True)
 
 
-def test_a_question_is_asked_once_and_another_run_goes_on_with_the_replies(tmp_path: Path) -> None:
-    model, path = Scripted(), tmp_path / "replies.jsonl"
-    for _ in range(2):
-        asker = Asker(ModelCaller(model), path)
-        assert asker.next_call(Question(context(), TOOLS)) == CALL
-        assert asker.next_call(Question(context(), TOOLS)) == CALL
-    assert len(model.asked) == 1
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_another_description_turn_or_question_is_asked_anew(tmp_path: Path) -> None:
-    model = Scripted()
-    asker = Asker(ModelCaller(model), tmp_path / "replies.jsonl")
-    asker.next_call(Question(context(), TOOLS))
-    asker.next_call(Question(context(), TOOLS, turn=1))
-    asker.next_call(Question(context(), (ToolText("update", "Update. Now.", {}),)))
-    asker.next_call(Question(context("Another"), TOOLS))
-    asker.next_call(Question(context(), TOOLS, is_told=True))
-    assert len(model.asked) == 5
-
-
 def test_users_words_are_never_instructions(tmp_path: Path) -> None:
     model = Scripted()
     Asker(ModelCaller(model), tmp_path / "replies.jsonl").next_call(
@@ -88,17 +66,6 @@ def test_a_conversation_that_was_kept_is_asked_as_it_was(tmp_path: Path) -> None
     assert [message.content for message in plain[1:]] == ["The request:\nMake it urgent", *said]
     assert [message.content for message in stated[1:-1]] == ["The request:\nMake it urgent", *said]
     assert "The right next call is" in stated[-1].content
-
-
-def test_no_question_is_asked_that_could_exceed_the_budget(tmp_path: Path) -> None:
-    model = Scripted()
-    asker = Asker(ModelCaller(model), tmp_path / "replies.jsonl", budget_microusd=260)
-    asker.next_call(Question(context("1"), TOOLS))
-    asker.next_call(Question(context("2"), TOOLS))
-    with pytest.raises(BudgetSpentError):
-        asker.next_call(Question(context("3"), TOOLS))
-    assert (asker.spent_microusd, len(model.asked)) == (200, 2)
-    assert asker.next_call(Question(context("1"), TOOLS)) == CALL
 
 
 def test_a_reply_without_a_call_is_an_answer_and_a_lost_endpoint_is_not(tmp_path: Path) -> None:
@@ -146,20 +113,3 @@ def test_a_reply_that_is_no_json_is_asked_for_once_more_and_both_are_paid_for(tm
         assert asker.next_call(Question(context("2"), TOOLS)) == CALL
         assert asker.next_call(Question(context("3"), TOOLS)) is None
         assert (n_asked, asker.spent_microusd) == (5, 75)
-
-
-def test_models_asked_for_json_are_asked_as_often_and_count_every_call(tmp_path: Path) -> None:
-    replies = iter([None, CallReply(tool="update", arguments={"priority": "high"}), None, None])
-
-    def reply() -> CallReply:
-        value = next(replies)
-        if value is None:
-            raise ModelError("no JSON", kind="malformed", usage=Usage("m", 1, 1, 7))
-        return value
-
-    asker = Asker(ModelCaller(Ladder([Scripted(reply)])), tmp_path / "replies.jsonl")
-    assert asker.next_call(Question(context("1"), TOOLS)) == CALL
-    assert asker.spent_microusd == 107
-    assert asker.next_call(Question(context("2"), TOOLS)) is None
-    assert asker.spent_microusd == 121
-    assert next(replies, "all asked") == "all asked"

@@ -15,7 +15,6 @@ from coreloop.promote.measure.contexts import (
     MAX_PER_CASE,
     NextCall,
     choose_contexts,
-    is_against,
 )
 
 LINE = "- priority: never empty"
@@ -107,22 +106,6 @@ def test_one_customers_requests_are_a_case_however_they_were_asked(tmp_path: Pat
     assert sorted(Counter(context.case for context in found).values()) == [1, 1, 1, MAX_PER_CASE]
 
 
-def test_requests_in_which_the_tool_never_worked_take_no_place_of_others(tmp_path: Path) -> None:
-    failed = [(f"s{n}", f"question {n}", [call("update", ok=False, priority="")]) for n in range(5)]
-    fine = [(f"t{n}", f"other {n}", [call("update", priority="low")]) for n in range(5)]
-    workspace = log(tmp_path, *failed, *fine)
-    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5)
-    assert len(found.about) == 5
-    assert all(context.reference is not None for context in found.about)
-
-
-def test_controls_are_calls_of_other_tools_that_worked(tmp_path: Path) -> None:
-    calls = [call("find", q="a"), call("close", ok=False), call("update", priority="low")]
-    workspace = log(tmp_path, ("s", "question", calls))
-    (control,) = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5).controls
-    assert (control.tool, control.earlier) == ("find", ())
-
-
 def test_tools_that_no_model_is_asked_about_leave_their_contexts_out(tmp_path: Path) -> None:
     requests = [("s", "one", [call("pay", n=1), call("update")]), ("t", "two", [call("pay", n=2)])]
     workspace = log(tmp_path, *requests)
@@ -131,16 +114,3 @@ def test_tools_that_no_model_is_asked_about_leave_their_contexts_out(tmp_path: P
     assert len(choose_contexts(workspace, "update", failure, n_about=5, n_controls=5).controls) == 2
     assert choose_contexts(quiet, "update", failure, n_about=5, n_controls=5).controls == ()
     assert choose_contexts(quiet, "pay", failure, n_about=5, n_controls=5).about == ()
-
-
-def test_replays_and_requests_without_a_question_are_left_out(tmp_path: Path) -> None:
-    workspace = log(tmp_path, ("a", "", [call("update")]), ("b", "asked", [call("update")]))
-    workspace.replays_file.write_text("r1\n")
-    found = choose_contexts(workspace, "update", named_failure([LINE]), n_about=5, n_controls=5)
-    assert found.about == ()
-
-
-def test_a_models_call_is_held_against_the_line() -> None:
-    failure = named_failure([LINE])
-    assert is_against(failure, NextCall("update", {"priority": ""}), ())
-    assert not is_against(failure, NextCall("update", {"priority": "low"}), ())

@@ -26,9 +26,7 @@ def pairs(*counts: int, per_case: int = 1) -> list[Pair]:
         ((40, 0, 16, 24), MeasureVerdict.HELPS),
         ((40, 16, 0, 24), MeasureVerdict.HURTS),
         ((40, 0, 0, 40), MeasureVerdict.EQUIVALENT),
-        ((0, 0, 0, 80), MeasureVerdict.EQUIVALENT),
         ((30, 12, 12, 26), MeasureVerdict.NOT_KNOWN),
-        ((5, 0, 2, 3), MeasureVerdict.NOT_KNOWN),
     ],
 )
 def test_a_verdict_follows_from_the_answers_that_changed(
@@ -57,11 +55,6 @@ def test_the_interval_covers_the_truth_in_95_percent() -> None:
     assert 0.93 <= covered / 600 <= 0.98
 
 
-def test_what_is_missing_shrinks_as_contexts_are_added() -> None:
-    few, more = compare_pairs(pairs(15, 6, 6, 13)), compare_pairs(pairs(45, 18, 18, 39))
-    assert few.n_missing > more.n_missing > 0
-
-
 def test_a_loss_is_not_excluded_where_there_is_nothing_to_lose() -> None:
     assert compare_pairs(pairs(40, 0, 0, 0)).excludes_harm
     assert not compare_pairs(pairs(0, 0, 0, 40)).excludes_harm
@@ -72,11 +65,8 @@ def test_a_loss_is_not_excluded_where_there_is_nothing_to_lose() -> None:
     ("base", "gold", "verdict"),
     [
         (20, 20, MeasureVerdict.NOTHING_TO_GAIN),
-        (19, 19, MeasureVerdict.NOTHING_TO_GAIN),
         (1, 2, MeasureVerdict.TOO_WEAK),
-        (9, 9, MeasureVerdict.TOO_WEAK),
         (1, 6, None),
-        (12, 12, None),
         (8, 20, None),
     ],
 )
