@@ -1,4 +1,4 @@
-"""What the driver itself writes, and who ended a run, are no work of its command."""
+"""What the driver itself writes is no work of its command."""
 
 import json
 import subprocess
@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
-from coreloop.runs.driver.progress_lines import reason_line
-from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
 from driving import begin, state_at
 from rows import slow_after
@@ -74,19 +72,6 @@ def test_options_are_for_driven_runs(tmp_path: Path, command):
     )
 
 
-@pytest.mark.parametrize(
-    ("state", "says"),
-    [
-        (State(status="stopped_by_user", ended_by="person"), "a person stopped it"),
-        (State(status="stopped_by_user"), "whether a person did cannot be told"),
-        (State(status="completed", ended_by="person"), "a person calls it answered"),
-        (State(status="completed"), "whether a person did cannot be told"),
-    ],
-)
-def test_a_person_is_named_only_where_one_was_told(state: State, says: str):
-    assert says in reason_line(state)
-
-
 @pytest.mark.slow
 def test_where_a_file_cannot_be_used_the_driver_says_how_the_run_goes_on(tmp_path: Path):
     prompt = tmp_path / "prompt.md"
@@ -99,14 +84,3 @@ def test_where_a_file_cannot_be_used_the_driver_says_how_the_run_goes_on(tmp_pat
     prompt.write_text("Do it.")
     done = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "stopped (max_iterations)" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_report_to_record_with_a_key_twice_is_refused(tmp_path: Path):
-    subprocess.run([*RUNS, "open", "why?"], cwd=tmp_path, capture_output=True, check=True)
-    for usage, says in (('{"usd": 5, "usd": 0}', "a key twice"), ('{"usd": null}', "usage.usd")):
-        given = f'{{"next_actions": ["x"], "usage": {usage}}}'
-        done = subprocess.run(
-            [*RUNS, "record"], cwd=tmp_path, input=given, capture_output=True, text=True, check=False
-        )
-        assert says in done.stderr
