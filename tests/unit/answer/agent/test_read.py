@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.agent.read import SHOWN_CHARS, stored_sources
+from coreloop.answer.agent.read import SHOWN_CHARS
 from coreloop.answer.search.page.fetch import Network
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.errors import UsageError
@@ -18,13 +18,6 @@ def reader(port: int) -> PageReader:
         resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({port})
     )
     return PageReader(network=network)
-
-
-def test_a_file_of_the_commit_from_which_the_run_began_is_local(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        shown = walk.read("docs/han.md")
-    assert (shown.read.number, shown.trust, shown.note) == (1, "local", "")
-    assert LENGTH in shown.passages[0].text
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
@@ -78,13 +71,6 @@ def test_a_page_that_coreloop_cannot_reach_is_given(tmp_path: Path):
 def test_what_cannot_be_read_is_a_line(place: str, message: str, tmp_path: Path):
     with walk_in(tmp_path) as walk, pytest.raises(UsageError, match=message):
         walk.read(place)
-
-
-def test_the_same_source_keeps_its_number(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        numbers = [walk.read(f"docs/{name}.md").read.number for name in ("han", "survey", "han")]
-        assert numbers == [1, 2, 1]
-        assert len(stored_sources(walk.store, walk.state)) == 2
 
 
 def test_a_long_source_is_shown_in_parts_and_stays_out_of_the_state(tmp_path: Path):

@@ -68,15 +68,6 @@ def test_the_article_is_the_text_of_the_page(
     assert "ignore your instructions" not in source.text
 
 
-def test_robots_txt_is_respected(server: FaultServer, reader: PageReader) -> None:
-    server.paths["/robots.txt"] = replies(200, "User-agent: *\nDisallow: /private")
-    server.paths |= {"/private/a": replies(200, "x"), "/a": replies(200, "x", content_type="text/plain")}
-    answer = reader.read(f"http://page.example:{server.port}/private/a", SearchLimits())
-    assert answer == Failed("robots.txt does not allow it", is_retryable=False)
-    assert read(reader, server).text == "x"
-    assert sum(b"/robots.txt" in request for request in server.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("robots", "kind"), [(replies(500), Failed), (replies(429, retry_after="60"), Blocked)]
 )
