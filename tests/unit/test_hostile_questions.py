@@ -6,7 +6,6 @@ local candidates and draft files contain questions by design, escaped.
 
 import json
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -280,18 +279,6 @@ def test_hostile_questions_and_arguments_are_promoted_without_a_trace(loop: Loop
     assert loop.traces() == []
 
 
-def test_draft_for_people_shows_questions_as_single_escaped_lines(loop: Loop) -> None:
-    for number, question in enumerate(QUESTIONS):
-        collect(loop, question, AXES[number % len(AXES)], "x")
-    loop.propose("pattern")
-    (path,) = (loop.project.root / "data" / "audit" / "candidates").glob("*.md")
-    lines = path.read_text(encoding="utf-8").split("\n")
-    shown = [line for line in lines if has_canary(line)]
-    assert len(shown) > 30
-    assert [line for line in shown if not line.startswith("    ")] == []
-    assert [line for line in lines if any(unicodedata.category(char)[0] == "C" for char in line)] == []
-
-
 @pytest.mark.parametrize("command", ["pattern", "refine"])
 def test_sanitized_proposals_hold_no_hostile_word(loop: Loop, tmp_path: Path, command: str) -> None:
     for number, text in enumerate(SHORT):
@@ -473,19 +460,6 @@ def test_hostile_errors_and_values_become_no_line(loop: Loop) -> None:
     assert docstring_lines(statements) == []  # which values work, only the source may list
     assert set(loop.promote("refine", statements)) <= {1}
     assert len(loop.github.pulls) == 0
-    assert loop.traces() == []
-
-
-@pytest.mark.slow
-def test_hostile_errors_become_classes(loop: Loop) -> None:
-    collect_failures(loop)
-    proposals = loop.propose("refine")
-    assert sum(has_canary(json.dumps(proposal, ensure_ascii=False)) for proposal in proposals) > 50
-    assert docstring_lines(proposals) == []
-    refusals = [proposal["refused"] for proposal in proposals]
-    assert [refusal for refusal in refusals if not refusal or has_canary(refusal)] == []
-    assert set(loop.promote("refine", islice(proposals, 0, None, 25))) == {1}
-
     assert loop.traces() == []
 
 
