@@ -6,57 +6,20 @@ from dataclasses import dataclass, field
 import orjson
 import pytest
 
+import logs
 from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, to_plain
 from coreloop.base.records import (
     hash_args,
 )
+from logs import call, override
 from rows import each_row
 
 QUESTION = "삼성전자 수익성 분석해줘"
 
 
-def call(name="analysis", args=None, **changes):
-    return {
-        "name": name,
-        "args": args if args is not None else {"axis": "수익성"},
-        "args_hash": "493f552ef2be6efc",
-        "ok": True,
-        "error": None,
-        "duration_ms": 18,
-        "result_size_bytes": 4012,
-        "overrides_used": None,
-        "extreme_flags": [],
-        **changes,
-    }
-
-
-def override(tool="analysis", succeeded=True, **changes):
-    return {"tool": tool, "override_keys": ["wacc"], "trigger": None, "succeeded": succeeded, **changes}
-
-
 def record(**changes):
-    return {
-        "schema_version": 2,
-        "ts": "2026-04-25T09:30:00.000000+00:00",
-        "request_id": "req-abc123",
-        "question": QUESTION,
-        "question_hash": "sha256:ae89748d2c4839b8",
-        "category_hash": "FIN-profitability-KR-tech",
-        "stockCode_hint": "005930",
-        "provider": "oauth-codex",
-        "model": "gpt-5-codex",
-        "tool_calls": [call()],
-        "tool_sequence_hash": "seq:e7285e7f08691bca",
-        "override_calls": [],
-        "rounds": 2,
-        "chunk_len": 1823,
-        "error": None,
-        "violation": None,
-        "skill_used": None,
-        "duration_total_ms": 4521,
-        "judgment": {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None},
-        **changes,
-    }
+    hashes = {"question_hash": "sha256:ae89748d2c4839b8", "tool_sequence_hash": "seq:e7285e7f08691bca"}
+    return logs.record(**{**hashes, **changes})
 
 
 def written(full, selectors=None):
@@ -177,7 +140,7 @@ def test_a_record_of_the_longest_everything_fits():
         call(worst, {worst[:60] + str(n): worst for n in range(90)}, error=worst, extreme_flags=[worst] * 99)
         for _ in range(200)
     ]
-    overrides = [override(worst, override_keys=[worst] * 99, trigger=worst)] * 99
+    overrides = [{**override(worst), "override_keys": [worst] * 99, "trigger": worst}] * 99
     judgment = dict.fromkeys(("verdict", "judged_at", "judged_by", "pr_url"), worst)
     line = encode_line(
         record(**texts, tool_calls=calls, override_calls=overrides, judgment=judgment, chunk_len=2**63 - 1)

@@ -5,19 +5,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.agent.read import SHOWN_CHARS
-from coreloop.answer.search.page.fetch import Network
-from coreloop.answer.search.page.reader import PageReader
 from coreloop.base.errors import UsageError
 from coreloop.runs.state import state_json
-from fault_server import HOST, fault_server, replies
+from fault_server import fault_server, reader_of, replies
 from walking import LENGTH, SEOUL, commit, finding, walk_in
-
-
-def reader(port: int) -> PageReader:
-    network = Network(
-        resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({port})
-    )
-    return PageReader(network=network)
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
@@ -43,7 +34,7 @@ def test_a_page_is_fetched_whatever_text_is_given_with_its_address(tmp_path: Pat
         server.paths["/robots.txt"] = replies(404)
         server.paths["/han"] = replies(200, page.encode(), content_type="text/html")
         url = f"http://page.example:{server.port}/han"
-        shown = walk.read(url, "The Han river is 9 km long.", pages=reader(server.port))
+        shown = walk.read(url, "The Han river is 9 km long.", pages=reader_of(server.port))
         assert (shown.trust, LENGTH in shown.read.source.text) == ("fetched", True)
         recorded = walk.record(finding("The Han river is 9 km long.", 1), finding(LENGTH, 1))
     assert [one.sentence for one in recorded.unbelieved] == ["The Han river is 9 km long."]

@@ -22,7 +22,7 @@ from coreloop.runs.manage import create_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from happenings import fold
-from model_stand_in import ModelStandIn, model_stand_in, streams
+from model_stand_in import ModelStandIn, streams
 from rows import slow_after
 from running import python, store_at
 
@@ -42,12 +42,6 @@ def place(tmp_path: Path) -> str:
 def store(place: str) -> Iterator[Store]:
     with store_at(place) as store:
         yield store
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 def ladder(server: ModelStandIn, *names: str, price: PriceSettings | None = None) -> Ladder:

@@ -21,7 +21,6 @@ from model_stand_in import (
     error_body,
     floods,
     hangs,
-    model_stand_in,
     streams,
 )
 from rows import slow_after
@@ -29,12 +28,6 @@ from rows import slow_after
 KEY = "sk-test-0123456789"
 PLAN = '{"queries": [{"query": "영업이익", "intent": "figure"}]}'
 ASKED = [Message("system", "Plan."), Message("user", "왜?")]
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 def model(

@@ -7,11 +7,10 @@ from threading import Event
 
 import pytest
 
-from coreloop.answer.search.page.fetch import Network
 from coreloop.answer.search.page.reader import PageReader
 from coreloop.answer.search.provider import Blocked, Failed, Found, SearchLimits
 from coreloop.answer.search.source import Source
-from fault_server import HOST, FaultServer, fault_server, replies
+from fault_server import FaultServer, fault_server, reader_of, replies
 from rows import slow_after
 
 BODY = "삼성전자의 2026년 3분기 영업이익은 12조 원으로 지난해보다 8% 늘었다고 회사가 밝혔다. " * 4
@@ -31,10 +30,7 @@ def server() -> Iterator[FaultServer]:
 
 @pytest.fixture
 def reader(server: FaultServer) -> PageReader:
-    network = Network(
-        resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
-    )
-    return PageReader(network=network)
+    return reader_of(server.port)
 
 
 def read(reader: PageReader, server: FaultServer, path: str = "/a") -> Source:
