@@ -488,36 +488,3 @@ def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> 
     assert agent.asked
     assert len(loop.github.pulls) == 1
     assert loop.traces() == []
-
-
-@pytest.mark.slow
-def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: Loop) -> None:
-    # the harness sees what it looks for: these two are the maintainer's own words, and may be written
-    word = CANARIES[0]
-    settings = {**SETTINGS, "axis_slugs": {word: word}, "categories": [{"label": "A", "any": [CANARIES[1]]}]}
-    loop.project.settle(json.dumps(settings, ensure_ascii=False))
-    clean = set(loop.published())
-    for number in range(40):
-        collect(loop, f"{CANARIES[1]} {unlike(number)} 회사{unlike(number)}", word, "x", category="A")
-        with AuditCollector(f"질문 {unlike(number)}", data_dir=loop.project.root / "data") as audit:
-            audit.observe_tool_call("show", {"company": "company"})
-            audit.flush(900)
-    fail_beside(loop, "A")
-    loop.spread()
-    (sequence,) = (proposal for proposal in loop.propose("pattern") if proposal["axis"] == word)
-    assert loop.promote("pattern", [sequence]) == [0]
-
-    traces = loop.traces()
-
-    new = set(loop.published()) - clean
-    assert {"refs", "bodies", "pull 1"} <= set(traces)
-    (commit,) = (sha for sha in new if loop.published()[sha].startswith("tree "))
-    assert commit not in traces  # a message names neither axis nor keyword
-    assert tools_with_canaries(loop, new & set(traces)) == [CANARIES[:1]]
-
-
-def tools_with_canaries(loop: Loop, places: set[str]) -> list[tuple[str, ...]]:
-    """The canaries in each version of the tools' file that is published in some places."""
-    published = loop.published()
-    texts = [published[place] for place in places if published[place].startswith('"""Tools."""')]
-    return [tuple(word for word in CANARIES if word in text) for text in texts]

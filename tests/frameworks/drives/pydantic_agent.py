@@ -1,8 +1,7 @@
-"""Runs planned requests through Pydantic AI: PLAN DATA_DIR."""
+"""A scripted agent of Pydantic AI, and how planned requests are run through it."""
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,6 @@ from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from tools import booking, cancelled, rooms
 
 from coreloop import dropped
-from coreloop.observe.adapters.pydantic_ai import record_runs
 
 
 def find_rooms(city: str, seats: Annotated[int, Field(ge=1, le=20)]) -> dict:
@@ -109,12 +107,8 @@ async def nested(request, inner, capability):
     await agent.run(f"outer of {request['question']}")
 
 
-async def main():
-    plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    capability = record_runs(sys.argv[2])
-    for start in range(0, len(plan), 20):  # 20 requests under way at once
-        await asyncio.gather(*(drive(request, capability) for request in plan[start : start + 20]))
+async def main(plan, capability):
+    requests = json.loads(Path(plan).read_text(encoding="utf-8"))
+    for start in range(0, len(requests), 20):  # 20 requests under way at once
+        await asyncio.gather(*(drive(request, capability) for request in requests[start : start + 20]))
     print(json.dumps(dropped()))
-
-
-asyncio.run(main())
