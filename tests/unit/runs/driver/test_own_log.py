@@ -1,4 +1,4 @@
-"""What the driver itself writes is no work of its command."""
+"""What the driver itself writes, and who ended a run, are no work of its command."""
 
 import json
 import subprocess
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.base.project.workspace import open_workspace
+from coreloop.runs.driver.progress_lines import reason_line
+from coreloop.runs.state import State
 from coreloop.runs.stores.store import open_store
 from driving import begin, state_at
 from rows import slow_after
@@ -70,6 +72,19 @@ def test_options_are_for_driven_runs(tmp_path: Path, command):
     assert "is not one of runs start; leave out the options" in " ".join(
         f"{done.stdout}{done.stderr}".split()
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (State(status="stopped_by_user", ended_by="person"), "a person stopped it"),
+        (State(status="stopped_by_user"), "whether a person did cannot be told"),
+        (State(status="completed", ended_by="person"), "a person calls it answered"),
+        (State(status="completed"), "whether a person did cannot be told"),
+    ],
+)
+def test_a_person_is_named_only_where_one_was_told(state: State, says: str):
+    assert says in reason_line(state)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.answer.search.extract.document import Document, Section
 from coreloop.answer.search.extract.split_passages import MAX_PASSAGE_CHARS, split_passages
 from coreloop.answer.search.extract.text import plain_document
 
@@ -24,3 +25,10 @@ def test_a_passage_ends_at_a_paragraph_if_it_can():
     text = f"{'word ' * 200}\n\n{'other ' * 200}"
     first, second = split_passages(plain_document(text))
     assert (first.text, second.text) == (("word " * 200).strip(), ("other " * 200).strip())
+
+
+def test_passages_of_a_page_have_the_line_of_their_section():
+    document = Document(
+        type="pdf", text="a\n" * 2_000, sections=(Section(0, 4_000, 7, "Report"),), has_own_lines=False
+    )
+    assert {(part.line, part.heading) for part in split_passages(document)} == {(7, "Report")}
