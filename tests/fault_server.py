@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 
+from coreloop.answer.search.page import Network, PageReader
+
 HOST = "127.0.0.2"
 """An address of this machine that a test can allow while 127.0.0.1 stays forbidden."""
 Behave = Callable[[socket.socket, threading.Event], None]
@@ -61,6 +63,14 @@ def fault_server() -> Iterator[FaultServer]:
             with suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
             thread.join(5)
+
+
+def reader_of(port: int) -> PageReader:
+    """A reader whom every name leads to the server."""
+    network = Network(
+        resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({port})
+    )
+    return PageReader(network=network)
 
 
 def replies(status: int = 200, body: bytes | str = b"", **headers: str) -> Behave:

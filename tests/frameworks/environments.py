@@ -4,16 +4,20 @@
 """
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+
+from coreloop.base.record_lines import MAX_LINE_BYTES
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
@@ -61,6 +65,29 @@ def _environment(distribution: str, also: tuple[str, ...] = ()) -> Path | str:
         assert not said, said
         (folder / "complete").touch()
     return folder
+
+
+def drive(
+    script: str, distribution: str, requests: list[dict[str, Any]], *words: str
+) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Run a script of ``drives/`` with planned requests; gives the records and the printed objects."""
+    python = interpreter(distribution, records=True)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "plan.json").write_text(json.dumps(requests), encoding="utf-8")
+        done = subprocess.run(
+            [python, HERE / "drives" / f"{script}.py", "plan.json", "data", *words],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1] / "src"), "IS_SANDBOX": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        days = Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
+        lines = [line for day in days for line in day.read_bytes().splitlines(keepends=True)]
+    assert max(map(len, lines)) <= MAX_LINE_BYTES
+    printed = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in lines], printed
 
 
 def _uv(*words: str) -> str:

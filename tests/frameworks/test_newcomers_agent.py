@@ -1,17 +1,13 @@
 """479 planned failures of a newcomer: an adapter records each, the decorator those of tools that ran."""
 
-import json
-import os
 import random
-import subprocess
 from collections import Counter
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from coreloop.base.error_classes import error_class
-from frameworks.environments import HERE, interpreter
+from frameworks.environments import drive
 
 pytestmark = pytest.mark.frameworks
 N_FAILURES: Final = 479
@@ -48,31 +44,14 @@ def planned() -> list[dict[str, Any]]:
     return requests
 
 
-def recorded(folder: Path, way: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, int]]:
+def recorded(way: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, int]]:
     """Question -> recorded calls; and what was dropped."""
-    (folder / "plan.json").write_text(json.dumps(planned()), encoding="utf-8")
-    done = subprocess.run(
-        [
-            interpreter("pydantic-ai-slim", records=True),
-            HERE / "drives" / "newcomers_agent.py",
-            "plan.json",
-            "data",
-            way,
-        ],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(HERE.parents[1] / "src")},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    days = (folder / "data" / "audit" / "ai-ask").glob("*.jsonl")
-    records = [json.loads(line) for day in days for line in day.read_text(encoding="utf-8").splitlines()]
-    return {r["question"]: r["tool_calls"] for r in records}, json.loads(done.stdout.splitlines()[-1])
+    records, printed = drive("newcomers_agent", "pydantic-ai-slim", planned(), way)
+    return {record["question"]: record["tool_calls"] for record in records}, printed[-1]
 
 
-def test_adapter_records_each_of_479_planned_failures(tmp_path: Path) -> None:
-    calls, dropped = recorded(tmp_path, "adapter")
+def test_adapter_records_each_of_479_planned_failures() -> None:
+    calls, dropped = recorded("adapter")
     assert dropped == {}
     kinds: Counter[str] = Counter()
     for request in planned():
@@ -85,7 +64,7 @@ def test_adapter_records_each_of_479_planned_failures(tmp_path: Path) -> None:
     assert kinds.total() == N_FAILURES
 
 
-def test_decorator_records_the_failures_of_tools_that_ran(tmp_path: Path) -> None:
-    calls, _ = recorded(tmp_path, "decorator")
+def test_decorator_records_the_failures_of_tools_that_ran() -> None:
+    calls, _ = recorded("decorator")
     n_failed = sum(not call["ok"] for listed in calls.values() for call in listed)
     assert n_failed == N_FAILURES - NEVER_RUN

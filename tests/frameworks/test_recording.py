@@ -1,19 +1,14 @@
 """What each framework's adapter records of 200 planned requests: every call that the model made."""
 
-import json
-import os
-import subprocess
-import tempfile
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coreloop.base.error_classes import error_class
-from coreloop.base.record_lines import MAX_LINE_BYTES
-from frameworks.environments import HERE, interpreter
+from coreloop.base.project.tools import bare_name
+from frameworks.environments import drive as run_drive
 from frameworks.planned import KINDS, REJECTED, SECRET, expected, n_planned, plan
 
 pytestmark = pytest.mark.frameworks
@@ -25,39 +20,21 @@ DRIVES = {
 }
 """Script in drives/ -> the distribution that it needs."""
 EVERY_DRIVE = pytest.mark.parametrize("drive", DRIVES)
-_SOURCE = HERE.parents[1] / "src"
 
 
 @cache
-def driven(drive: str) -> tuple[dict[str, dict[str, Any]], dict[str, int], int]:
-    """Question -> record, what was dropped, and the length of the longest line."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "plan.json").write_text(json.dumps(plan()), encoding="utf-8")
-        script = HERE / "drives" / f"drive_{drive}.py"
-        done = subprocess.run(
-            [str(interpreter(DRIVES[drive], records=True)), str(script), "plan.json", "data"],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(_SOURCE)},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        lines = [
-            line
-            for path in Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
-            for line in path.read_bytes().splitlines(keepends=True)
-        ]
-    records = [json.loads(line) for line in lines]
+def driven(drive: str) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
+    """Question -> record, and what was dropped."""
+    records, printed = run_drive(f"drive_{drive}", DRIVES[drive], plan())
     by_question = {record["question"]: record for record in records}
     assert len(by_question) == len(records)  # one record a request
-    return by_question, json.loads(done.stdout.splitlines()[-1]), max(map(len, lines))
+    return by_question, printed[-1]
 
 
 def calls_of(record: dict[str, Any]) -> list[tuple[str, bool, str | None, tuple[str, ...]]]:
     return [
         (
-            call["name"],
+            bare_name(call["name"]) or call["name"],
             call["ok"],
             error_class(call["error"]) if call.get("error") else None,
             tuple(sorted(call["args"])),
@@ -81,9 +58,8 @@ def test_plan_has_every_kind_of_call_and_end() -> None:
 
 @EVERY_DRIVE
 def test_every_call_that_the_model_made_is_recorded_as_planned(drive: str) -> None:
-    records, dropped, longest = driven(drive)
+    records, dropped = driven(drive)
     assert dropped == {}
-    assert longest <= MAX_LINE_BYTES
     for request in plan():
         record = records[request["question"]]
         planned = expected(request)
@@ -94,7 +70,7 @@ def test_every_call_that_the_model_made_is_recorded_as_planned(drive: str) -> No
 
 @EVERY_DRIVE
 def test_rejected_argument_is_named_and_its_value_is_not(drive: str) -> None:
-    records, _, _ = driven(drive)
+    records, _ = driven(drive)
     n_checked = 0
     for request in plan():
         planned = [call for calls in request["rounds"] for call in calls]
@@ -109,7 +85,7 @@ def test_rejected_argument_is_named_and_its_value_is_not(drive: str) -> None:
 
 @EVERY_DRIVE
 def test_end_of_a_request_is_recorded(drive: str) -> None:
-    records, _, _ = driven(drive)
+    records, _ = driven(drive)
     for request in plan():
         record = records[request["question"]]
         if request["end"] == "cancel" and drive == "opentelemetry":  # the SDK marks no cancelled span
@@ -124,7 +100,7 @@ def test_end_of_a_request_is_recorded(drive: str) -> None:
 
 @EVERY_DRIVE
 def test_nested_agent_is_linked_to_the_request_that_called_it(drive: str) -> None:
-    records, _, _ = driven(drive)
+    records, _ = driven(drive)
     nested = [request for request in plan() if request["end"] == "nested"]
     assert len(nested) > 10
     for request in nested:
@@ -135,7 +111,7 @@ def test_nested_agent_is_linked_to_the_request_that_called_it(drive: str) -> Non
 
 @EVERY_DRIVE
 def test_descriptions_in_force_are_named(drive: str) -> None:
-    records, _, _ = driven(drive)
+    records, _ = driven(drive)
     named = {records[request["question"]]["descriptions"] for request in plan()}
     assert len(named) == 1
     assert all(name.startswith("desc:") for name in named)
@@ -143,7 +119,7 @@ def test_descriptions_in_force_are_named(drive: str) -> None:
 
 @EVERY_DRIVE
 def test_sources_of_arguments_are_found_in_earlier_results(drive: str) -> None:
-    records, _, _ = driven(drive)
+    records, _ = driven(drive)
     paths = Counter(
         path
         for record in records.values()
@@ -154,7 +130,7 @@ def test_sources_of_arguments_are_found_in_earlier_results(drive: str) -> None:
 
 
 def test_failures_under_other_settings_of_the_openai_sdk() -> None:
-    records, _, _ = driven("openai_agents")
+    records, _ = driven("openai_agents")
     shown = {
         question: [(call["ok"], error_class(call["error"] or "")) for call in records[question]["tool_calls"]]
         for question in (

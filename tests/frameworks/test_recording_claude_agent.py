@@ -3,48 +3,23 @@
 The model is a scripted server. The SDK ends every turn with a result, so every request ends with an answer.
 """
 
-import json
-import os
-import subprocess
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.base.error_classes import error_class
-from coreloop.base.project.tools import bare_name
-from coreloop.base.record_lines import MAX_LINE_BYTES
-from frameworks.environments import HERE, interpreter
+from frameworks.environments import drive
 from frameworks.planned import REJECTED, SECRET, expected, n_planned, plan
+from frameworks.test_recording import calls_of
 
 pytestmark = pytest.mark.frameworks
 
 
 @cache
 def records() -> dict[str, dict[str, Any]]:
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "plan.json").write_text(json.dumps(plan()), encoding="utf-8")
-        done = subprocess.run(
-            [
-                interpreter("claude-agent-sdk", records=True),
-                HERE / "drives" / "drive_claude_agent_sdk.py",
-                "plan.json",
-                "data",
-            ],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1] / "src"), "IS_SANDBOX": "1"},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout.splitlines()[-1]) == {}  # nothing was dropped
-        days = Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
-        lines = [line for day in days for line in day.read_bytes().splitlines(keepends=True)]
-    assert max(map(len, lines)) <= MAX_LINE_BYTES
-    return {record["question"]: record for record in map(json.loads, lines)}
+    found, printed = drive("drive_claude_agent_sdk", "claude-agent-sdk", plan())
+    assert printed[-1] == {}  # nothing was dropped
+    return {record["question"]: record for record in found}
 
 
 def test_every_call_that_the_model_made_is_recorded_as_planned() -> None:
@@ -52,15 +27,7 @@ def test_every_call_that_the_model_made_is_recorded_as_planned() -> None:
     n_recorded = 0
     for request in plan():
         record = records()[request["question"]]
-        shown = [
-            (
-                bare_name(call["name"]) or call["name"],
-                call["ok"],
-                error_class(call["error"]) if call.get("error") else None,
-                tuple(sorted(call["args"])),
-            )
-            for call in record["tool_calls"]
-        ]
+        shown = calls_of(record)
         planned = expected(request)
         assert shown == planned[: len(shown)], request
         assert len(shown) + record.get("tool_calls_omitted", 0) == len(planned)

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import tempfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from frameworks.environments import HERE, interpreter
+from frameworks.environments import HERE, drive, interpreter
 from frameworks.planned import SECRET, expected, plan
 from frameworks.test_recording import calls_of
 
@@ -23,25 +22,9 @@ _SOURCE = HERE.parents[1] / "src"
 @cache
 def served(distribution: str) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, str]]:
     """The records, what was dropped, and the server's results for calls with an intent."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "plan.json").write_text(json.dumps(plan()), encoding="utf-8")
-        script = HERE / "drives" / f"drive_{distribution}.py"
-        done = subprocess.run(
-            [str(interpreter(distribution, records=True)), str(script), "plan.json", "data"],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(_SOURCE)},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        lines = [
-            line
-            for path in Path(folder, "data", "audit", "ai-ask").glob("*.jsonl")
-            for line in path.read_text(encoding="utf-8").splitlines()
-        ]
-    dropped, listed = map(json.loads, done.stdout.splitlines()[-2:])
-    return [json.loads(line) for line in lines], dropped, listed
+    records, printed = drive(f"drive_{distribution}", distribution, plan())
+    dropped, listed = printed[-2:]
+    return records, dropped, listed
 
 
 @EVERY_SERVER

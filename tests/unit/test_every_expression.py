@@ -3,7 +3,6 @@
 The texts repeat each part of an expression that it repeats itself, at 10 KB against 1 KB.
 """
 
-import re
 import time
 from typing import Final
 
@@ -60,10 +59,3 @@ def test_no_expression_is_quadratic_in_a_part_that_it_repeats():
         if is_quadratic(each, start, unit)
     }
     assert slow == set()
-
-
-@pytest.mark.slow
-def test_the_sweep_finds_a_quadratic_expression_among_its_parts():
-    for pattern in (r"charset\s*=\s*[\"']?\s*([\w-]{2,40})", r"\d+\s?[년월일]", r"<[a-z]+[^<>]*>"):
-        expression = Expression("here", re.compile(pattern), False)
-        assert any(is_quadratic(expression, *text, (500, 5_000)) for text in units(expression)), pattern

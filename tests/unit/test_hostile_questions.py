@@ -6,7 +6,6 @@ local candidates and draft files contain questions by design, escaped.
 
 import json
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -282,18 +281,6 @@ def test_hostile_questions_and_arguments_are_promoted_without_a_trace(loop: Loop
     assert loop.traces() == []
 
 
-def test_draft_for_people_shows_questions_as_single_escaped_lines(loop: Loop) -> None:
-    for number, question in enumerate(QUESTIONS):
-        collect(loop, question, AXES[number % len(AXES)], "x")
-    loop.propose("pattern")
-    (path,) = (loop.project.root / "data" / "audit" / "candidates").glob("*.md")
-    lines = path.read_text(encoding="utf-8").split("\n")
-    shown = [line for line in lines if has_canary(line)]
-    assert len(shown) > 30
-    assert [line for line in shown if not line.startswith("    ")] == []
-    assert [line for line in lines if any(unicodedata.category(char)[0] == "C" for char in line)] == []
-
-
 @pytest.mark.parametrize("command", ["pattern", "refine"])
 def test_sanitized_proposals_hold_no_hostile_word(loop: Loop, tmp_path: Path, command: str) -> None:
     for number, text in enumerate(SHORT):
@@ -479,19 +466,6 @@ def test_hostile_errors_and_values_become_no_line(loop: Loop) -> None:
     assert loop.traces() == []
 
 
-@pytest.mark.slow
-def test_hostile_errors_become_classes(loop: Loop) -> None:
-    collect_failures(loop)
-    proposals = loop.propose("refine")
-    assert sum(has_canary(json.dumps(proposal, ensure_ascii=False)) for proposal in proposals) > 50
-    assert docstring_lines(proposals) == []
-    refusals = [proposal["refused"] for proposal in proposals]
-    assert [refusal for refusal in refusals if not refusal or has_canary(refusal)] == []
-    assert set(loop.promote("refine", islice(proposals, 0, None, 25))) == {1}
-
-    assert loop.traces() == []
-
-
 STEPS = [
     {"name": "analysis", "args": {"axis": "배당", "note": QUESTIONS[5]}, "ok": True},
     {"name": "show", "args": {"company": QUESTIONS[6]}, "ok": True},
@@ -517,36 +491,3 @@ def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> 
     assert agent.asked
     assert len(loop.github.pulls) == 1
     assert loop.traces() == []
-
-
-@pytest.mark.slow
-def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: Loop) -> None:
-    # the harness sees what it looks for: these two are the maintainer's own words, and may be written
-    word = CANARIES[0]
-    settings = {**SETTINGS, "axis_slugs": {word: word}, "categories": [{"label": "A", "any": [CANARIES[1]]}]}
-    loop.project.settle(json.dumps(settings, ensure_ascii=False))
-    clean = set(loop.published())
-    for number in range(40):
-        collect(loop, f"{CANARIES[1]} {unlike(number)} 회사{unlike(number)}", word, "x", category="A")
-        with AuditCollector(f"질문 {unlike(number)}", data_dir=loop.project.root / "data") as audit:
-            audit.observe_tool_call("show", {"company": "company"})
-            audit.flush(900)
-    fail_beside(loop, "A")
-    loop.spread()
-    (sequence,) = (proposal for proposal in loop.propose("pattern") if proposal["axis"] == word)
-    assert loop.promote("pattern", [sequence]) == [0]
-
-    traces = loop.traces()
-
-    new = set(loop.published()) - clean
-    assert {"refs", "bodies", "pull 1"} <= set(traces)
-    (commit,) = (sha for sha in new if loop.published()[sha].startswith("tree "))
-    assert commit not in traces  # a message names neither axis nor keyword
-    assert tools_with_canaries(loop, new & set(traces)) == [CANARIES[:1]]
-
-
-def tools_with_canaries(loop: Loop, places: set[str]) -> list[tuple[str, ...]]:
-    """The canaries in each version of the tools' file that is published in some places."""
-    published = loop.published()
-    texts = [published[place] for place in places if published[place].startswith('"""Tools."""')]
-    return [tuple(word for word in CANARIES if word in text) for text in texts]

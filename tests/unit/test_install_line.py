@@ -60,11 +60,6 @@ def test_an_extra_is_installed_from_where_coreloop_was(
     assert install_line("cli") == line
 
 
-def test_an_environment_of_uv_has_no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    install(tmp_path, None, monkeypatch, installer="uv")
-    assert install_line("service") == "uv pip install 'dartlab-coreloop[service]==0.2.0'"
-
-
 @pytest.mark.parametrize("record", [[], {"dir_info": {}}, {"url": 3}], ids=["a list", "no url", "a number"])
 def test_a_damaged_record_gives_the_folder_that_runs(
     record: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -228,15 +228,6 @@ def test_three_nights_that_open_no_draft_are_red_from_the_third_on(runner: Workf
 
 
 @pytest.mark.slow
-def test_draft_between_ends_the_row(runner: WorkflowRunner) -> None:
-    without_a_draft(runner, "2026-04-25", "2026-04-26")
-    with Agent({"tool_calls": [GOOD["tool_calls"][0]]}) as agent:
-        with_logs(runner, agent.url)
-        assert night(runner, "2026-04-27", STABLE="true").result == "success"
-    assert (runner.cache / "without-a-draft.txt").read_text() == ""
-
-
-@pytest.mark.slow
 def test_unstable_history_is_a_night_without_a_draft_and_the_summary_says_so(runner: WorkflowRunner) -> None:
     with_logs(runner)
     without_a_draft(runner, "2026-04-24")
@@ -245,14 +236,6 @@ def test_unstable_history_is_a_night_without_a_draft_and_the_summary_says_so(run
     assert "### No drafts: `status --stability` does not hold" in nights[0].summary
     assert "clean merges in a row" in nights[0].summary
     assert "Prepare drafts" not in nights[0].ran()
-
-
-@pytest.mark.slow
-def test_drafts_that_are_not_wanted_are_not_counted(runner: WorkflowRunner) -> None:
-    with_logs(runner)
-    del runner.variables["CORELOOP_TIER1"]
-    assert night(runner).result == "success"
-    assert not runner.cache.exists()
 
 
 @pytest.mark.slow
@@ -277,32 +260,9 @@ def test_data_command_that_delivers_no_file_is_an_error_and_the_dashboard_links_
     assert "It wrote no status" in body
 
 
-def test_data_command_that_fails_is_an_error(runner: WorkflowRunner) -> None:
-    runner.variables["CORELOOP_DATA_COMMAND"] = "false"
-    assert night(runner).result == "failure"
-
-
 def test_without_logs_the_night_is_green(runner: WorkflowRunner) -> None:
     job = night(runner)
     assert (job.result, job.ran()[1:]) == ("success", ["Find the logs", "Clean up the runner"])
-
-
-@pytest.mark.slow
-def test_error_while_drafts_are_prepared_is_red_at_once(runner: WorkflowRunner) -> None:
-    with_logs(runner)
-    step = next(one for one in runner.jobs["propose"]["steps"] if one.get("name") == "Prepare drafts")
-    step["run"] = step["run"].replace('nightly drafts "$private"', 'nightly drafts "$private/nowhere"')
-    job = night(runner, STABLE="true")
-    assert job.result == "failure"
-    assert "holds no candidates" in job.log
-
-
-def test_dashboard_is_a_job_of_its_own_and_off_by_default(runner: WorkflowRunner) -> None:
-    job = runner.jobs["dashboard"]
-    assert job["if"] == "always() && vars.CORELOOP_DASHBOARD == 'true'"
-    assert job["permissions"] == {"contents": "read", "issues": "write"}
-    assert "issues" not in runner.jobs["propose"]["permissions"]
-    assert "environment" not in job  # and so no secret of it
 
 
 @pytest.mark.slow

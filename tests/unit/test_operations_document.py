@@ -27,12 +27,5 @@ def test_options_of_the_page_exist(name: str, rest: str) -> None:
     assert set(re.findall(r"--[a-z-]+", rest)) <= known
 
 
-@each_row("what", ["recording", "mining", "promoting", "refining", "axis", "sanitizing", "cleanup"])
-def test_everybody_s_part_is_on_the_page(what: str) -> None:
-    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and what in line.split("|")[1]]
-    assert [row.count("|") for row in rows] == [6]
-    assert "accountable" in rows[0].split("|")[2]
-
-
 def test_gates_that_patterns_fall_at_are_all_explained() -> None:
     assert [gate for gate in pattern._GATES if f"- `{gate}`:" not in PAGE] == []

@@ -77,23 +77,6 @@ def test_what_only_resembles_a_promotion_is_green_before_coreloop_is_there(
     assert guarded(pull_request(stranger, ordinary_event("opened", **changes))).green
 
 
-def test_the_linters_find_nothing_in_what_init_writes(stranger: Project, branch: str):
-    tools = Path(sys.executable).parent
-    for words in (
-        ("zizmor", "--quiet", "--offline", "--persona", "auditor"),
-        ("actionlint",),
-        ("check-jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows"),
-    ):
-        done = subprocess.run(
-            [tools / words[0], *words[1:], GUARD, NIGHT],
-            cwd=stranger.root,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-
 # --- once it is merged -----------------------------------------------------------------------------
 
 

@@ -3,58 +3,15 @@
 import asyncio
 import contextlib
 import json
-import os
 import sys
 from pathlib import Path
-from typing import Annotated
 
-os.environ.pop("OPENAI_API_KEY", None)
-
-from agents import Agent, AgentsException, RunConfig, Runner, function_tool, set_trace_processors
+from openai_agent import CONFIG, TOOLS, called, find_rooms, said  # isort: skip - before the SDK
+from agents import Agent, AgentsException, Runner, function_tool
 from agents.testing import ModelStep, ScriptedModel
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-from pydantic import Field
-from tools import booking, cancelled, rooms
 
 from coreloop import dropped
 from coreloop.observe.adapters.openai_agents import record_runs
-
-set_trace_processors([])
-
-
-@function_tool
-def find_rooms(city: str, seats: Annotated[int, Field(ge=1, le=20)]) -> dict:
-    """Find free rooms."""
-    return rooms(city, seats)
-
-
-@function_tool
-async def book_room(room_id: str, hours: int) -> dict:
-    """Book a room."""
-    return booking(room_id, hours)
-
-
-@function_tool
-def cancel_booking(booking_id: str) -> dict:
-    """Cancel a booking."""
-    return cancelled(booking_id)
-
-
-def said(text):
-    content = [ResponseOutputText(text=text, type="output_text", annotations=[])]
-    return [
-        ResponseOutputMessage(id="m", content=content, role="assistant", status="completed", type="message")
-    ]
-
-
-def called(number, place, call):
-    return ResponseFunctionToolCall(
-        id=f"f{number}-{place}",
-        call_id=f"c{number}-{place}",
-        type="function_call",
-        name=call["tool"],
-        arguments=json.dumps(call["args"]),
-    )
 
 
 def model_for(request):
@@ -74,11 +31,8 @@ async def wait(call):
     await asyncio.sleep(60)
 
 
-CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
-
-
 def agent_for(request):
-    return Agent("planner", model=model_for(request), tools=[find_rooms, book_room, cancel_booking])
+    return Agent("planner", model=model_for(request), tools=TOOLS)
 
 
 async def drive(request):

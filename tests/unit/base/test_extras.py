@@ -3,16 +3,13 @@
 import re
 import subprocess
 import sys
-import tomllib
 from importlib.metadata import requires
-from pathlib import Path
 
 import pytest
 
 from coreloop.base.extras import CLI_MODULES, DISTRIBUTION, install_line, missing_extra
 from rows import slow_after
 
-ROOT = Path(__file__).parents[3]
 LINE = f"dartlab-coreloop: the command line needs an extra; install it: {install_line('cli')}\n"
 WITHOUT = """
 import sys
@@ -23,10 +20,6 @@ class Absent(MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
 """
-
-
-def project_table():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def python(code, *, absent, cwd):
@@ -95,13 +88,6 @@ def test_a_command_answers_with_the_line_that_installs_the_extra(tmp_path, absen
 def test_another_missing_module_is_a_bug_not_an_extra():
     assert missing_extra(ModuleNotFoundError("No module named 'errno'", name="errno")) is None
     assert missing_extra(ModuleNotFoundError()) is None
-
-
-def test_the_version_needs_no_extra(tmp_path):
-    code = "sys.argv[1:] = ['--version']; from coreloop.cli import run; run()"
-    done = python(code, absent=CLI_MODULES, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("dartlab-coreloop, version ")
 
 
 def test_a_folder_that_was_removed_is_one_line(tmp_path):

@@ -79,11 +79,3 @@ def test_a_line_of_a_newer_version_is_refused_by_file_and_number(tmp_path):
     with pytest.raises(WorkspaceError, match=r"x\.jsonl: line 3 has schema version 2; upgrade coreloop"):
         read(path, kind=Numbered, newest=1)
     assert len(read(path, kind=Numbered, newest=2).values) == 1
-
-
-def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
-    with pytest.raises(WorkspaceError, match=r"gone: cannot be read"):
-        read(tmp_path / "gone")
-    (tmp_path / "file").touch()
-    with pytest.raises(WorkspaceError, match=r"x: cannot be written"):
-        jsonl.append(tmp_path / "file" / "x", Note(NOON, ""))

@@ -5,63 +5,21 @@ from dataclasses import dataclass, field
 
 import orjson
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+import logs
 from coreloop.base.record_lines import MAX_LINE_BYTES, canonical_json, encode_line, to_plain
 from coreloop.base.records import (
     hash_args,
-    step,
 )
+from logs import call, override
 from rows import each_row
-from weekly import WEEKLY
 
 QUESTION = "삼성전자 수익성 분석해줘"
-UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-
-
-def call(name="analysis", args=None, **changes):
-    return {
-        "name": name,
-        "args": args if args is not None else {"axis": "수익성"},
-        "args_hash": "493f552ef2be6efc",
-        "ok": True,
-        "error": None,
-        "duration_ms": 18,
-        "result_size_bytes": 4012,
-        "overrides_used": None,
-        "extreme_flags": [],
-        **changes,
-    }
-
-
-def override(tool="analysis", succeeded=True, **changes):
-    return {"tool": tool, "override_keys": ["wacc"], "trigger": None, "succeeded": succeeded, **changes}
 
 
 def record(**changes):
-    return {
-        "schema_version": 2,
-        "ts": "2026-04-25T09:30:00.000000+00:00",
-        "request_id": "req-abc123",
-        "question": QUESTION,
-        "question_hash": "sha256:ae89748d2c4839b8",
-        "category_hash": "FIN-profitability-KR-tech",
-        "stockCode_hint": "005930",
-        "provider": "oauth-codex",
-        "model": "gpt-5-codex",
-        "tool_calls": [call()],
-        "tool_sequence_hash": "seq:e7285e7f08691bca",
-        "override_calls": [],
-        "rounds": 2,
-        "chunk_len": 1823,
-        "error": None,
-        "violation": None,
-        "skill_used": None,
-        "duration_total_ms": 4521,
-        "judgment": {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None},
-        **changes,
-    }
+    hashes = {"question_hash": "sha256:ae89748d2c4839b8", "tool_sequence_hash": "seq:e7285e7f08691bca"}
+    return logs.record(**{**hashes, **changes})
 
 
 def written(full, selectors=None):
@@ -182,7 +140,7 @@ def test_a_record_of_the_longest_everything_fits():
         call(worst, {worst[:60] + str(n): worst for n in range(90)}, error=worst, extreme_flags=[worst] * 99)
         for _ in range(200)
     ]
-    overrides = [override(worst, override_keys=[worst] * 99, trigger=worst)] * 99
+    overrides = [{**override(worst), "override_keys": [worst] * 99, "trigger": worst}] * 99
     judgment = dict.fromkeys(("verdict", "judged_at", "judged_by", "pr_url"), worst)
     line = encode_line(
         record(**texts, tool_calls=calls, override_calls=overrides, judgment=judgment, chunk_len=2**63 - 1)
@@ -190,57 +148,6 @@ def test_a_record_of_the_longest_everything_fits():
     assert len(line) <= MAX_LINE_BYTES
     read = json.loads(line)
     assert len(read["tool_calls"]) + read["tool_calls_omitted"] == 200
-
-
-SELECTED = st.none() | st.sampled_from(
-    ["수익성", "x" * 80, "x" * 81, "a>b", 7, True, 1.5, ["수익성"], {"a": 1}]
-)
-ARGS = st.fixed_dictionaries(
-    {},
-    optional={
-        "axis": SELECTED,
-        "sub": SELECTED,
-        "text": UTF8_TEXT.map(lambda text: text * 30),
-        "n": st.integers(0, 9),
-    },
-)
-CALLS = st.lists(
-    st.builds(
-        call,
-        st.sampled_from(["analysis", "show", "가나다"]),
-        ARGS,
-        ok=st.booleans(),
-        error=st.none() | UTF8_TEXT.map(lambda text: text[:500]),
-        extreme_flags=st.lists(UTF8_TEXT, max_size=2),
-    ),
-    min_size=1,
-    max_size=8,
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=150 if WEEKLY else 50)
-@given(
-    CALLS, st.integers(1, 25), st.lists(st.builds(override, succeeded=st.booleans()), max_size=12), UTF8_TEXT
-)
-def test_any_record_fits_and_counts_omitted_parts(some, times, overrides, text):
-    calls = some * times
-    full = record(tool_calls=calls, override_calls=overrides, question=text * 20, error=text, unknown=text)
-    read = written(full)
-    recorded_calls, recorded_overrides = read["tool_calls"], read["override_calls"]
-    assert len(recorded_calls) + read.get("tool_calls_omitted", 0) == len(calls)
-    shown = ("name", "ok", "args_hash")
-    for recorded, original in zip(recorded_calls, calls, strict=False):
-        assert [recorded[key] for key in shown] == [original[key] for key in shown]
-        assert bool(recorded.get("extreme_flags")) == bool(original["extreme_flags"])
-        assert (recorded.get("error") is None) == (original["error"] is None)
-        assert step(recorded["name"], recorded["args"]) == step(original["name"], original["args"])
-    failed = not all(entry["succeeded"] for entry in overrides[len(recorded_overrides) :])
-    overridden = {entry["tool"] for entry in overrides if entry["succeeded"]}
-    flagged = any(original["extreme_flags"] and original["name"] not in overridden for original in calls)
-    if "tool_calls_omitted" in read:
-        assert read["omitted_failure"] == (failed or flagged)
-    assert ("omitted_error" in read) == (len(recorded_calls) < len(calls) and not calls[-1]["ok"])
 
 
 @dataclass(slots=True)

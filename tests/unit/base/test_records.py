@@ -62,13 +62,6 @@ def test_questions_are_normalised(question, normalised):
     assert hash_question(question) == f"sha256:{digest(normalised)}"
 
 
-@given(st.text())
-def test_a_normalised_question_has_only_letters_digits_and_single_spaces(question):
-    folded = unicodedata.normalize("NFKC", question).lower()
-    remaining = "".join(char for char in folded if char.isspace() or unicodedata.category(char)[0] in "LN")
-    assert normalize_question(question) == " ".join(remaining.split())
-
-
 @each_row(
     ("name", "args", "text"),
     [

@@ -219,14 +219,6 @@ MESSAGES = {
         coded(sqlite3.OperationalError, "database is locked", sqlite3.SQLITE_BUSY),
         "another process has been using it for 30 s; run this again",
     ),
-    "busy, extended": (
-        coded(sqlite3.OperationalError, "database is locked", sqlite3.SQLITE_BUSY_SNAPSHOT),
-        "another process has been using it for 30 s; run this again",
-    ),
-    "locked": (
-        coded(sqlite3.OperationalError, "table is locked", sqlite3.SQLITE_LOCKED),
-        "another process has been using it for 30 s; run this again",
-    ),
     "full": (
         coded(sqlite3.OperationalError, "database or disk is full", sqlite3.SQLITE_FULL),
         "the disk is full (database or disk is full); make room and try again",
@@ -235,20 +227,11 @@ MESSAGES = {
         coded(sqlite3.OperationalError, "attempt to write a readonly database", sqlite3.SQLITE_READONLY),
         "cannot be used (attempt to write a readonly database); allow writing to it and to its folder",
     ),
-    "without a code": (sqlite3.OperationalError("no such table: x"), "cannot be used (no such table: x)"),
     "damaged": (
         coded(sqlite3.DatabaseError, "database disk image is malformed", sqlite3.SQLITE_CORRUPT),
         "is not a valid SQLite database (database disk image is malformed)",
     ),
 }
-BUGS = (
-    sqlite3.IntegrityError,
-    sqlite3.ProgrammingError,
-    sqlite3.InternalError,
-    sqlite3.DataError,
-    sqlite3.NotSupportedError,
-    sqlite3.InterfaceError,
-)
 
 
 @each_row(("error", "message"), MESSAGES.values(), ids=MESSAGES)
@@ -268,12 +251,6 @@ def test_an_error_of_the_disk_is_reported_as_a_full_disk_if_it_is_full(
     error = coded(sqlite3.OperationalError, "disk I/O error", sqlite3.SQLITE_IOERR_WRITE)
     with pytest.raises(WorkspaceError, match=message), sqlite_errors(Path("x.db")):
         raise error
-
-
-@each_row("kind", BUGS)
-def test_an_error_that_only_a_bug_can_cause_is_not_translated(kind: type[sqlite3.Error]):
-    with pytest.raises(kind), sqlite_errors(Path("x.db")):
-        raise kind("no")
 
 
 def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):

@@ -75,23 +75,6 @@ def test_links_are_not_followed(tmp_path: Path, name: str):
     assert (tmp_path / name).is_symlink()
 
 
-@pytest.mark.slow
-def test_concurrent_processes_lose_no_files(tmp_path: Path):
-    script = """
-import sys
-from pathlib import Path
-from coreloop.base.files import write_private
-for number in range(150):
-    write_private(Path(sys.argv[1]) / f"{sys.argv[2]}-{number}", b"x")
-"""
-    running = [
-        subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name], stderr=subprocess.PIPE)
-        for name in "abc"
-    ]
-    assert [process.communicate()[1] for process in running] == [b""] * 3
-    assert len(list(tmp_path.iterdir())) == 450
-
-
 HOLD_WATCHED = """
 import sys, time
 from pathlib import Path

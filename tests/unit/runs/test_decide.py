@@ -1,78 +1,21 @@
-"""Who says stop: every row of the table, its order, and any state against the table written plainly."""
+"""Who says stop: every row of the table, and its order."""
 
-from datetime import datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import Event
 from coreloop.runs.limits import AnswerReserve, Limits
-from coreloop.runs.state import State
-from happenings import AT, after, created, fold, histories
+from happenings import AT, after, created, fold
 from rows import each_row
-
-outlooks = st.builds(
-    lambda least, today: Outlook(least=Amount(*least), today=Amount(*today)),
-    st.tuples(st.integers(0, 5), st.integers(0, 5)),
-    st.tuples(st.integers(0, 20), st.integers(0, 20)),
-)
 
 
 def stopped(reason: str) -> Stop:
     return Stop("stopped", reason)
-
-
-def over(limit: float | None, used: int, least: int, kept: int) -> bool:
-    if limit is None:
-        return False
-    return least > limit - used - kept or limit - used - kept <= 0
-
-
-def micro(usd: float | None) -> int | None:
-    return None if usd is None else round(Fraction(usd) * 1_000_000)
-
-
-def table(state: State, now: datetime, outlook: Outlook) -> Continue | Stop:
-    """The table of the page on runs, row by row."""
-    limits, least = state.limits, outlook.least
-    used = Amount(state.spent.microusd + state.reserved.microusd, state.spent.tokens + state.reserved.tokens)
-    parts = state.sub_questions
-    elapsed = state.elapsed_s + max(0.0, (now - state.clock).total_seconds())
-    rows: list[tuple[bool, Stop]] = [
-        (state.status not in {"running"}, Stop(state.status, state.stop_reason)),
-        (parts != [] and all(any(f.source for f in part.findings) for part in parts), Stop("completed")),
-        (state.iteration >= limits.max_iterations, stopped("max_iterations")),
-        (over(micro(limits.usd), used.microusd, least.microusd, 0), Stop("budget_exceeded", "usd")),
-        (
-            over(micro(limits.usd_per_day), outlook.today.microusd, least.microusd, 0),
-            Stop("budget_exceeded", "usd_per_day"),
-        ),
-        (over(limits.tokens, used.tokens, least.tokens, limits.answer.tokens), stopped("tokens")),
-        (
-            limits.deadline_s is not None and elapsed >= limits.deadline_s - limits.answer.seconds,
-            stopped("deadline"),
-        ),
-        (limits.queries is not None and state.queries >= limits.queries, stopped("queries")),
-        (limits.sources is not None and len(state.read_sources) >= limits.sources, stopped("sources")),
-        (state.failures_in_row >= limits.max_failures, stopped("failures")),
-        (state.is_until_met, stopped("until")),
-        (state.sufficient and state.mode == "bounded", stopped("sufficient")),
-    ]
-    return next((stop for applies, stop in rows if applies), Continue())
-
-
-@given(histories(), outlooks)
-def test_a_model_that_calls_itself_sufficient_ends_no_exhaustive_run(events: list[Event], outlook: Outlook):
-    opinions = [event for event in events if isinstance(event, happened.Reflected)]
-    first = created(limits=Limits(), mode="exhaust")
-    assert decide(fold([first, *opinions]), AT, outlook=Outlook(least=outlook.least)) == Continue()
 
 
 def test_the_page_on_runs_has_the_rows_in_their_order():

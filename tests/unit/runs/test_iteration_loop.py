@@ -1,18 +1,16 @@
 """The loop around iterations: who ends a run, and what can be resumed."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import RunStoreError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import Amount
 from coreloop.runs.decide import Stop
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.limits import AnswerReserve, Limits
-from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
 from coreloop.runs.stores.store import Store
 from happenings import fold
 from running import COST, calls_in, counted_call, new_run, research
@@ -21,44 +19,6 @@ from running import COST, calls_in, counted_call, new_run, research
 def ended(store: Store, run_id: str) -> tuple[str, str | None]:
     state = fold(event for _seq, event in store.read(run_id))
     return state.status, state.stop_reason
-
-
-def claims_to_be_done(run: Run) -> None:
-    run.record(happened.Searched, query="q", outcome="found")
-    run.record(happened.Reflected, sufficient=True, confidence=1.0)
-
-
-@pytest.mark.parametrize(
-    ("mode", "reason", "iterations"), [("bounded", "sufficient", 1), ("exhaust", "max_iterations", 4)]
-)
-def test_a_models_claim_ends_a_bounded_run_alone(mode: str, reason: str, iterations: int, store: Store):
-    run_id = new_run(store, mode=mode, limits=Limits(max_iterations=4))
-    with work_on(store, run_id) as run:
-        assert drive(run, claims_to_be_done) == Stop("stopped", reason)
-        assert run.state.iteration == iterations
-
-
-@pytest.mark.parametrize(
-    ("limits", "stop"),
-    [
-        (Limits(usd=0.00025), Stop("budget_exceeded", "usd")),
-        (Limits(usd_per_day=0.00025), Stop("budget_exceeded", "usd_per_day")),
-        (Limits(usd=None, tokens=25), Stop("stopped", "tokens")),
-    ],
-    ids=["usd", "usd_per_day", "tokens"],
-)
-def test_a_call_that_does_not_fit_ends_the_run_with_its_reason(limits: Limits, stop: Stop, store: Store):
-    def iterate(run: Run) -> None:
-        run.record(happened.SourceRead, source=f"s{run.state.iteration}")
-        for number in range(3):
-            run.step("ask", f"{run.state.iteration}-{number}", lambda _key: (None, COST), at_most=COST)
-
-    run_id = new_run(store, limits=limits)
-    with work_on(store, run_id) as run:
-        assert drive(run, iterate) == stop
-    assert ended(store, run_id) == (stop.status, stop.reason)
-    state = fold(event for _seq, event in store.read(run_id))
-    assert (state.spent, state.iteration, state.read_sources) == (COST + COST, 0, {"s0"})
 
 
 def test_the_answer_is_written_before_the_end_from_its_reserve(store: Store, tmp_path: Path):
@@ -97,20 +57,6 @@ def test_an_error_of_ours_fails_the_run_and_is_raised(store: Store):
     assert last.error == "ZeroDivisionError: by nought"
 
 
-def test_failed_steps_that_the_kind_handles_end_the_run_by_their_number(store: Store):
-    def fail(_key: str) -> tuple[None, Amount]:
-        raise ConnectionError("no network")
-
-    def iterate(run: Run) -> None:
-        with pytest.raises(ConnectionError):
-            run.step("search", f"s{run.state.iteration}", fail, at_most=Amount())
-
-    run_id = new_run(store, limits=Limits(max_failures=3))
-    with work_on(store, run_id) as run:
-        assert drive(run, iterate) == Stop("stopped", "failures")
-        assert run.state.iteration == 3
-
-
 def test_ctrl_c_leaves_a_run_that_goes_on_with_the_same_iteration(store: Store, tmp_path: Path):
     calls = tmp_path / "calls"
 
@@ -130,58 +76,6 @@ def test_ctrl_c_leaves_a_run_that_goes_on_with_the_same_iteration(store: Store, 
         assert drive(run, iterate) == Stop("stopped", "max_iterations")
         assert run.state.queries == 3
     assert calls_in(calls) == {"k0": 1, "k1": 1, "k2": 1}
-
-
-@pytest.mark.parametrize(
-    ("tell", "status"), [(pause_run, "paused"), (stop_run, "stopped_by_user")], ids=["pause", "stop"]
-)
-def test_what_a_person_says_ends_the_loop(tell: Callable[..., object], status: str, store: Store):
-    def iterate(run: Run) -> None:
-        if run.state.iteration == 2:
-            tell(store, run.run_id)
-        run.record(happened.SourceRead, source=f"s{run.state.iteration}")
-        run.step("ask", f"k{run.state.iteration}", lambda _key: (None, COST), at_most=COST)
-
-    def answer(_run: Run, _stop: Stop) -> None:
-        pytest.fail("nobody asked for an answer")
-
-    run_id = new_run(store, limits=Limits(max_iterations=5))
-    with work_on(store, run_id) as run:
-        stop = drive(run, iterate, answer=answer)
-    assert stop.status == ended(store, run_id)[0] == status
-    state = fold(event for _seq, event in store.read(run_id))
-    assert state.read_sources == {"s0", "s1", "s2"}
-    if status == "paused":
-        assert state.iteration == 3
-        resume_run(store, run_id)
-        with work_on(store, run_id) as run:
-            assert drive(run, iterate) == Stop("stopped", "max_iterations")
-    else:
-        assert state.iteration == 2
-
-
-def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
-    from coreloop.runs.stores.store import store_at
-
-    calls = tmp_path / "calls"
-    with store_at(tmp_path / "runs.db") as store:
-        run_id = new_run(store, limits=Limits(max_iterations=50))
-        with work_on(store, run_id) as run:
-            limit_pages(store, 2)
-            with pytest.raises(RunStoreError, match="the disk is full"):
-                drive(run, research(calls))
-        limit_pages(store, 1000)
-        reached = ended(store, run_id)
-        with work_on(store, run_id) as run:
-            assert drive(run, research(calls)) == Stop("stopped", "max_iterations")
-            assert run.state.queries == 50
-    assert reached == ("running", None)
-    assert sorted(calls_in(calls).values(), reverse=True)[1:] == [1] * 99
-
-
-def limit_pages(store: Store, more: int) -> None:
-    pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._database._connection.execute(f"PRAGMA max_page_count = {pages + more}")
 
 
 def test_a_view_that_cannot_be_written_ends_the_loop_and_not_the_run(store: Store, tmp_path: Path):

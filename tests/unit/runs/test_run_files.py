@@ -1,27 +1,20 @@
 """The files that show a run: whole, private, current, and gone when the run is forgotten."""
 
 import json
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import RunEndedError, WorkspaceError
-from coreloop.runs import events as happened
-from coreloop.runs.active_run import Run, work_on
+from coreloop.base.errors import WorkspaceError
+from coreloop.runs.active_run import work_on
 from coreloop.runs.events import Event
-from coreloop.runs.iteration_loop import drive
-from coreloop.runs.kinds import Kind, register_kind
-from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.run_files import Viewer, remove_views, session_folder, write_views
-from coreloop.runs.state import KindState, State, state_json
+from coreloop.runs.state import State
 from coreloop.runs.stores.store import store_at
-from happenings import AT, RUN_ID, created, fold
+from happenings import RUN_ID, created, fold
 
 OTHER_ID = "01KQ0000000000000000000001"
-SEARCHED = happened.Searched(at=AT, query="영업이익 2025", outcome="found", results_count=3)
-ITERATION: list[Event] = [SEARCHED, happened.IterationCommitted(at=AT, iteration=1)]
 
 
 def state(*later: Event, run_id: str = RUN_ID, kind: str = "test") -> State:
@@ -30,44 +23,6 @@ def state(*later: Event, run_id: str = RUN_ID, kind: str = "test") -> State:
 
 def read(path: Path) -> object:
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def test_an_iteration_leaves_the_four_views(tmp_path: Path):
-    write_views(
-        tmp_path,
-        state(*ITERATION),
-        iterations={1: ITERATION},
-    )
-    folder = tmp_path / ".research" / "sessions" / RUN_ID
-    assert read(folder / "state.json") == json.loads(json.dumps(state_json(state(*ITERATION))))
-    assert read(folder / "search_history.json") == [
-        {"query": "영업이익 2025", "iteration": 1, "results_count": 3, "success": True}
-    ]
-    assert read(folder / "reflexion.json") == {"failures": [], "success_patterns": []}
-    archived = read(folder / "archival" / "iteration_001.json")
-    assert [event["type"] for event in archived] == ["searched", "iteration_committed"]
-
-
-def test_a_driven_run_shows_each_iteration(tmp_path: Path):
-    with store_at(tmp_path / "runs.db") as store:
-        run_id = create_run(store, "왜?", kind="test", limits=Limits(max_iterations=3))
-        seen = []
-        for _ in range(2):  # the second process finds an ended run
-            with suppress(RunEndedError), work_on(store, run_id) as run:
-                viewer = Viewer(tmp_path, store)
-
-                def show(run: Run, viewer: Viewer = viewer) -> None:
-                    viewer(run)
-                    seen.append(read(tmp_path / ".research" / "state.json")["iteration"]["current"])
-
-                drive(run, lambda run: run.record(happened.Progressed), show=show)
-    assert seen == [1, 2, 3, 3]
-    archive = session_folder(tmp_path, run_id) / "archival"
-    assert [[event["type"] for event in read(path)] for path in sorted(archive.iterdir())] == [
-        ["created", "opened", "progressed", "iteration_committed"],
-        ["progressed", "iteration_committed"],
-        ["progressed", "iteration_committed"],
-    ]
 
 
 def test_a_process_that_goes_on_writes_the_views_that_are_missing(tmp_path: Path):
@@ -92,14 +47,6 @@ def test_the_links_lead_to_the_newest_run(tmp_path: Path):
         "sessions",
         "state.json",
     ]
-
-
-def test_a_kind_adds_its_files(tmp_path: Path):
-    register_kind(
-        Kind(name="with-files", initial=KindState, views=lambda run: {"answer.md": run.question.encode()})
-    )
-    write_views(tmp_path, state(kind="with-files"))
-    assert (session_folder(tmp_path, RUN_ID) / "answer.md").read_text(encoding="utf-8") == "왜?"
 
 
 def test_a_forgotten_run_leaves_nothing(tmp_path: Path):

@@ -39,19 +39,15 @@ NAMES = {
     "cardholder name - anna de vries": "cardholder name - [PERSON-1]",
     "my name is alice johnson.": "my name is [PERSON-1].",
     "customer name: not given": "customer name: not given",
-    "full name: required field": "full name: required field",
     "customer name: the name of the customer": "customer name: the name of the customer",
-    "recipient: billing team": "recipient: billing team",
     "my name is on the list": "my name is on the list",
 }
 INTRODUCTIONS = {
     "제 이름은 김민수예요": "제 이름은 [PERSON-1]예요",
     "제 이름은 존 스미스입니다": "제 이름은 [PERSON-1]입니다",
     "저는 이영희라고 합니다": "저는 [PERSON-1]라고 합니다",
-    "저는 허준이라고 해요": "저는 [PERSON-1]라고 해요",
     "저 최수아인데요, 주문을 취소해 주세요": "저 [PERSON-1]인데요, 주문을 취소해 주세요",
     "안녕하세요, 박지훈입니다": "안녕하세요, [PERSON-1]입니다",
-    "저는 John Smith라고 합니다": "저는 [PERSON-1]라고 합니다",
     "I'm Jane Roe from Acme": "I'm [PERSON-1] from Acme",
     "Hello, this is Jane Roe.": "Hello, this is [PERSON-1].",
     "John Smith speaking": "[PERSON-1] speaking",
@@ -59,13 +55,10 @@ INTRODUCTIONS = {
     "please call me Jane": "please call me [PERSON-1]",
     "Best regards,\nJane Roe": "Best regards,\n[PERSON-1]",
     "저는 공무원입니다": "저는 공무원입니다",
-    "저는 변호사라고 합니다": "저는 변호사라고 합니다",
     "저는 예약하려고 합니다": "저는 예약하려고 합니다",
     "제 이름은 무엇인가요": "제 이름은 무엇인가요",
     "저는 Premium입니다": "저는 Premium입니다",
-    "I'm On Board": "I'm On Board",
     "This is New York": "This is New York",
-    "call me Monday": "call me Monday",
 }
 
 

@@ -7,12 +7,6 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.sanitize.detectors.numbers import (
-    birth_date,
-    has_business_checksum,
-    has_luhn,
-    has_resident_checksum,
-)
 from coreloop.sanitize.find_in_text import find_hits, sanitize_text
 from rows import each_row
 
@@ -22,14 +16,12 @@ AWS = "AKIA" + "J7QX2M5RT9WZ4KDP"
 STRIPE = "sk_live_" + "51urGWpRnAVGZ4y9iCwodP9xXQ6p2IYX"
 GITLAB = "gldt-" + "QREHR2UZa7DPSc2xKPKS"
 GITHUB = "ghp_" + "k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX"
-JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.s5Vw0k3Xq1Yb7Zc9Td2Ue4Rf6Gh8Jk0LmNpQrStUv"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\nq83nFvKq\n-----END RSA PRIVATE KEY-----"
 DER = "MIIEvQIBAAU2rzn9HA0c6YAG2U9qCT2fwMUxok8IP7wDk7LP39LybW1V9Q2g4kdxJwq7e0djvAL5SDijdFVEcf6"
 
 
 MASKED = {
     "an address with a particle": ("메일은 hong@example.com으로", "메일은 [EMAIL-1]으로"),
-    "an address with a plus": ("to kim+tag@mail.example.co.kr.", "to [EMAIL-1]."),
     "an address spoken in brackets": ("hong (at) example dot com", "[EMAIL-1]"),
     "an address spoken in words": ("hong at example dot com", "[EMAIL-1]"),
     "an address spoken in Korean": ("hong 골뱅이 example 점 com", "[EMAIL-1]"),
@@ -39,7 +31,6 @@ MASKED = {
     "a bare host with a query": ("a.example.com/p?key=12", "[URL-1]"),
     "an IPv4 with a port": ("서버 10.20.30.40:8080", "서버 [IP-1]:8080"),
     "an IPv6": ("from 2001:db8::8a2e:370:7334", "from [IP-1]"),
-    "a mobile number": ("010-1234-5678로 전화", "[PHONE-1]로 전화"),
     "a mobile number without dashes": ("연락처01012345678", "연락처[PHONE-1]"),
     "a landline": ("(02) 345-6789", "[PHONE-1]"),
     "a Korean number from abroad": ("+82 10-1234-5678", "[PHONE-1]"),
@@ -73,31 +64,21 @@ MASKED = {
         "[SECRET-1]",
     ),
     "a company's line beside a word": ("고객센터 1588-1234", "고객센터 [PHONE-1]"),
-    "a resident with a dash": ("900101-1234567", "[RRN-1]"),
     "a resident born since checksums ended": ("2103054123456", "[RRN-1]"),
     "a foreigner": ("900101-5234567", "[RRN-1]"),
     "a resident after a telling word": ("주민번호 9001011234567", "주민번호 [RRN-1]"),
-    "a business": ("사업자 220-81-62517", "사업자 [BRN-1]"),
     "a business after a telling word, without dashes": (
         "사업자등록번호 2208162517",
         "사업자등록번호 [BRN-1]",
     ),
-    "a passport": ("M12345678", "[PASSPORT-1]"),
     "a new passport": ("M123A4567", "[PASSPORT-1]"),
     "another passport after a telling word": ("여권번호 S98765432", "여권번호 [PASSPORT-1]"),
-    "a driver's licence": ("11-22-333333-44", "[LICENCE-1]"),
     "a driver's licence by region": ("서울 12-345678-90", "[LICENCE-1]"),
     "a card in groups": ("4111-1111-1111-1111", "[CARD-1]"),
-    "a card without groups": ("카드 4111111111111111", "카드 [CARD-1]"),
     "an American card": ("3782 822463 10005", "[CARD-1]"),
     "an account beside its bank": ("국민은행 123456-04-123456", "국민은행 [ACCOUNT-1]"),
     "an account beside a short bank": ("신한 110-123-456789", "신한 [ACCOUNT-1]"),
     "an account after a telling word": ("계좌번호는 12345678901234", "계좌번호는 [ACCOUNT-1]"),
-    "an IBAN in groups": ("DE89 3704 0044 0532 0130 00", "[IBAN-1]"),
-    "an Anthropic key": (f"키: {ANTHROPIC}.", "키: [SECRET-1]."),
-    "an AWS key": (f"aws {AWS}를", "aws [SECRET-1]를"),
-    "a GitHub token": (GITHUB, "[SECRET-1]"),
-    "a JWT": (f"jwt={JWT}", "jwt=[SECRET-1]"),
     "a PEM key": (f"key\n{PEM}\nend", "key\n[SECRET-1]\nend"),
     "a cut PEM key": (f"key {PEM[:60]}", "key [SECRET-1]"),
     "a password beside its name": ("password=hunter2!", "password=[SECRET-1]"),
@@ -138,10 +119,6 @@ MASKED = {
     "a password of capitals and signs": ("비번 3VA96MN27#J0", "비번 [SECRET-1]"),
     "a private key without its first line": (f"키 {DER[:20]}  {DER[20:60]}  {DER[60:]}", "키 [SECRET-1]"),
     "a broken key below a line": (f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}", "in FY2025\n[SECRET-1]"),
-    "a broken key between lines": (
-        f"in FY2025\n{STRIPE[:13]}\n{STRIPE[13:]}\nagain",
-        "in FY2025\n[SECRET-1]\nagain",
-    ),
     "a broken card of fifteen digits": (
         "verified with 3782\n 822463 10005 on file",
         "verified with [CARD-1] on file",
@@ -150,10 +127,6 @@ MASKED = {
     "a resident of digits in a row with commas": ("VALUES (3,7309211967635);", "VALUES (3,[RRN-1]);"),
     "a resident before a comma": ("주민번호 880101-1716843,34", "주민번호 [RRN-1],34"),
     "phones with a comma between them": ("010-8842-1937,010-2284-7719", "[PHONE-1],[PHONE-2]"),
-    "phones in a table with commas": (
-        "id,phone\n1,01088421937\n2,01077412236",
-        "id,phone\n1,[PHONE-1]\n2,[PHONE-2]",
-    ),
     "a card in a row with commas": ("7,4264-7716-8426-8377,12/27", "7,[CARD-1],12/27"),
     "a business in a row with commas": ("1,214-86-20007,서울", "1,[BRN-1],서울"),
     "a phone with points in a row with commas": ("611,042.876.7869,CA", "611,[PHONE-1],CA"),
@@ -161,7 +134,6 @@ MASKED = {
     "a street in a row with commas": ("17,531 Maple Dr,3", "17,[ADDRESS-1],3"),
     "an account in a row with commas": ("국민은행,1,458802-01-337719", "국민은행,1,[ACCOUNT-1]"),
     "a key above a setting": (f"TOKEN: {GITLAB}\n  STAGE: prod", "TOKEN: [SECRET-1]\n  STAGE: prod"),
-    "a key above a list": (f"{GITLAB}\n- {GITLAB}\nDone", "[SECRET-1]\n- [SECRET-1]\nDone"),
     "a password above a word": ("pw: Tiger2291x\n감사합니다", "pw: [SECRET-1]\n감사합니다"),
     "an address in a signature": (
         "Senior Analyst\nmarta@acme.io\nPhone 1",
@@ -298,13 +270,6 @@ def test_base64_of_a_secret_is_found(secret: str, encode):
     assert twice not in sanitize_text(f"값은 {twice}")
 
 
-def test_a_finding_has_offsets_in_the_original():
-    text = "메일: h\u200bong@example.com!"
-    (finding,) = find_hits(text)
-    assert finding[:3] == ("EMAIL", 4, 21)
-    assert text[finding.start : finding.end] == "h\u200bong@example.com"
-
-
 @each_row("text", ["\ud800 010-1234-5678", "\\ud800 010-1234-5678"])
 def test_a_lone_surrogate_hides_nothing(text: str):
     assert sanitize_text(text) == text[:-13] + "[PHONE-1]"
@@ -314,16 +279,6 @@ def test_all_spellings_of_a_value_have_the_same_number():
     assert sanitize_text("010-1234-5678, 01012345678, ０１０ １２３４ ５６７８, 010-9999-0000") == (
         "[PHONE-1], [PHONE-1], [PHONE-1], [PHONE-2]"
     )
-
-
-def test_checksums_match_official_numbers():
-    assert has_luhn("4111111111111111")
-    assert not has_luhn("4111111111111112")
-    assert has_business_checksum("2208162517")
-    assert not has_business_checksum("2208162518")
-    assert has_resident_checksum("9001011234568") is not has_resident_checksum("9001011234569")
-    assert birth_date("9002291234567") is None
-    assert birth_date("0002293234567") is not None
 
 
 @given(st.text())

@@ -9,7 +9,6 @@ from coreloop.sanitize.company_names import Names
 from coreloop.sanitize.find_in_record import MAX_PLACES, Finder, places_of
 from coreloop.sanitize.find_in_text import find_hits
 from long_texts import ALL_SIGNS, SHAPES
-from rows import each_row
 from weekly import WEEKLY
 
 
@@ -30,12 +29,6 @@ def seconds(shape: str, n_chars: int) -> float:
     begun = process_time()
     find_hits(text)
     return process_time() - begun
-
-
-@pytest.mark.slow
-@each_row("shape", SHAPES)
-def test_a_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
-    assert grows_linearly(shape, 500)
 
 
 @pytest.mark.slow

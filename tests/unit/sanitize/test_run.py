@@ -4,28 +4,12 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from coreloop.base.project.workspace import Workspace, open_workspace
+from coreloop.base.project.workspace import open_workspace
 from coreloop.sanitize.detectors.rule import Detection, current
-from coreloop.sanitize.export import Report
-from coreloop.sanitize.run import SanitizeResult, check_records, export_records
+from coreloop.sanitize.run import check_records, export_records
 from logs import record, write_log
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    write_log(
-        tmp_path / "data/audit/ai-ask/2026-04-25.jsonl", [record(question="hong@example.com"), record()]
-    )
-    return open_workspace(tmp_path)
-
-
-def test_the_report_does_not_name_the_owner_of_the_folder():
-    result = SanitizeResult((Path("/home/minsu/logs"),), (Report(None),))
-    assert "minsu" not in result.to_json().decode()
 
 
 def test_the_settings_choose_what_is_searched(tmp_path: Path):

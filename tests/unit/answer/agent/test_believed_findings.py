@@ -5,22 +5,9 @@ from typing import Any
 
 import pytest
 
-from coreloop.answer.agent.record import is_about
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.base.errors import UsageError
-from rows import each_row
-from walking import LENGTH, PARTS, SEOUL, finding, walk_in
-
-
-def test_a_quote_that_stands_in_a_read_source_answers_its_sub_question(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        walk.plan()
-        walk.read("docs/han.md")
-        recorded = walk.record(finding(LENGTH, 1, "q1"))
-        (known,) = knowledge_of(recorded.state).findings
-    assert (known.tag, known.confidence, known.answers, known.sources) == ("~ LIKELY", 0.6, ("q1",), (1,))
-    assert [part.is_settled for part in recorded.state.sub_questions] == [True, False, False]
-    assert recorded.unbelieved == ()
+from walking import LENGTH, PARTS, SEOUL, walk_in
 
 
 @pytest.mark.parametrize(
@@ -101,27 +88,3 @@ def test_two_independent_sources_verify_and_copies_do_not(tmp_path: Path):
         both = walk.record({"text": LENGTH, "sources": [2]}).state
     assert [knowledge_of(state).findings[0].confidence for state in (copies, both)] == [0.6, 0.8]
     assert knowledge_of(both).findings[0].tag == "✓✓ VERIFIED"
-
-
-def test_only_believed_findings_move_a_hypothesis(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        walk.read("docs/han.md")
-        walk.record(hypotheses=["The Han river is long."])
-        stance = {"hypothesis": "h1", "stance": "supports"}
-        state = walk.record(finding(LENGTH, 1, **stance), finding("Invented.", 1, **stance)).state
-        (tested,) = knowledge_of(state).all_hypotheses
-    assert tested.confidence == 0.6
-    assert [weight.source for weight in tested.supporting_evidence] == ["docs/han.md"]
-
-
-@each_row(
-    ("question", "text", "expected"),
-    [
-        (PARTS[0], LENGTH, True),
-        ("한강의 길이는 얼마인가?", "한강의 길이는 494 km이다.", True),
-        ("Why did operating profit rise in 2025?", "The company was founded in Suwon.", False),
-        ("영업이익은 왜 올랐나?", "본사는 수원에 있다.", False),
-    ],
-)
-def test_an_answer_shares_words_with_its_question(question: str, text: str, expected: bool):
-    assert is_about(question, text) is expected

@@ -1,4 +1,4 @@
-"""Agents that claim to be done: none of them completes a run, and an honest one does."""
+"""Agents that claim to be done: none of them completes a run."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -81,13 +81,6 @@ def test_no_lie_completes_a_run(lie: Callable[[Walk], None], tmp_path: Path):
     with walk_in(tmp_path) as walk:
         lie(walk)
         assert walk.state.status == "running"
-
-
-def test_an_honest_agent_completes_its_run(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        planned = walk.plan()
-        answer_all(walk, queries=executed(*(one.query for one in planned.execute)))
-        assert walk.state.status == "completed"
 
 
 DAM = "Why did the dam at Paldang fail?"

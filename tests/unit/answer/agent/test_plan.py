@@ -1,4 +1,4 @@
-"""Plans of an agent: enough candidates of each intent, no duplicates, and the strategy that drift ordered."""
+"""Plans of an agent: enough candidates of each intent, and the strategy that drift ordered."""
 
 from pathlib import Path
 from typing import Any
@@ -6,25 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.base.errors import UsageError
-from walking import LENGTH, PARTS, Walk, executed, finding, walk_in
-
-
-def test_no_two_chosen_queries_ask_the_same(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        again = {"query": "the length of the Han river", "intent": "web"}
-        planned = walk.plan(*walk.candidates(), again)
-    queries = [one.query for one in planned.execute]
-    assert not {"han river length", again["query"]} <= set(queries)
-
-
-def test_if_all_are_duplicates_another_strategy_is_ordered(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        queries = [one["query"] for one in walk.candidates()]
-        walk.record(queries=executed(*queries), actions=[{"tool": "web", "strategy": ["academic"]}])
-        planned = walk.plan(*({"query": one["query"], "intent": one["intent"]} for one in _first(walk)))
-        assert planned.execute == ()
-        assert planned.state.order is not None
-        assert (planned.state.order.rule, planned.state.order.after) == ("duplicates", ("web",))
+from walking import LENGTH, PARTS, finding, walk_in
 
 
 @pytest.mark.parametrize(
@@ -82,17 +64,6 @@ def test_the_leading_hypothesis_must_be_attacked(tmp_path: Path):
         walk.plan(*(one | {"against": "h2"} for one in walk.candidates()))
 
 
-def test_a_search_against_the_leading_hypothesis_is_executed(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        walk.read("docs/han.md")
-        walk.record(hypotheses=["It is long."])
-        walk.record(finding(LENGTH, 1, hypothesis="h1", stance="supports"))
-        attack = {"query": "subject 1 2", "intent": "counter-evidence", "against": "h1"}
-        planned = walk.plan(*walk.candidates(), attack)
-    assert [one.against for one in planned.execute].count("h1") == 1
-    assert 3 <= len(planned.execute) <= 5
-
-
 def test_candidates_of_a_strategy_that_must_be_left_are_refused_by_name(tmp_path: Path):
     with walk_in(tmp_path) as walk:
         for _ in range(3):
@@ -105,11 +76,3 @@ def test_candidates_of_a_strategy_that_must_be_left_are_refused_by_name(tmp_path
         more = [{"query": f"site:arxiv.org {n} flood", "intent": "academic"} for n in range(3)]
         planned = walk.plan(*others, *more)
     assert {one.intent for one in planned.execute} <= {"academic", "counter-evidence"}
-
-
-def _first(walk: Walk) -> list[dict[str, Any]]:
-    """The candidates of the first iteration."""
-    return [
-        one | {"query": one["query"].removesuffix(f" {2000 + walk.state.iteration}")}
-        for one in walk.candidates()
-    ]

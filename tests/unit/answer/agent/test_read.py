@@ -4,26 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.agent.read import SHOWN_CHARS, stored_sources
-from coreloop.answer.search.page import Network, PageReader
+from coreloop.answer.agent.read import SHOWN_CHARS
 from coreloop.base.errors import UsageError
 from coreloop.runs.state import state_json
-from fault_server import HOST, fault_server, replies
+from fault_server import fault_server, reader_of, replies
 from walking import LENGTH, SEOUL, commit, finding, walk_in
-
-
-def reader(port: int) -> PageReader:
-    network = Network(
-        resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({port})
-    )
-    return PageReader(network=network)
-
-
-def test_a_file_of_the_commit_from_which_the_run_began_is_local(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        shown = walk.read("docs/han.md")
-    assert (shown.read.number, shown.trust, shown.note) == (1, "local", "")
-    assert LENGTH in shown.passages[0].text
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
@@ -49,7 +34,7 @@ def test_a_page_is_fetched_whatever_text_is_given_with_its_address(tmp_path: Pat
         server.paths["/robots.txt"] = replies(404)
         server.paths["/han"] = replies(200, page.encode(), content_type="text/html")
         url = f"http://page.example:{server.port}/han"
-        shown = walk.read(url, "The Han river is 9 km long.", pages=reader(server.port))
+        shown = walk.read(url, "The Han river is 9 km long.", pages=reader_of(server.port))
         assert (shown.trust, LENGTH in shown.read.source.text) == ("fetched", True)
         recorded = walk.record(finding("The Han river is 9 km long.", 1), finding(LENGTH, 1))
     assert [one.sentence for one in recorded.unbelieved] == ["The Han river is 9 km long."]
@@ -77,13 +62,6 @@ def test_a_page_that_coreloop_cannot_reach_is_given(tmp_path: Path):
 def test_what_cannot_be_read_is_a_line(place: str, message: str, tmp_path: Path):
     with walk_in(tmp_path) as walk, pytest.raises(UsageError, match=message):
         walk.read(place)
-
-
-def test_the_same_source_keeps_its_number(tmp_path: Path):
-    with walk_in(tmp_path) as walk:
-        numbers = [walk.read(f"docs/{name}.md").read.number for name in ("han", "survey", "han")]
-        assert numbers == [1, 2, 1]
-        assert len(stored_sources(walk.store, walk.state)) == 2
 
 
 def test_a_long_source_is_shown_in_parts_and_stays_out_of_the_state(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""A question to a model is a step of a run: reserved before, settled after, and never asked again."""
+"""A question to a model is a step of a run: settled by what it used, and never asked again."""
 
 import os
 from collections.abc import Iterator
@@ -10,21 +10,19 @@ from coreloop.answer.models.choose_model import ENDPOINTS
 from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Reply
-from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from coreloop.answer.models.prompt import Material, user_message
 from coreloop.answer.research.asking import ask_in_run
-from coreloop.base.errors import BudgetError, UsageError
+from coreloop.base.errors import UsageError
 from coreloop.base.project.model_settings import PriceSettings
 from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.events import Reserved, Settled, StepCommitted, StepFailed
+from coreloop.runs.events import Settled, StepFailed
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import create_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from happenings import fold
-from model_stand_in import ModelStandIn, model_stand_in, streams
+from model_stand_in import ModelStandIn, streams
 from rows import slow_after
 from running import python, store_at
 
@@ -44,12 +42,6 @@ def place(tmp_path: Path) -> str:
 def store(place: str) -> Iterator[Store]:
     with store_at(place) as store:
         yield store
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 def ladder(server: ModelStandIn, *names: str, price: PriceSettings | None = None) -> Ladder:
@@ -76,23 +68,6 @@ def state_of(store: Store, run_id: str) -> State:
     return fold(event for _seq, event in store.read(run_id))
 
 
-def test_a_call_is_reserved_and_settled(store: Store, server: ModelStandIn):
-    run_id = new_run(store)
-    server.acts.append(streams(PLAN, usage=(10, 5)))
-    with work_on(store, run_id) as run:
-        reply = ask(run, ladder(server))
-    assert reply.value == READ
-    events = [event for _seq, event in store.read(run_id)]
-    reserved = next(event for event in events if isinstance(event, Reserved))
-    committed = next(event for event in events if isinstance(event, StepCommitted))
-    assert reserved.tokens > 100  # a token a byte, and the longest reply
-    assert reserved.microusd > 10 * 100
-    assert (committed.name, committed.key) == ("ask openai:gpt-5", "plan")
-    assert (committed.microusd, committed.tokens) == (60, 15)
-    assert state_of(store, run_id).spent == Amount(60, 15)
-    assert state_of(store, run_id).reserved == NOTHING
-
-
 def test_an_answered_question_is_not_asked_again(store: Store, server: ModelStandIn):
     run_id = new_run(store)
     server.acts += [streams("prose"), streams("prose"), streams(PLAN, model="other")]
@@ -115,13 +90,6 @@ def test_a_call_without_a_usable_reply_settles_what_it_used(store: Store, server
     assert state_of(store, run_id).spent == Amount(30 + 50, 21 + 32)
 
 
-def test_what_does_not_fit_the_budget_is_not_asked(store: Store, server: ModelStandIn):
-    run_id = new_run(store, limits=Limits(usd=0.0001))
-    with work_on(store, run_id) as run, pytest.raises(BudgetError, match="would exceed the limit"):
-        ask(run, ladder(server, "gpt-5", "other"))
-    assert server.bodies == []
-
-
 def test_a_model_without_a_price_needs_a_limit_of_tokens(store: Store, server: ModelStandIn):
     unpriced = Ladder([_model(server.url, "gpt-5", None)])
     server.acts.append(streams(PLAN, usage=(10, 5)))
@@ -134,16 +102,6 @@ def test_a_model_without_a_price_needs_a_limit_of_tokens(store: Store, server: M
     with work_on(store, run_id) as run:
         ask(run, unpriced)
     assert state_of(store, run_id).spent == Amount(0, 15)
-
-
-def test_the_offline_model_costs_nothing_and_is_a_step_too(store: Store):
-    run_id = new_run(store)
-    offline, messages = Ladder([OfflineModel()]), [user_message(Material(question="왜?"))]
-    with work_on(store, run_id) as run:
-        first = ask_in_run(run, offline, messages, PlanResponse, SHORT, key="plan")
-    with work_on(store, run_id) as run:  # the same time in its metadata: it was not asked again
-        assert ask_in_run(run, offline, messages, PlanResponse, SHORT, key="plan") == first
-    assert state_of(store, run_id).spent == NOTHING
 
 
 KILLED = """

@@ -1,7 +1,5 @@
 """Asking an endpoint for the next call of a tool, which is sent as a provider takes tools."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from coreloop.answer.models.choose_model import ENDPOINTS
@@ -9,16 +7,10 @@ from coreloop.answer.models.contracts import CallReply
 from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
-from model_stand_in import ModelStandIn, model_stand_in, streams
+from model_stand_in import ModelStandIn, streams
 
 SCHEMA = {"type": "object", "properties": {"priority": {"type": "string"}}}
 TOOLS = [{"name": "update", "description": "Update a ticket.", "parameters": SCHEMA}]
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 def call(server: ModelStandIn, *functions: dict[str, str]) -> CallReply:

@@ -1,6 +1,5 @@
 """The offline model quotes: every sentence of an answer is in a source, which it names."""
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,14 +10,12 @@ from hypothesis import strategies as st
 from coreloop.answer.models.contracts import (
     Contract,
     LlmResponse,
-    PlanResponse,
     ReflectionResponse,
 )
-from coreloop.answer.models.model import CallLimits, Message
+from coreloop.answer.models.model import CallLimits
 from coreloop.answer.models.offline import OfflineModel
 from coreloop.answer.models.prompt import Material, NumberedSource, read_material, user_message
 from coreloop.base.errors import ModelError
-from rows import each_row
 
 MOMENT = datetime(2026, 4, 25, tzinfo=UTC)
 SEOUL = NumberedSource(
@@ -28,35 +25,11 @@ SEOUL = NumberedSource(
     type="page",
     location="https://seoul.example/ko",
 )
-ACME = NumberedSource(
-    number=2,
-    title="Acme",
-    text="Acme sells anvils. A fall of its revenue in 2025 came from prices.",
-    location="a.md",
-)
 
 
 def ask(schema: type[Contract], **material: Any) -> Any:
     message = user_message(Material(**material))
     return OfflineModel(lambda: MOMENT).complete([message], schema, CallLimits()).value
-
-
-@each_row(
-    ("question", "queries", "tier"),
-    [
-        ("서울의 인구는 얼마인가요?", ["서울 인구"], "simple"),
-        ("What did Acme's revenue do in 2025?", ["Acme revenue 2025"], "simple"),
-        ("Who founded Acme, and why did its revenue fall?", None, "standard"),
-        ("서울의 인구는? 부산의 인구는? 대전의 인구는?", None, "deep"),
-    ],
-)
-def test_a_plan_has_the_questions_own_words(question: str, queries: list[str] | None, tier: str):
-    plan = ask(PlanResponse, question=question)
-    assert plan.complexity_tier == tier
-    if queries is not None:
-        assert [planned.query for planned in plan.queries] == queries
-    for planned in plan.queries:
-        assert all(word in question for word in planned.query.split())
 
 
 def test_a_reflection_has_quotes_and_the_gaps_without_one():
@@ -91,13 +64,6 @@ def test_every_quote_is_a_part_of_its_source(question: str, texts: list[str]):
     assert all(finding.text in read[finding.sources[0]] for finding in reflection.findings)
 
 
-def test_a_message_is_one_document_and_reads_back():
-    material = Material(question="왜?\udc80", sub_questions=("왜?",), sources=(SEOUL,), searched=("q",))
-    message = user_message(material)
-    assert json.loads(message.content)["sources"][0]["number"] == 1
-    assert read_material([message, Message("assistant", "?")]).sources == (SEOUL,)
-
-
 def test_a_row_is_a_finding_and_not_the_head_of_its_table():
     text = "| deep tier | seconds |\n|---|---|\n| deep tier | 120 seconds |\n"
     source = NumberedSource(number=1, title="", text=text)
@@ -108,13 +74,3 @@ def test_a_row_is_a_finding_and_not_the_head_of_its_table():
 def test_an_answer_is_left_to_the_passages():
     with pytest.raises(ModelError, match="offline: answers are passages"):
         ask(LlmResponse, question="Why?")
-
-
-def test_a_gap_is_asked_in_synonyms_before_words_are_left_out():
-    searched = ["delete account"]
-    asked = []
-    for _ in range(2):
-        reply = ask(ReflectionResponse, question="How do I delete an account?", searched=searched)
-        asked += [query.query for query in reply.new_queries]
-        searched = [*searched, *asked]
-    assert asked == ["remove account", "delete"]

@@ -8,9 +8,8 @@ import pytest
 
 from bounded import given_up
 from coreloop.answer.models.choose_model import ENDPOINTS
-from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
-from coreloop.answer.models.ladder import Ladder, error_response
-from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
+from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.model import CallLimits, Message, Reply
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
@@ -22,21 +21,13 @@ from model_stand_in import (
     error_body,
     floods,
     hangs,
-    model_stand_in,
     streams,
 )
 from rows import slow_after
 
 KEY = "sk-test-0123456789"
 PLAN = '{"queries": [{"query": "영업이익", "intent": "figure"}]}'
-READ = PlanResponse(queries=(PlannedQuery(query="영업이익", intent="figure"),))
 ASKED = [Message("system", "Plan."), Message("user", "왜?")]
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 def model(
@@ -50,30 +41,6 @@ def model(
 def ask(server: ModelStandIn, act: Act, **limits: float) -> Reply[PlanResponse]:
     server.acts.append(act)
     return model(server).complete(ASKED, PlanResponse, CallLimits(**{"timeout_s": 5, **limits}))
-
-
-def test_a_reply_is_read_with_what_it_used(server: ModelStandIn):
-    reply = ask(server, streams(PLAN))
-    assert reply == Reply(READ, Usage("gpt-5-2026", 10, 5, microusd=63))  # 12.5 + 50, rounded up
-    assert reply.usage.tokens == 15
-
-
-def test_the_request_is_what_the_api_describes(server: ModelStandIn):
-    ask(server, streams(PLAN))
-    (body,) = server.bodies
-    assert body["messages"] == [{"role": "system", "content": "Plan."}, {"role": "user", "content": "왜?"}]
-    assert body["model"] == "gpt-5"
-    assert body["max_completion_tokens"] == 4096
-    assert body["response_format"]["type"] == "json_schema"
-    assert body["response_format"]["json_schema"]["name"] == "PlanResponse"
-    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-
-
-def test_an_endpoint_without_schemas_is_sent_none(server: ModelStandIn):
-    server.acts.append(streams(PLAN))
-    model(server, ENDPOINTS["anthropic"]).complete(ASKED, PlanResponse, CallLimits(max_output_tokens=7))
-    assert "response_format" not in server.bodies[0]
-    assert server.bodies[0]["max_tokens"] == 7
 
 
 @pytest.mark.parametrize(
@@ -172,37 +139,3 @@ def _variables(error: BaseException) -> Iterator[str]:
             for value in frame.f_locals.values():
                 with suppress(Exception):  # of half-built objects
                     yield repr(value)
-
-
-def test_a_ladder_asks_again_with_the_error_and_then_the_next_model(server: ModelStandIn):
-    server.acts += [streams("prose"), streams("prose again"), streams(PLAN, model="other")]
-    failures: dict[int, ModelError] = {}
-    made: list[tuple[str, str]] = []
-    ladder = Ladder([model(server), model(server, name="other")])
-    for call in ladder.calls(ASKED, PlanResponse, CallLimits(timeout_s=5), failures):
-        try:
-            made.append((call.model.name, call.make().usage.model))
-            break
-        except ModelError as error:
-            made.append((call.model.name, error.kind))
-            failures[call.place] = error
-    assert made == [
-        ("openai:gpt-5", "malformed"),
-        ("openai:gpt-5", "malformed"),
-        ("openai:other", "other"),
-    ]
-    first, second, third = (body["messages"] for body in server.bodies)
-    assert [message["role"] for message in first] == ["system", "user"]
-    assert first[0]["content"].startswith("Plan.\n\nReturn only JSON. No prose.")
-    assert second[:-2] == first == third
-    assert [message["role"] for message in second[-2:]] == ["assistant", "user"]
-    assert "contains no JSON object" in second[-1]["content"]
-
-
-def test_a_ladder_without_a_reply_fails_in_the_structured_form(server: ModelStandIn):
-    server.acts += [answers(401, {}), answers(503, {})]
-    ladder = Ladder([model(server), model(server, name="other")])
-    with pytest.raises(ModelError, match="answered 401; openai:other: the endpoint answered 503") as caught:
-        ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5))
-    error = error_response(caught.value).error
-    assert (error.type, error.retryable) == ("unavailable", True)

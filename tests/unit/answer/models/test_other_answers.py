@@ -1,6 +1,5 @@
 """Endpoints that do what others do not: a web page, no temperature. Each is named."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,18 +11,12 @@ from coreloop.answer.models.model import CallLimits, Message
 from coreloop.answer.models.openai_compatible import OpenAICompatible
 from coreloop.base.errors import ModelError
 from coreloop.base.project.model_settings import SamplingSettings
-from model_stand_in import ModelStandIn, answers, model_stand_in, streams
+from model_stand_in import ModelStandIn, answers, streams
 
 PLAN = '{"queries": [{"query": "q", "intent": "i"}]}'
 READ = PlanResponse(queries=(PlannedQuery(query="q", intent="i"),))
 ASKED = [Message("user", "Why?")]
 HTML = b"<!doctype html><html><head><title>Sign in</title></head><body>data: none</body></html>"
-
-
-@pytest.fixture
-def server() -> Iterator[ModelStandIn]:
-    with model_stand_in() as stand_in:
-        yield stand_in
 
 
 def model(server: ModelStandIn, **more: Any) -> OpenAICompatible:

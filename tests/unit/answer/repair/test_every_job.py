@@ -1,14 +1,12 @@
-"""What workers do, and the figures of it."""
+"""What workers do."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources, question_key
-from coreloop.answer.repair.feedback import give_feedback
-from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates, read_last_day
-from coreloop.answer.research.run import answer
+from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources
+from coreloop.answer.repair.jobs import GATES, all_handlers, plan_gates
 from coreloop.runs.jobs.work import work
-from repairing import RETURN_QUESTION, SHIP_QUESTION, shop, shop_deps
+from repairing import RETURN_QUESTION, shop, shop_deps
 from researching import MOMENT
 
 
@@ -21,26 +19,6 @@ def test_a_worker_measures_the_gates_once_a_day(tmp_path: Path):
         assert (today.name, today.status) == (GATES, "done")
         assert (tomorrow.status, tomorrow.run_at.date()) == ("queued", now.date() + timedelta(days=1))
         assert len(deps.tables.snapshots("coverage")) == 1
-
-
-def test_figures_count_what_happened(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        first = answer(RETURN_QUESTION, deps=deps)
-        answer(SHIP_QUESTION, deps=deps)
-        answer("Who won the chess tournament on Mars?", deps=deps)
-        give_feedback(deps, first.run_id, "down")
-        plan_gates(deps, now=datetime.now(UTC))
-        work(deps.queue, all_handlers(deps), until_idle=True)
-        day = read_last_day(deps, now=datetime.now(UTC))
-        jobs = deps.queue.metrics()
-        later = read_last_day(deps, now=datetime.now(UTC) + timedelta(days=2))
-    assert (day.answered, day.feedback) == (2, {"down": 1})
-    assert day.unanswered >= 1
-    assert (day.evidence["text"] > 0, day.evidence["injected"]) == (True, 1)
-    assert day.notice_s is not None
-    assert jobs.retry_rate == 0.0
-    assert jobs.by_status["done"] >= 3
-    assert (later.answered, later.feedback, later.notice_s) == (0, {}, None)
 
 
 def test_evidence_of_code_is_what_the_docstring_says(tmp_path: Path):
@@ -60,7 +38,3 @@ def test_evidence_of_a_file_that_changed_is_not_used(tmp_path: Path):
     assert len(list(fresh_sources(tmp_path, kept))) == 1
     (tmp_path / "docs" / "returns.md").write_text("# Returns\n\nNever.\n")
     assert list(fresh_sources(tmp_path, kept)) == []
-
-
-def test_a_question_has_one_key_whatever_its_case_and_spaces():
-    assert question_key("Is  it\nopen?") == question_key("is it OPEN?") != question_key("Is it closed?")

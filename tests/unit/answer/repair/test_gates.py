@@ -1,18 +1,11 @@
-"""Coverage and documentation of a project, day by day."""
+"""When the coverage of a project has fallen."""
 
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from datetime import date
 
-from coreloop.answer.repair.jobs import all_handlers, has_fallen, read_gates
+from coreloop.answer.repair.jobs import has_fallen
 from coreloop.answer.repair.tables import Snapshot
-from coreloop.answer.search.index.run import index_paths
-from coreloop.runs.jobs.work import work
-from coreloop.runs.load import load_run
-from repairing import limit_paths, shop, shop_deps
-from researching import MOMENT
 from rows import each_row
 
-DAY = timedelta(days=1)
 TODAY = date(2026, 11, 23)
 
 
@@ -33,29 +26,3 @@ def snapshot(good: int, total: int) -> Snapshot:
 )
 def test_a_fall_is_one_point_and_three_items(before: Snapshot, now: Snapshot, falls: bool):
     assert has_fallen(now, before) is falls
-
-
-def test_files_and_functions_are_counted(tmp_path: Path):
-    limit_paths(tmp_path, ".")
-    with shop_deps(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as deps:
-        coverage, io = read_gates(deps, now=MOMENT)
-    assert (coverage.now.good, coverage.now.total) == (2, 3)
-    assert coverage.worst == (("docs/shipping.md", 1),)
-    assert (io.now.good, io.now.total) == (1, 1)
-
-
-def test_a_fall_is_a_signal_and_jobs_that_mend_it(tmp_path: Path):
-    limit_paths(tmp_path, ".")
-    workspace = shop(tmp_path)
-    index_paths(workspace, [tmp_path], now=datetime.now(UTC))
-    with shop_deps(workspace) as deps:
-        assert [reading.signal for reading in read_gates(deps, now=MOMENT)] == [None, None]
-        for number in range(3):
-            (tmp_path / "docs" / f"new{number}.md").write_text("# New\n\nNew text.\n", encoding="utf-8")
-        coverage, _ = read_gates(deps, now=MOMENT + DAY)
-        assert (coverage.signal, coverage.jobs) == ("coverage_drop", 3)
-        (run,) = deps.store.runs(kind="gate")
-        assert load_run(deps.store, run.run_id)[0].state.status == "completed"
-        work(deps.queue, all_handlers(deps), until_idle=True)
-        coverage, _ = read_gates(deps, now=MOMENT + DAY)
-        assert (coverage.now.good, coverage.now.total) == (6, 6)

@@ -5,27 +5,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
-from coreloop.answer.research.verify import NO_EVIDENCE
 from coreloop.base.errors import ModelError
 from coreloop.runs.jobs.work import work
-from coreloop.runs.load import load_run
-from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, reply, shop, shop_deps
-
-NONSENSE = "Who won the chess tournament on Mars?"
-
-
-def test_an_answer_that_stands_is_not_repaired(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(RETURN_QUESTION, deps=deps)
-        assert found.supported
-        assert "within 30 days after delivery. [1]" in found.final_answer
-        assert (found.sources[0].id, found.sources[0].location) == ("[1]", "docs/returns.md")
-        assert (found.repairs, found.signals) == (0, ())
-        assert deps.queue.jobs() == []
-        state = load_run(deps.store, found.run_id)[0].state
-    assert (state.kind, state.status) == ("ask", "completed")
+from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, limit_paths, shop, shop_deps
 
 
 def test_what_a_changed_file_no_longer_says_is_no_answer(tmp_path: Path):
@@ -71,15 +54,6 @@ def test_a_parameter_of_a_function_is_answered_from_its_docstring(tmp_path: Path
     assert found.sources[0].type == "symbol"
 
 
-def test_what_nothing_can_answer_is_said_and_becomes_a_gap(tmp_path: Path):
-    with shop_deps(shop(tmp_path)) as deps:
-        found = answer(NONSENSE, deps=deps)
-        assert (found.final_answer, found.supported, found.end) == (NO_EVIDENCE, False, "nothing_said_so")
-        answer(NONSENSE, deps=deps)
-        (gap,) = deps.tables.gaps()
-    assert (gap.topic, gap.seen, gap.reason) == (NONSENSE, 2, "search_miss")
-
-
 def test_an_answer_closes_the_gap_of_its_question(tmp_path: Path):
     with shop_deps(shop(tmp_path)) as deps:
         answer("How long is the warranty of a lamp?", deps=deps)
@@ -89,25 +63,6 @@ def test_an_answer_closes_the_gap_of_its_question(tmp_path: Path):
         assert deps.tables.gaps() == []
         (gap,) = deps.tables.gaps(open_only=False)
     assert gap.closed_by == "repair"
-
-
-def test_a_claim_that_no_source_has_is_dropped_and_then_another_model_is_asked(tmp_path: Path):
-    one = ScriptedModel(
-        reply("A parcel can be returned within 90 days. [1]"),
-        reply("A parcel can be returned within 60 days. [1]"),
-        name="test:one",
-    )
-    other = ScriptedModel(reply("A parcel can be returned within 30 days. [1][2][3]"), name="test:other")
-    with shop_deps(shop(tmp_path), one, other) as deps:
-        found = answer(RETURN_QUESTION, deps=deps)
-        case = knowledge_of(load_run(deps.store, found.run_id)[0].state)
-    assert "30 days" in found.final_answer
-    assert found.signals == ("citation_unsupported", "citation_unsupported")
-    assert (found.repairs, found.model) == (2, "test:other")
-    assert [attempt.dropped[0].sentence for attempt in case.attempts[:2]] == [
-        "A parcel can be returned within 90 days.",
-        "A parcel can be returned within 60 days.",
-    ]
 
 
 def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):

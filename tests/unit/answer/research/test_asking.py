@@ -1,4 +1,4 @@
-"""Attempts of a question share the time that is left: none starts that cannot end, the first error stands."""
+"""Attempts of a question share the time that is left: none starts that cannot end."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,14 +66,6 @@ def test_a_wait_that_is_longer_than_the_time_left_is_not_waited(store: Store, se
     ):
         plan(run, Ladder([stand_in_model(server.url)]))
     assert len(server.bodies) == 1
-
-
-def test_the_first_error_stands_whatever_follows_from_it(store: Store, server: ModelStandIn):
-    server.acts += [answers(503, {"error": "overloaded"}, retry_after="0"), answers(401, {"error": "no key"})]
-    run_id = run_of(store, 60)
-    with work_on(store, run_id) as run, pytest.raises(ModelError, match="answered 503: overloaded"):
-        plan(run, Ladder([stand_in_model(server.url)]))
-    assert ["401" in failed.error for failed in failures(store, run_id)] == [False, True]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.research.earlier_researches import like_sessions, named_session, read_session
+from coreloop.answer.research.earlier_researches import named_session, read_session
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, run_research
 from coreloop.base.errors import RunNotFoundError
@@ -27,20 +27,6 @@ def test_the_newest_research_is_named_by_last_and_other_runs_are_none(tmp_path: 
         assert named_session(deps.store, "last") == newest
         with pytest.raises(RunNotFoundError, match="is no research, but agent"):
             read_session(deps.store, other)
-
-
-def test_the_same_question_is_exact_a_near_one_similar_and_others_are_left_out(tmp_path: Path):
-    with deps_in(project(tmp_path)) as deps:
-        for question in ASKED:
-            begin_research(question, Request(), deps)
-        like = like_sessions("how long is the han river", deps.store)
-        assert [(one.likeness, one.row.question) for one in like] == [
-            ("exact", ASKED[0]),
-            ("similar", ASKED[1]),
-        ]
-        begin_research("What was the revenue of Han in 2018?", Request(), deps)
-        (other_year,) = like_sessions("What was the revenue of Han in 2013?", deps.store)
-        assert other_year.likeness == "similar"
 
 
 def begin_in(deps: Deps, question: str) -> Callable[[], str]:

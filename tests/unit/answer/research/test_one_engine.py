@@ -8,7 +8,6 @@ import pytest
 from coreloop.answer.research.answer import AgentResponse
 from coreloop.answer.research.run import answer, run_research
 from coreloop.answer.search.index.run import index_paths
-from coreloop.answer.text.terms import search_words
 from model_stand_in import model_stand_in, streams
 from researching import MOMENT, deps_in, plan, project, reflection, synthesis
 
@@ -27,13 +26,6 @@ def written_by_a_model(folder: Path, text: str) -> AgentResponse:
     with model_stand_in() as server, deps_in(project(folder), url=server.url) as deps:
         server.acts += [streams(reply) for reply in (plan("Han river length"), reflection(), synthesis(text))]
         return run_research(LENGTH, deps=deps, max_iters=1)
-
-
-def test_both_show_the_passage_whole_and_mark_its_sentence(tmp_path: Path):
-    for response in asked_both(tmp_path, LENGTH):
-        best = response.passages[0]
-        assert (response.verdict, best.text[best.start : best.end]) == ("says so", RIVER)
-        assert best.text.startswith("# Han river")
 
 
 def test_what_the_asked_place_says_differently_stands_side_by_side(tmp_path: Path):
@@ -67,11 +59,6 @@ def test_what_a_source_tells_its_reader_to_answer_is_no_evidence(tmp_path: Path)
     (tmp_path / "docs" / "evil.md").write_text(evil, encoding="utf-8")
     response = written_by_a_model(tmp_path, "The Han river is 999 kilometres long.")
     assert not response.supported
-
-
-def test_a_pronoun_is_no_word_to_search_for():
-    assert search_words("Who wrote it and why did they?") == ("wrote",)
-    assert search_words("Where did they live?") == ("live",)
 
 
 def test_a_file_that_the_text_search_misses_answers_a_research_by_its_schema(tmp_path: Path):

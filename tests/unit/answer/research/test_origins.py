@@ -8,8 +8,6 @@ from coreloop.answer.research.run_searches import is_copy, origin_of
 from researching import source
 from rows import each_row
 
-TEXT = "The Han river is 494 kilometres long and flows through Seoul into the Yellow Sea."
-
 
 @each_row(
     ("location", "origin"),
@@ -35,10 +33,6 @@ REPORT = (
     "증권사들은 4분기에는 이익이 다시 늘 것으로 내다봤다."
 )
 NOTICE = "{0}는 보통주 1주당 {1}원의 현금 배당을 결정했다고 {2}일 공시했다. 배당금 총액은 {3}억 원이다."
-EARNINGS = (
-    "{0} reported revenue of ${1} billion for the third quarter, up {2} % from a year earlier. "
-    "Net income rose to ${3} million, the company said in a statement."
-)
 
 
 @each_row(

@@ -39,17 +39,3 @@ def test_they_are_mined_only_with_own(asked: Path, entry_point):
         return status["log"]["n_records"]
 
     assert (n_records(), n_records("--own")) == (0, 2)
-
-
-def test_own_and_in_dir_exclude_each_other(tmp_path: Path, entry_point):
-    code, _, errors = entry_point(tmp_path, "pattern", "--own", "--in-dir", str(tmp_path))
-
-    assert code == 2
-    assert "--own and --in-dir" in errors
-
-
-def test_an_own_request_can_be_judged_and_rejected(asked: Path, entry_point):
-    (request,) = [record["request_id"] for record in own_records(asked) if record["skill_used"] == "ask"]
-
-    assert entry_point(asked, "judge", "--id", request, "--verdict", "P")[0] == 0
-    assert entry_point(asked, "feedback", request, "down", "--reason", "too short")[0] == 0

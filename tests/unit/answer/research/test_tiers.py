@@ -19,11 +19,6 @@ def test_an_exhaustive_run_has_only_the_limits_that_were_asked_for():
     assert (limits.queries, limits.sources, limits.deadline_s, limits.max_iterations) == (9, None, None, 100)
 
 
-def test_a_part_of_every_limit_is_kept_for_the_answer():
-    limits = run_limits("standard", {"token_budget": 1000})
-    assert (limits.answer.tokens, limits.answer.seconds, limits.answer.usd) == (200, 18, 2.0)
-
-
 def test_a_plan_can_only_make_limits_tighter():
     deep, simple = (
         run_limits("deep", {"max_iters": 3}),

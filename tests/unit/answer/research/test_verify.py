@@ -1,13 +1,11 @@
 """Verification: a sentence stays if a source that exists says so, whatever the model or a page wrote."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bounded import bounded
 from coreloop.answer.research.best_passages import Grounds
 from coreloop.answer.research.research_state import Attempt, ReadSource
-from coreloop.answer.research.verify import check_answer, cited_sentences
+from coreloop.answer.research.verify import check_answer
 from researching import source
 from rows import each_row
 
@@ -45,13 +43,6 @@ def test_only_sentences_that_their_source_says_stay(answer: str, sentences: list
     checked = checked_answer(answer)
     assert list(checked.sentences) == sentences
     assert len(checked.dropped) >= (not sentences)
-
-
-@given(st.text(alphabet=st.sampled_from("The Han 494.[]1,29 \n-가다!\ue000\ue001"), max_size=80))
-def test_no_answer_cites_what_does_not_exist(answer: str):
-    checked = checked_answer(answer)
-    assert {read.number for read in checked.cited} <= {1, 2}
-    assert len(checked.sentences) <= len(list(cited_sentences(answer))) + len(answer.splitlines())
 
 
 @pytest.mark.slow

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.research.run import run_research
-from coreloop.answer.search.page import Network, PageReader
 from coreloop.answer.search.services import SearxngProvider
-from fault_server import HOST, fault_server, replies
+from fault_server import fault_server, reader_of, replies
 from researching import RIVER, deps_in, project
 
 PAGE = (
@@ -27,14 +26,9 @@ def test_a_page_behind_a_result_is_read_once_and_recorded(tmp_path: Path):
             200, json.dumps({"results": found}), content_type="application/json"
         )
         server.paths["/han"] = replies(200, PAGE, content_type="text/html")
-        network = Network(
-            resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
-        )
         with deps_in(project(tmp_path), provider=SearxngProvider(server.url)) as deps:
-            pages = PageReader(network=network)
-            response = run_research(
-                "How long is the Han river?", deps=replace(deps, pages=pages), max_iters=2
-            )
+            reading = replace(deps, pages=reader_of(server.port))
+            response = run_research("How long is the Han river?", deps=reading, max_iters=2)
         asked = [request.split()[1] for request in server.requests]
     assert response.final_answer == f"{RIVER} [1]"
     assert [one.location for one in response.sources] == [urls[0]]

@@ -1,4 +1,4 @@
-"""Settings and environment say where to search; what is missing is named."""
+"""What is missing to search is named."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +13,6 @@ from coreloop.base.project.workspace import Workspace
 
 def workspace(tmp_path: Path, **search: object) -> Workspace:
     return Workspace(tmp_path, replace(Settings(), search=SearchSettings(**search)))  # type: ignore[arg-type]
-
-
-def test_providers_are_asked_in_the_order_of_the_settings(tmp_path: Path) -> None:
-    chosen = workspace(
-        tmp_path, providers=("searxng", "tavily", "arxiv", "index"), searxng_url="http://localhost:8080"
-    )
-    names = choose_providers(chosen, {"TAVILY_API_KEY": "tvly-key"}).name
-    assert names == "searxng,tavily,arxiv,index"
 
 
 @pytest.mark.parametrize(

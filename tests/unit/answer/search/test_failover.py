@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from coreloop.answer.search.failover import Breaker, Failover, Pace
+from coreloop.answer.search.failover import Failover, Pace
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 
@@ -50,22 +50,6 @@ class Scripted:
         return answers[min(len(self.limits), len(answers)) - 1]
 
 
-def test_a_failed_attempt_is_repeated_with_growing_pauses() -> None:
-    time = Time()
-    web = Scripted("web", [DOWN, DOWN, FOUND], time)
-    search = Failover([web], pace=time.pace())
-    assert search.search("q", SearchLimits()) == FOUND
-    assert time.pauses == [0.5, 1.0]
-
-
-def test_after_three_attempts_the_next_provider_is_asked() -> None:
-    time = Time()
-    web, index = Scripted("web", [DOWN], time), Scripted("index", [FOUND], time)
-    search = Failover([web, index], pace=time.pace())
-    assert search.search("q", SearchLimits()) == FOUND
-    assert len(web.limits) == 3
-
-
 def test_a_provider_that_is_blocked_for_long_is_left_alone_until_then() -> None:
     time = Time()
     until = NOON + timedelta(seconds=120)
@@ -90,26 +74,3 @@ def test_empty_means_that_every_provider_found_nothing() -> None:
     web, index = Scripted("web", [DOWN], time), Scripted("index", [Empty()], time)
     assert Failover([index], pace=time.pace()).search("q", SearchLimits()) == Empty()
     assert Failover([index, web], pace=time.pace()).search("q", SearchLimits()) == Failed("web: HTTP 500")
-
-
-def test_three_failed_queries_in_a_row_open_the_breaker_for_half_a_minute() -> None:
-    time = Time()
-    web = Scripted("web", [DOWN], time)
-    search = Failover([web], pace=time.pace())
-    for _ in range(3):
-        search.search("q", SearchLimits())
-    asked = len(web.limits)
-    assert "left alone" in str(search.search("q", SearchLimits()))
-    assert len(web.limits) == asked == 9
-    time.passed_s += 31
-    search.search("q", SearchLimits())
-    assert len(web.limits) == 12
-
-
-def test_half_of_four_queries_opens_the_breaker_and_one_of_three_does_not() -> None:
-    breaker = Breaker()
-    for has_worked in (True, False, True):
-        breaker.count(0, has_worked=has_worked)
-        assert breaker.closed_s(0) == 0
-    breaker.count(0, has_worked=False)
-    assert (breaker.closed_s(1), breaker.closed_s(30)) == (29, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.answer.search.page import Network, PageReader, _with_few_groups
 from coreloop.answer.search.provider import Failed, Found, SearchLimits
-from fault_server import HOST, FaultServer, fault_server, replies
+from fault_server import HOST, FaultServer, fault_server, reader_of, replies
 
 EVERYONE = "User-agent: *\n"
 
@@ -23,10 +23,7 @@ def server() -> Iterator[FaultServer]:
 
 def may_read(server: FaultServer, robots: str | bytes, path: str) -> bool:
     server.paths["/robots.txt"] = replies(200, robots)
-    network = Network(
-        resolve=lambda _: [HOST], allows=lambda address: address == HOST, ports=frozenset({server.port})
-    )
-    answer: Any = PageReader(network=network).read(f"http://page.example:{server.port}{path}", SearchLimits())
+    answer: Any = reader_of(server.port).read(f"http://page.example:{server.port}{path}", SearchLimits())
     assert isinstance(answer, Found) or answer == Failed("robots.txt does not allow it", is_retryable=False)
     return isinstance(answer, Found)
 

@@ -12,7 +12,6 @@ from coreloop.base.git.promotions import (
     read_history,
 )
 from coreloop.base.git.repository import Repository
-from coreloop.base.git.trailers import promoted_keys
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
 AA, BB, CC, DD, EE, FF = (letter * 16 for letter in "abcdef")
@@ -61,12 +60,6 @@ def test_fast_forward_is_read_field_by_field(project: Project) -> None:
     assert promotions_on(project) == [Promotion(KEY, "cand-1", "R", f"{FILE}::analysis", sha, moment, False)]
 
 
-def test_merge_commit_brings_it(project: Project) -> None:
-    promoted(project)
-    merge(project, "--no-ff", "-m", "Merge pull request #1 from octo/skill")
-    assert states(project) == {KEY: False}
-
-
 def test_squash_keeps_it(project: Project) -> None:
     promoted(project)
     project.commit({"more.txt": "a reviewer's"}, "a second commit")
@@ -75,35 +68,6 @@ def test_squash_keeps_it(project: Project) -> None:
     squashed = f"docs (#7)\n\n* {message()}\n* a second commit\n\nCo-authored-by: A <a@example.org>\n"
     project.git("commit", "--quiet", "-m", squashed)
     assert states(project) == {KEY: False}
-
-
-def test_rebase_keeps_it(project: Project) -> None:
-    old = promoted(project)
-    project.git("switch", "--quiet", "main")
-    project.commit({"other.txt": "meanwhile"})
-    project.git("rebase", "--quiet", "main", BRANCH)
-    merge(project, "--ff-only")
-    assert [(promotion.key, promotion.sha != old) for promotion in promotions_on(project)] == [(KEY, True)]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("```\n\n", "\n```"),
-        ("```\n\n", ""),
-        ("```x``` is\n\n", ""),
-        ("<details>\n\n", "\n</details>\n\nEnd."),
-        (f"This reverts commit {'0' * 40}.\n\n", ""),
-        ("```\n", "```\nSigned-off-by: A <a@example.org>"),
-        ("> ", ""),
-    ],
-)
-def test_history_counts_what_the_check_takes_for_a_promotion(before: str, after: str, project: Project):
-    title, _, trailers = message().rpartition("\n\n")
-    text = f"{title}\n\n{before}{trailers}{after}\n"
-    promoted(project, text=text)
-    merge(project, "--ff-only")
-    assert bool(states(project)) is bool(promoted_keys(text))
 
 
 def test_time_is_that_of_the_merge(project: Project) -> None:

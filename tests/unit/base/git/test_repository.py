@@ -115,21 +115,6 @@ def test_a_bare_repository_is_reported(project: Project) -> None:
         Repository(project.remote)
 
 
-def test_files_are_read_from_one_process(project: Project) -> None:
-    for text in (b"1", b"2\n", b""):
-        project.commit({FILE: text})
-    with Repository(project.root) as repository:
-        files = [repository.replaced_file(f"HEAD~{at + 1}", f"HEAD~{at}") for at in (2, 1, 0)]
-        process = repository._blobs._process
-    assert [(file.before, file.after) for file in files if file] == [
-        (SOURCE, b"1"),
-        (b"1", b"2\n"),
-        (b"2\n", b""),
-    ]
-    assert process is not None
-    assert process.returncode == 0
-
-
 @pytest.mark.parametrize(
     ("encoding", "message", "readings"),
     [

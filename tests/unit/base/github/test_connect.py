@@ -10,17 +10,12 @@ from promoting import Project
 ADDRESSES = [
     ("https://github.com/octo/tools.git", "octo/tools"),
     ("https://github.com/octo/tools", "octo/tools"),
-    ("https://github.com/octo/tools.git/", "octo/tools"),
     ("https://x-access-token:secret@github.com/octo/my.tools", "octo/my.tools"),
     ("git@github.com:octo/tools.git", "octo/tools"),
-    ("ssh://git@github.com/octo/tools.git", "octo/tools"),
     ("ssh://git@ssh.github.com:443/octo/tools.git", "octo/tools"),
-    ("https://notgithub.com/octo/tools.git", None),
     ("https://github.com.evil.example/octo/tools", None),
     ("https://evil.example/github.com/octo/tools", None),
-    ("git@gitlab.com:octo/tools.git", None),
     ("/home/me/go/src/github.com/octo/tools", None),
-    ("../github.com/octo/tools", None),
     ("file:///srv/github.com/octo/tools.git", None),
     ("https://github.com/octo", None),
 ]

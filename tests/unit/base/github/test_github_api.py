@@ -9,7 +9,6 @@ import pytest
 from coreloop.base.errors import (
     ForgeAuthError,
     ForgeError,
-    ForgeForbiddenError,
     ForgeNotFoundError,
     ForgeRateLimitError,
     ForgeUnavailableError,
@@ -98,13 +97,6 @@ def test_reading_is_tried_three_times_more(github, api, clock: Clock, fault: Fau
     assert clock.slept_s == [0.5, 1.0, 2.0]
 
 
-def test_the_last_answer_is_what_is_told(github, api) -> None:
-    github.fail(said(502, "Bad Gateway"), times=9)
-    with pytest.raises(ForgeUnavailableError, match="502: Bad Gateway"):
-        pulls(api)
-    assert len(github.traffic) == 4
-
-
 @pytest.mark.parametrize("fault", [said(502, "Bad Gateway"), Fault()], ids=["out of order", "dropped"])
 def test_writing_is_not_tried_again(github, api, fault: Fault) -> None:
     github.fail(fault)
@@ -136,13 +128,6 @@ def test_a_rate_limit_that_ends_within_a_minute_is_waited_for(github, api, clock
 def test_a_longer_rate_limit_is_told_at_once(github, api, clock: Clock, fault: Fault) -> None:
     github.fail(fault)
     with pytest.raises(ForgeRateLimitError):
-        pulls(api)
-    assert (len(github.traffic), clock.slept_s) == (1, [])
-
-
-def test_a_missing_right_is_told_at_once(github, api, clock: Clock) -> None:
-    github.fail(said(403, "Resource not accessible"))
-    with pytest.raises(ForgeForbiddenError, match="403: Resource not accessible"):
         pulls(api)
     assert (len(github.traffic), clock.slept_s) == (1, [])
 

@@ -6,18 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-import requests
-import urllib3
-from github import GithubException
 
-from coreloop.base import errors
 from coreloop.base.errors import (
     ForgeAnswerError,
     ForgeError,
     ForgeRateLimitError,
-    ForgeUnavailableError,
 )
-from coreloop.base.github.github_forge import Connection, GithubForge, translate
+from coreloop.base.github.github_forge import Connection, GithubForge
 from github_failures import FAILURES, said
 from github_stand_in import GithubStandIn
 
@@ -58,45 +53,11 @@ def test_failure_is_one_line_that_says_what_to_do(github, brief, fault, leaf, re
     assert caught.value.status == (fault.reply.status if answered else None)
 
 
-def test_every_leaf_of_the_tree_is_in_the_table() -> None:
-    leaves = {
-        entry for entry in vars(errors).values() if isinstance(entry, type) and issubclass(entry, ForgeError)
-    }
-    assert {failure[2] for failure in FAILURES} == leaves - {ForgeError}
-
-
-def test_server_that_is_off(github: GithubStandIn, forge: GithubForge) -> None:
-    github.__exit__()
-    with pytest.raises(
-        ForgeUnavailableError, match="the connection failed; check the network and GITHUB_API_URL"
-    ):
-        forge.open_pull_requests()
-
-
 def test_rate_limit_says_from_when_on(github: GithubStandIn, forge: GithubForge) -> None:
     github.fail(said(429, "", X_RateLimit_Reset="1777118400"))
     with pytest.raises(ForgeRateLimitError) as caught:
         forge.open_pull_requests()
     assert f"{caught.value.retry_at:%F %T}" == "2026-04-25 12:00:00"
-
-
-def _with_subclasses(root: type) -> Iterator[type]:
-    yield root
-    for below in root.__subclasses__():
-        yield from _with_subclasses(below)
-
-
-def test_every_exception_of_the_libraries_has_a_translation() -> None:
-    roots = (GithubException, requests.RequestException, urllib3.exceptions.HTTPError)
-    kinds = {entry for root in roots for entry in _with_subclasses(root)}
-    assert len(kinds) >= 50
-    for kind in kinds:
-        exc = kind.__new__(kind)
-        if isinstance(exc, GithubException):
-            GithubException.__init__(exc, 403, {"message": "no"}, {})
-        result = translate(exc, "look", timeout_s=15)
-        assert type(result) is not ForgeError, kind
-        assert str(result).startswith("cannot look: "), kind
 
 
 class TestSecret:

@@ -64,19 +64,15 @@ def test_the_placeholder_is_replaced_wherever_it_owns_something():
     [
         ("@kim", True),
         ("@Kim-Lee", True),
-        ("@kim_octo", True),
         ("@octo/docs.team_2", True),
         ("@" + "k" * 39, True),
         ("@" + "k" * 40, False),
         ("@a#b", False),
-        ("@-kim", False),
         ("@octo/", False),
-        ("@octo/a/b", False),
         ("kim", False),
         ("@", False),
         ("@김", False),
         ("@kim\n", False),
-        ("@kim @lee", False),
     ],
 )
 def test_a_reviewer_is_a_login_or_a_team_that_github_can_have(name: str, can_review: bool):
@@ -140,23 +136,12 @@ def test_an_organization_cannot_review(words, init: Init, folder: Path, hub: Git
     assert "/.github/ @octo/tools-team\n" in (folder / ".github/CODEOWNERS").read_text()
 
 
-def test_a_person_is_no_assumption(init: Init, hub: GithubStandIn):
-    code, out, _ = init()
-    assert (code, "note " in out) == (0, False)
-
-
 @pytest.mark.parametrize("answer", [None, Reply(404, {"message": "Not Found"}), Reply(200, {"owner": 7})])
 def test_without_an_answer_it_says_what_it_assumed(answer, init: Init, hub: GithubStandIn):
     hub.fail(Fault(answer))
     code, out, _ = init()
     assert code == 0
     assert "note       assumed that @octo is a person" in out
-
-
-def test_without_a_token_github_is_not_asked(init: Init, hub: GithubStandIn, monkeypatch):
-    monkeypatch.delenv("GITHUB_TOKEN")
-    assert "note       assumed that @octo is a person" in init()[1]
-    assert hub.traffic == []
 
 
 def test_the_placeholder_waits_for_an_owner(init: Init, folder: Path):

@@ -89,18 +89,9 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
     ("text", "line", "says"),
     [
         pytest.param("data_dir: x\ngate: {}\n", 2, ["'gate'", "'gates'"], id="unknown key"),
-        pytest.param(
-            "gates:\n  min_repeat: 3\n  min_repeats: 4\n", 3, ["min_repeats", "'min_repeat'"], id="nested"
-        ),
         pytest.param("zzz: 1\n", 1, ["'zzz'", "data_dir"], id="nothing is near"),
         pytest.param("\ngates: {min_repeat: three}\n", 2, ["gates.min_repeat", "'int'"], id="text"),
-        pytest.param("gates: {min_repeat: 2.5}\n", 1, ["'int'"], id="fraction"),
-        pytest.param("gates: {min_repeat: true}\n", 1, ["'int'"], id="boolean"),
-        pytest.param("gates: {min_repeat: null}\n", 1, ["'int'"], id="null"),
-        pytest.param("retention_days: 2026-99-99\n", 1, ["retention_days"], id="impossible date"),
-        pytest.param("gates: [1]\n", 1, ["gates"], id="list for keys"),
         pytest.param("- a\n", 1, ["the file", "'object'"], id="the file is a list"),
-        pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "'int'"], id="in a map"),
         pytest.param(
             "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "fastmcp"], id="framework"
         ),
@@ -111,18 +102,14 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
             id="framework and command",
         ),
         pytest.param("reach:\n  framework: mcp\n", 2, ["needs tools"], id="framework alone"),
-        pytest.param("reach:\n  tools: a:b\n", 2, ["needs framework", "fastmcp"], id="tools alone"),
         pytest.param(
             "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
         ),
         pytest.param("reach:\n  caps:\n    openai: 0\n", 3, ["openai", "at least 1"], id="cap of nothing"),
-        pytest.param("categories:\n  - {label: A, any: [x]}\n  - {label: B}\n", 3, ["any"], id="half a rule"),
         pytest.param("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"], id="label"),
-        pytest.param("gates: {min_repeat: 0}\n", 1, ["min_repeat", "at least 1"], id="below"),
         pytest.param("gates: {min_success_rate: .nan}\n", 1, ["min_success_rate"], id="not a number"),
         pytest.param("data_dir: a\nforge: {}\ndata_dir: b\n", 3, ["data_dir", "twice"], id="duplicate key"),
         pytest.param("data_dir: x\ngates: {\n", 3, ["YAML"], id="bad YAML"),
-        pytest.param("data_dir: x\n\tgates: 1\n", 2, ["YAML"], id="tab"),
         pytest.param(
             "tools:\n  a:\n    target: gone.py::f\n", 3, ["gone.py", "not exist"], id="missing target"
         ),
@@ -134,27 +121,12 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
             id="an example that its pattern does not find",
         ),
         pytest.param(
-            "sanitize:\n  detect:\n    - name: STAFF\n      pattern: '(a+)+b'\n      example: ab\n",
-            4,
-            ["STAFF", "without a limit", "{1,40}"],
-            id="an unlimited repeat",
-        ),
-        pytest.param(
-            "sanitize:\n  detect: [{name: STAFF, pattern: '(', example: x}]\n",
-            2,
-            ["STAFF", "not a regular expression"],
-            id="no regular expression",
-        ),
-        pytest.param(
             "sanitize:\n  detect: [{name: staff, pattern: x, example: x}]\n",
             2,
             ["capital letters", "'staff'"],
             id="a label in lower case",
         ),
         pytest.param("sanitize:\n  detect: [{name: STAFF, pattern: x}]\n", 2, ["'example'"], id="no example"),
-        pytest.param(
-            "sanitize: {countries: [kr, de]}\n", 1, ["kr or us or uk or eu", "'de'"], id="a country"
-        ),
         pytest.param("sanitize: {allow: ['']}\n", 1, ["empty", "allow"], id="an empty text"),
         pytest.param("sanitize: {names: 3}\n", 1, ["names", "'str | array | null'"], id="names"),
         pytest.param("\nsanitize:\n  names: gone.tsv\n", 3, ["gone.tsv", "not exist"], id="missing names"),
@@ -215,11 +187,6 @@ def test_the_environment_overrides_single_values(load, documented):
     assert settings.retention_days == 90
     assert (settings.forge.repo, settings.forge.base) == ("a/b", "main")
     assert settings.replay.timeout_s == 5.0
-
-
-def test_the_environment_works_without_a_file(tmp_path):
-    settings = load_settings(tmp_path, environ={"CORELOOP_DATA_DIR": "2026"})
-    assert settings.data_dir == "2026"
 
 
 def test_an_empty_variable_counts_as_unset(load):

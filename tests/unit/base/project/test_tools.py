@@ -59,16 +59,9 @@ def test_a_definition_is_found_by_its_name(project):
         ),
         pytest.param("import sys\nif sys:\n    def tool(axis): ...\n", "tool", id="below if"),
         pytest.param(
-            "try:\n    def tool(axis): ...\nexcept ImportError:\n    pass\n", "tool", id="below try"
-        ),
-        pytest.param(
             "try:\n    import fast\nexcept ImportError:\n    def tool(axis): ...\n", "tool", id="fallback"
         ),
-        pytest.param("def  tool (\n    axis): ...\n", "tool", id="spaces"),
         pytest.param("\ufeffdef tool(axis): ...\n", "tool", id="byte order mark"),
-        pytest.param("def tool(axis): ...\r\n", "tool", id="CRLF"),
-        pytest.param(r"def tool(axis): return '\d'" + "\n", "tool", id="doubtful escape"),
-        pytest.param("# 한글\ndef tool(axis): ...\n", "tool", id="Korean"),
         pytest.param("# coding: cp949\n# 한글\ndef tool(axis): ...\n".encode("cp949"), "tool", id="cp949"),
     ],
 )
@@ -122,15 +115,9 @@ def test_an_absent_target_is_unresolved(project, target, reason):
     "folder",
     [
         ".venv",
-        ".git",
         "venv",
-        "env",
-        "build",
-        "dist",
         "tests",
         "node_modules",
-        "site-packages",
-        "__pycache__",
     ],
 )
 def test_environments_build_output_and_tests_are_not_searched(project, folder):
@@ -157,11 +144,9 @@ def test_a_class_is_a_tool_only_as_a_target(project):
     [
         pytest.param(b"def tool(:\n", id="syntax error"),
         pytest.param(b"def tool(): ...\n\xff\xfe\n", id="not UTF-8"),
-        pytest.param("def tool(): ...\n".encode("utf-16"), id="UTF-16"),
         pytest.param(b"def tool(): ...\n\x00", id="null character"),
         pytest.param(b"# coding: nonsense\ndef tool(): ...\n", id="unknown coding"),
         pytest.param(b"def tool(): ...\nx = " + b"-" * 100_000 + b"1\n", id="nested without end"),
-        pytest.param(b"def tool(): ...\nx = " + b"(" * 5_000, id="open parentheses"),
         pytest.param(b"#" * 2_000_001 + b"\ndef tool(): ...\n", id="huge"),
     ],
 )

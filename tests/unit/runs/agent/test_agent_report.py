@@ -38,6 +38,7 @@ def finding(**fields: Any) -> dict[str, Any]:
         pytest.param('{"usage": {"usd": -1}}', "$.usage.usd: expected float >= 0.0;", id="less spending"),
         pytest.param('{"usage": {"usd": 1e999}}', "$", id="endless spending"),
         pytest.param('{"usage": {"usd": NaN}}', "$: not JSON (", id="spending that is no number"),
+        pytest.param('{"usage": {"usd": 5, "usd": 0}}', "$", id="a key twice"),
         pytest.param(
             '{"findings": [{"text": "up"}]}',
             "$.findings[0]: the field sources is missing; add it;",
@@ -108,17 +109,6 @@ def test_a_finding_answers_by_id_or_text_also_what_the_same_report_asks():
     after = fold([created(), happened.Planned(at=AT, sub_questions=("one?", "two?")), *made])
     assert [part.id for part in run.sub_questions] == ["q1", "q2"]
     assert [part.is_answered for part in after.sub_questions] == [True, False, True]
-
-
-def test_a_query_that_was_asked_is_dropped_also_within_a_report():
-    query = {"query": "삼성전자 영업이익 2025", "results_count": 3, "success": True}
-    made = events({"queries": [query, query, {**query, "query": "other", "success": False}]})
-    assert [type(event) for event in made[:3]] == [
-        happened.Searched,
-        happened.QueryDropped,
-        happened.Searched,
-    ]
-    assert (made[0].outcome, made[2].outcome) == ("found", "failed")
 
 
 def test_an_action_that_an_iteration_repeats_counts_once():

@@ -1,26 +1,19 @@
 """What is installed for Claude Code comes out again byte for byte."""
 
 import json
-import re
-import stat
 from pathlib import Path
 
 import pytest
-import yaml
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.runs.claude_code.installer import (
     HOOK,
-    LANGUAGES,
     MANIFEST,
     SETTINGS,
-    Language,
     install,
-    skill_files,
     uninstall,
 )
 
-SKILLS = ("deep-research", "dr", "research-pause", "research-report", "research-stop", "use-coreloop")
 FULL = """{
     "$schema": "https://json.schemastore.org/claude-code-settings.json",
     "permissions": {"allow": ["Bash(npm test:*)"], "deny": []},
@@ -202,39 +195,3 @@ def test_a_manifest_that_a_repository_brings_removes_no_other_files(tmp_path: Pa
     uninstall(tmp_path, confirm=True)
     assert (tmp_path / "mine").exists()
     assert (tmp_path / "empty").exists()
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", SKILLS)
-def test_a_skill_keeps_to_the_formats_limits(name: str, language: Language, tmp_path: Path):
-    install(tmp_path, lease_s=60, confirm=True, language=language)
-    path = tmp_path / ".claude" / "skills" / name / "SKILL.md"
-    _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-    facts = yaml.safe_load(front)
-    assert set(facts) == {"name", "description", "argument-hint", "allowed-tools"}
-    assert facts["name"] == name
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
-    assert len(name) <= 64
-    assert len(facts["description"]) <= 1024
-    assert isinstance(facts["argument-hint"], str)
-    assert "<" not in facts["description"]
-    assert len(body.splitlines()) < 150  # the rest is in files that are read when they are needed
-    for linked in re.findall(r"\]\(([^)]+)\)", body):
-        assert (path.parent / linked).is_file()
-    allowed = re.findall(r"Bash\(dartlab-coreloop ((?:runs )?[a-z]+):\*\)", facts["allowed-tools"])
-    runs = {f"runs {verb}" for verb in ["open", "next", "plan", "read", "record", "report", "pause", "stop"]}
-    assert set(allowed) <= runs | {"look", "refine", "status", "effect", "doctor"}  # none of them promotes
-    assert facts["allowed-tools"].count("Bash(") == len(allowed)
-    assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444
-
-
-def test_both_languages_have_the_same_skills_commands_and_references():
-    files = {language: dict(skill_files(language)) for language in LANGUAGES}
-    assert files["ko"].keys() == files["en"].keys()
-    for name, content in files["ko"].items():
-        commands = [
-            sorted(set(re.findall(r"dartlab-coreloop runs [a-z]+", text.decode())))
-            for text in (content, files["en"][name])
-        ]
-        if "research-" not in name.partition("/")[0]:
-            assert commands[0] == commands[1], name

@@ -5,8 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,6 @@ import pytest
 import coreloop
 from coreloop.runs.agent.session_file import session_file
 from happenings import RUN_ID
-from rows import slow_after
-from terminals import typed
 
 HOOK = Path(coreloop.__file__).parent / "runs" / "claude_code" / "templates" / "stop_hook.py"
 STATUS = {
@@ -124,99 +120,11 @@ def test_the_turn_ends_unless_a_run_of_this_session_goes_on(
         assert json.loads(done.stdout) == {"decision": "block", "reason": STATUS["reason"]}
 
 
-def test_each_iteration_is_blocked_for_once_per_turn(tmp_path: Path):
-    write(tmp_path, STATUS)
-    assert json.loads(stop(tmp_path).stdout)["decision"] == "block"
-    again = GIVEN | {"stop_hook_active": True}
-    assert stop(tmp_path, again).stdout == ""
-    (tmp_path / ".research" / "agents" / "s1.json").write_text(json.dumps(STATUS | {"iteration": 3}))
-    assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
-    assert stop(tmp_path, again).stdout == ""
-
-
 def test_a_pipe_instead_of_a_status_lets_the_turn_end(tmp_path: Path):
     (tmp_path / ".research" / "agents").mkdir(parents=True)
     os.mkfifo(tmp_path / ".research" / "agents" / "s1.json")
     ended = stop(tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-
-
-@pytest.mark.slow
-def test_a_harness_that_never_says_that_it_was_blocked_is_blocked_three_times(tmp_path: Path):
-    write(tmp_path, STATUS)
-    given = {name: value for name, value in GIVEN.items() if name != "stop_hook_active"}
-    assert [bool(stop(tmp_path, given).stdout) for _ in range(15)] == [True] * 3 + [False] * 12
-
-
-@pytest.fixture
-def runs(tmp_path: Path, entry_point) -> Callable[..., str]:
-    """Run a command of ``runs`` in this process, as an agent does in its session."""
-
-    def runs(*words: str, session: str = "") -> str:
-        with pytest.MonkeyPatch.context() as environ:
-            environ.setenv("CLAUDE_CODE_SESSION_ID", session)
-            environ.setenv("CLAUDECODE", "")
-            code, out, errors = entry_point(tmp_path, "runs", *words)
-        assert code == 0, errors
-        return out.strip()
-
-    return runs
-
-
-def installed(project: Path, session: str) -> str:
-    """What the installed hook prints for the JSON of a harness."""
-    (entry,) = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]["Stop"]
-    done = subprocess.run(
-        ["sh", "-c", entry["hooks"][0]["command"]],
-        input=json.dumps(GIVEN | {"session_id": session, "cwd": str(project)}),
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "CLAUDE_PROJECT_DIR": str(project)},
-    )
-    return done.stdout
-
-
-SESSIONS = ("s.1:a-b", "0e639165-79b1-4bd4-bb0f-4cb4c15115d4")
-
-
-@pytest.mark.parametrize(
-    ("verb", "session"),
-    slow_after(1, list(product(["stop", "pause", "stop --completed"], SESSIONS))),
-)
-def test_a_person_who_ends_a_run_frees_its_session_at_once(verb: str, session: str, tmp_path: Path, runs):
-    runs("install", "claude-code", "--confirm")
-    run_id = runs("open", "why?", session=session)
-    other = runs("open", "who?", session="other")
-    assert run_id in installed(tmp_path, session)
-    assert typed(tmp_path, "runs", *verb.split(), run_id).returncode == 0
-    assert installed(tmp_path, session) == ""
-    assert other in installed(tmp_path, "other")  # two sessions do not disturb each other
-    status = {"stop": "stopped_by_user", "pause": "paused", "stop --completed": "completed"}[verb]
-    state = tmp_path / ".research" / "sessions" / run_id / "state.json"
-    assert json.loads(state.read_text())["status"] == status
-    if verb == "pause":
-        assert typed(tmp_path, "runs", "resume", run_id).returncode == 0
-        assert run_id in installed(tmp_path, session)
-
-
-@pytest.mark.slow
-def test_a_run_that_another_session_takes_over_leaves_the_first_one(tmp_path: Path, runs):
-    runs("install", "claude-code", "--confirm")
-    run_id = runs("open", "why?", session="s1")
-    runs("next", run_id, session="s2")
-    assert (installed(tmp_path, "s1"), run_id in installed(tmp_path, "s2")) == ("", True)
-
-
-@pytest.mark.slow
-def test_of_two_runs_of_a_session_the_one_that_it_works_on_holds_it(tmp_path: Path, runs):
-    runs("install", "claude-code", "--confirm")
-    first, second = (runs("open", question, session="s1") for question in ("why?", "who?"))
-    runs("stop", first)
-    assert second in installed(tmp_path, "s1")
-    assert typed(tmp_path, "runs", "forget", second, "--confirm").returncode == 0
-    assert list((tmp_path / ".research" / "agents").glob("*.json")) == []
-    assert installed(tmp_path, "s1") == ""
 
 
 def test_the_hook_finds_the_file_that_coreloop_writes(tmp_path: Path):

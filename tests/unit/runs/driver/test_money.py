@@ -168,11 +168,6 @@ def test_an_unreadable_amount_counts_as_all_that_is_left_and_is_said(amount: str
 WAITS = "echo '{\"retry_after_s\": 0}'"
 
 
-def test_a_rate_limit_after_work_is_an_iteration(tmp_path: Path):
-    worked = go_on(tmp_path, begin(tmp_path, f"{WORK}; {WAITS}", max_iterations=3))
-    assert (worked.stop_reason, worked.iteration) == ("max_iterations", 3)
-
-
 @pytest.mark.slow
 def test_a_rate_limit_without_end_is_a_failure(tmp_path: Path):
     idle = go_on(tmp_path, begin(tmp_path, f"echo x >> calls.log; rm calls.log; {WAITS}", max_iterations=3))

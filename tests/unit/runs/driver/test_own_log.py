@@ -99,14 +99,3 @@ def test_where_a_file_cannot_be_used_the_driver_says_how_the_run_goes_on(tmp_pat
     prompt.write_text("Do it.")
     done = subprocess.run([*RUNS, "resume"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "stopped (max_iterations)" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_report_to_record_with_a_key_twice_is_refused(tmp_path: Path):
-    subprocess.run([*RUNS, "open", "why?"], cwd=tmp_path, capture_output=True, check=True)
-    for usage, says in (('{"usd": 5, "usd": 0}', "a key twice"), ('{"usd": null}', "usage.usd")):
-        given = f'{{"next_actions": ["x"], "usage": {usage}}}'
-        done = subprocess.run(
-            [*RUNS, "record"], cwd=tmp_path, input=given, capture_output=True, text=True, check=False
-        )
-        assert says in done.stderr

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.driver.execution import HEAD_BYTES, TAIL_BYTES, BoundedOutput
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, tree_digest
 
 
@@ -89,14 +88,3 @@ def test_what_git_ignores_does_not_count(tmp_path: Path):
     repository(tmp_path)
     (tmp_path / "build").mkdir()
     assert changes(tmp_path, lambda: (tmp_path / "build" / "x.o").write_text("1")) == 0
-
-
-def test_an_output_keeps_its_beginning_and_its_end():
-    output = BoundedOutput()
-    for number in range(100_000):
-        output.add(b"%d\n" % number * 10)
-    kept = output.content()
-    assert kept.startswith(b"0\n0\n")
-    assert kept.endswith(b"99999\n")
-    assert b"bytes were dropped" in kept
-    assert HEAD_BYTES + TAIL_BYTES <= len(kept) <= HEAD_BYTES + TAIL_BYTES + 1000

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from coreloop.base.errors import UsageError
-from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue, backoff, open_queue
+from coreloop.runs.jobs.queue import JobQueue, backoff
 from queueing import SHORT_S, eventually, queue_at
 
 HOSTILE = "a\0b \ud800 가\u202e '; DROP TABLE jobs; -- \\u0000 ? %s" + "x" * 10_000
@@ -145,18 +143,6 @@ def test_a_job_that_kills_every_process_is_dead_in_the_end(place: str):
         assert (dead.status, dead.error) == ("dead", "its process ended before it was done")
 
 
-@pytest.mark.slow
-def test_a_heartbeat_extends_the_lease(place: str):
-    with queue_at(place, lease_s=5.0) as busy, queue_at(place, lease_s=5.0) as other:
-        busy.put("index", {})
-        job = begun(busy)
-        end = datetime.now(UTC) + timedelta(seconds=6)
-        while datetime.now(UTC) < end:
-            assert busy.extend_lease(job)
-            assert other.take(NAMES) is None
-        assert busy.finish(job, None)
-
-
 def test_dead_and_cancelled_jobs_can_be_queued_again(queue: JobQueue):
     job = queue.put("index", {}, key="k", max_attempts=1)
     queue.fail(begun(queue), "no")
@@ -199,20 +185,6 @@ def test_an_unknown_job_is_one_line(queue: JobQueue, name: str):
             getattr(queue, name)(job_id)
 
 
-def test_the_figures_count_jobs_and_what_the_last_hour_did(queue: JobQueue):
-    assert queue.metrics().by_status == {}
-    assert (queue.metrics().done_last_hour, queue.metrics().p95_s) == (0, None)
-    for _ in range(3):
-        queue.put("index", {}, max_attempts=2)
-    assert queue.finish(begun(queue), None)
-    queue.fail(begun(queue), "no")
-    figures = queue.metrics()
-    assert figures.by_status == {"done": 1, "queued": 2}
-    assert (figures.done_last_hour, figures.retried) == (1, 0)
-    assert figures.p95_s is not None
-    assert 0 <= figures.p95_s < 60
-
-
 def test_finished_jobs_are_forgotten_and_their_keys_are_free_again(queue: JobQueue):
     done = queue.put("index", {}, key="k")
     queue.finish(begun(queue), None)
@@ -239,12 +211,3 @@ def test_workers_that_take_at_once_take_every_job_once(place: str):
             taken = [job_id for done in pool.map(worker, range(4)) for job_id in done]
         assert sorted(taken) == sorted(jobs)
         assert queue.metrics().by_status == {"done": 60}
-
-
-@pytest.mark.slow
-def test_a_project_keeps_its_jobs_where_the_environment_says(database: str, tmp_path: Path):
-    with open_queue(open_workspace(tmp_path), environ={"CORELOOP_DATABASE_URL": database}) as queue:
-        job = queue.put("index", {})
-    with queue_at(database) as queue:
-        assert queue.jobs() == [job]
-    assert not list(tmp_path.rglob("*.db"))

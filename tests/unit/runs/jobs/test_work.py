@@ -11,7 +11,7 @@ from coreloop.base.errors import RunStoreError
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, WorkReport, work, work_in_threads, work_on_jobs
-from queueing import SHORT_S, queue_at
+from queueing import queue_at
 
 
 def echo(job: Job) -> object:
@@ -33,14 +33,6 @@ def queue(tmp_path: Path) -> Iterator[JobQueue]:
 
 def ids(queue: JobQueue, count: int, name: str = "echo") -> list[str]:
     return [queue.put(name, {"n": number}).id for number in range(count)]
-
-
-def test_a_worker_does_what_is_due_and_returns_when_idle(queue: JobQueue):
-    jobs = ids(queue, 3)
-    shown: list[Job] = []
-    assert work(queue, HANDLERS, until_idle=True, show=shown.append) == WorkReport(done=3)
-    assert [job.id for job in shown] == jobs
-    assert [(job.status, job.result) for job in shown] == [("done", 0), ("done", 1), ("done", 2)]
 
 
 def test_a_handler_that_raises_fails_its_job_and_no_other(queue: JobQueue):
@@ -183,11 +175,3 @@ def test_a_named_job_that_another_worker_is_doing_is_waited_for(queue: JobQueue)
     (done,) = work_on_jobs(queue, HANDLERS, [job_id])
     other.join()
     assert (done.status, done.result, done.attempts) == ("done", "by the other", 1)
-
-
-def test_a_named_job_of_a_dead_worker_is_taken_over(tmp_path: Path):
-    with queue_at(str(tmp_path / "jobs.db"), lease_s=SHORT_S) as queue:
-        (job_id,) = ids(queue, 1)
-        assert queue.take(["echo"]) is not None
-        (done,) = work_on_jobs(queue, HANDLERS, [job_id])
-    assert (done.status, done.attempts) == ("done", 2)

@@ -49,23 +49,6 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
 
 
 @pytest.mark.slow
-def test_a_workspace_uses_the_database_that_the_environment_names(database: str, tmp_path: Path):
-    with open_store(Workspace(tmp_path, Settings()), environ={"CORELOOP_DATABASE_URL": database}) as store:
-        run_id = new_run(store)
-    with store_at(database) as store:
-        assert [row.run_id for row in store.runs()] == [run_id]
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_newer_schema_is_refused(database: str):
-    with store_at(database), psycopg.connect(database, autocommit=True) as other:
-        other.execute("UPDATE coreloop.versions SET version = 99")
-    with pytest.raises(RunStoreError, match="tables of runs have version 99; this coreloop reads 1"):
-        store_at(database).__enter__()
-
-
-@pytest.mark.slow
 def test_a_schema_of_an_earlier_coreloop_is_named_and_left_alone(database: str):
     with psycopg.connect(database, autocommit=True) as other:
         other.execute("CREATE SCHEMA coreloop; CREATE TABLE coreloop.runs_version (version BIGINT)")

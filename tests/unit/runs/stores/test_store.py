@@ -258,16 +258,6 @@ def test_a_forgotten_run_is_gone_and_others_are_not(store: Store):
         numbers(store, run_id)
 
 
-def test_what_is_derived_from_a_run_is_listed_whole(store: Store):
-    first = new_run(store)
-    again = new_run(store, origin=first)
-    store.parent = again
-    nested = new_run(store)
-    store.parent = ""
-    new_run(store)
-    assert (store.derived(first), store.derived(nested)) == ([again, nested], [])
-
-
 def test_what_a_kind_learnt_outlives_its_runs(store: Store):
     assert store.reflexion("research") is None
     run_id = new_run(store)

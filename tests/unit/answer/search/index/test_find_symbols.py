@@ -1,4 +1,4 @@
-"""What files declare, found in the index: symbols, parts of schemas, imports, and files that are missing."""
+"""What files declare, found in the index: symbols and parts of schemas."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.index.run import index_paths, read_coverage
 from coreloop.answer.search.index.search_index import (
-    entry_named,
-    find_fields,
     find_symbols,
     is_named,
     public_functions,
@@ -63,21 +60,6 @@ def test_a_symbol_that_is_named_comes_first(workspace: Workspace):
     assert is_named(source, "what is Add_Tax?")
     assert not is_named(source, "what is add?")
     assert (source.type, source.location, source.line) == ("symbol", "src/shop/tax.py", 1)
-
-
-def test_columns_are_found(workspace: Workspace):
-    (source,) = find_fields(workspace.index_file, "합계", SearchLimits())
-    assert (source.type, source.title, source.location) == ("schema", "#orders.total", "tables.sql")
-    assert entry_named(workspace.index_file, "tables.sql", "#orders.total") == source
-    assert entry_named(workspace.index_file, "tables.sql", "#orders.x") is None
-
-
-def test_imports_are_resolved_in_the_project(workspace: Workspace):
-    expected = ["src/shop/money.py", "src/shop/__init__.py", "src/shop/tax.py"]
-    root = workspace.root.resolve()
-    assert read_imports("src/shop/orders.py", root) == expected
-    assert read_imports("docs/a.md", root) == []
-    assert read_imports("absent.py", root) == []
 
 
 def test_functions_are_listed_with_what_they_document(workspace: Workspace):

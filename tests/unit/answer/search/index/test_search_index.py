@@ -1,8 +1,7 @@
-"""What a search finds: hostile queries, Korean words, and the project's own documentation."""
+"""What a search finds: hostile queries and Korean words."""
 
 import json
 import lzma
-import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchLimits
 from indexing import Indexed
 
-DOCS = Path(__file__).parents[5] / "docs"
 HOSTILE = [
     "",
     "   ",
@@ -77,16 +75,6 @@ def test_english_is_found_with_other_endings(shop: Indexed, query: str):
     assert shop.locations(query) == ["english.md"]
 
 
-def test_a_source_says_where_it_is(shop: Indexed):
-    (source,) = shop.search("controller")
-    text = (shop.root / "english.md").read_text(encoding="utf-8")
-    assert source.start is not None
-    assert text[source.start :].startswith(source.text)
-    assert (source.title, source.location, source.line) == ("Stopping", "english.md", 1)
-    assert (source.type, source.provider) == ("markdown", "index")
-    assert source.retrieved_at.tzinfo is not None
-
-
 def test_without_an_index_the_answer_says_what_to_run(tmp_path: Path):
     answer = IndexProvider(tmp_path / "index.db").search("word", SearchLimits())
     assert isinstance(answer, Failed)
@@ -102,35 +90,6 @@ def test_a_search_ends_in_its_time(tmp_path: Path):
     project.update()
     answer = IndexProvider(project.file).search("word other", SearchLimits(timeout_s=0.0))
     assert answer == Failed("the search of the index took longer than 0 s", is_retryable=True)
-
-
-@pytest.fixture(scope="module")
-def docs(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
-    project = Indexed(tmp_path_factory.mktemp("docs"))
-    project.write(
-        {
-            f"docs/{path.relative_to(DOCS).as_posix()}": path.read_bytes()
-            for path in DOCS.rglob("*.md")
-            if path.name != "measured.md"  # a table that names every subject, and explains none
-        }
-    )
-    project.update("docs")
-    return project
-
-
-@pytest.mark.parametrize(
-    ("question", "page"),
-    [
-        ("how do I pause and resume a run?", "docs/how-to/runs.md"),
-        ("import traces from Langfuse", "docs/how-to/import.md"),
-        ("drive Claude Code with a stop hook", "docs/how-to/claude-code.md"),
-        ("remove playbook bullets that fail", "docs/how-to/knowledge.md"),
-        ("Mann and Whitney's rank test", "docs/explanation/statistics.md"),
-        ("data_dir setting", "docs/reference/settings.md"),
-    ],
-)
-def test_questions_find_the_right_page_of_the_documentation(docs: Indexed, question: str, page: str):
-    assert page in docs.locations(question)[:3]
 
 
 @pytest.fixture(scope="module")
@@ -158,11 +117,3 @@ def test_korean_questions_find_their_paragraph(korquad: list[dict], paragraphs: 
     found = [(paragraphs.locations(question)[:5], name) for question, name in sample]
     assert sum(places[:1] == [name] for places, name in found) >= 0.85 * len(sample)
     assert sum(name in places for places, name in found) >= 0.96 * len(sample)
-
-
-@pytest.mark.slow
-def test_no_word_of_two_characters_finds_nothing(korquad: list[dict], paragraphs: Indexed):
-    words = {
-        word for part in korquad for word in re.findall(r"(?<![가-힣])[가-힣]{2}(?![가-힣])", part["context"])
-    }
-    assert [word for word in sorted(words - {"몇몇"})[::40] if not paragraphs.search(word, most=1)] == []

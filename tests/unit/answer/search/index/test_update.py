@@ -1,4 +1,4 @@
-"""Files and the index: what is added, changed, removed and skipped."""
+"""Files and the index: what is added, removed and skipped."""
 
 import json
 import os
@@ -20,35 +20,11 @@ FILES = {
 }
 
 
-def rows(project: Indexed, statement: str) -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(project.file)
-    try:
-        return connection.execute(statement).fetchall()
-    finally:
-        connection.close()
-
-
 @pytest.fixture
 def filled(project: Indexed) -> Indexed:
     project.write(FILES)
     assert project.update().counts == {"added": 3}
     return project
-
-
-def test_a_changed_file_replaces_its_own_passages_only(filled: Indexed):
-    filled.write({"docs/usage.md": "# Usage\n\nRun the zebra.\n"})
-    assert filled.update().counts == {"unchanged": 2, "changed": 1}
-    assert (filled.locations("aardvark"), filled.locations("zebra")) == ([], ["docs/usage.md"])
-    assert filled.locations("wheel") == ["docs/install.md"]
-
-
-def test_what_came_from_a_removed_file_goes(filled: Indexed):
-    (filled.root / "docs" / "usage.md").unlink()
-    assert filled.update().counts == {"unchanged": 2, "removed": 1}
-    assert filled.locations("aardvark") == []
-    assert rows(filled, "SELECT count(*) FROM passages") == [(2,)]
-    for words in ("passage_words", "entry_words"):
-        assert len(rows(filled, f"SELECT rowid FROM {words}")) == 2 * (words == "passage_words")
 
 
 def test_a_removed_folder_can_be_named(filled: Indexed):
@@ -63,13 +39,6 @@ def test_a_removed_folder_can_be_named(filled: Indexed):
 def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(run, "open_regular", None)
     assert filled.update().counts == {"unchanged": 3}
-
-
-def test_a_file_that_became_binary_goes(filled: Indexed):
-    filled.write({"docs/usage.md": b"\0\1\2"})
-    report = filled.update()
-    assert (report.counts, report.skipped) == ({"unchanged": 2, "removed": 1}, {"binary": 1})
-    assert report.first_skipped == {"binary": "docs/usage.md"}
 
 
 def test_ignored_and_hidden_folders_are_left_out_unless_named(project: Indexed):
