@@ -16,6 +16,7 @@ from coreloop.observe.importers.trace_values import (
     arguments,
     decoded,
     first,
+    listed,
     question_in,
     read_time,
     size_bytes,
@@ -57,8 +58,7 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
         yield _trace(value, trace_id)
     elif not inside and "observations" not in value:
         yield FOREIGN
-    observations = value.get("observations")
-    for item in observations if isinstance(observations, list) else []:
+    for item in listed(value.get("observations")):
         if isinstance(item, dict):  # the API may list only ids
             yield from _parts(item, trace_id, depth - 1)
 
