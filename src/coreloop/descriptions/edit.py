@@ -7,9 +7,8 @@ here.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from coreloop.descriptions.place import (
     DocstringBullet,
@@ -171,14 +170,10 @@ def remove_bullets(
     UnprovenError
         A bullet is not present exactly once, or the rest would be read differently.
     """
-    target = _located(source, at, () if section is None else (section,))
-    removed = _find(target.layout, bullets, section)
-    value, span, spelled = _without(target, list(_runs(target.layout, removed)))
-    new, after = _spliced(target, *span, spelled, value)
-    gone = {number for bullet in removed for number in range(bullet.first, bullet.end)}
-    if _outline(target.layout, gone) != _outline(after):
-        raise UnprovenError("removing the lines would change how another section is read")
-    return new
+    asked = () if section is None else (section,)
+    for bullet in reversed(_find(_located(source, at, asked).layout, bullets, section)):
+        source = _without(_located(source, at, asked), bullet)  # from the last: numbers above stay the same
+    return source
 
 
 def _check(wanted: Wanted) -> None:
@@ -284,32 +279,18 @@ def _find(layout: Layout, texts: Collection[str], section: str | None) -> list[D
     return bullets
 
 
-def _runs(layout: Layout, bullets: Sequence[DocstringBullet]) -> Iterator[tuple[int, int]]:
-    """First line and end of each run of bullets; a run that is a whole list includes the blank line above."""
-    lines, first, end = layout.lines, 0, -1
-    for bullet in [*bullets, None]:
-        if bullet is not None and bullet.first == end:
-            end = bullet.end
-            continue
-        if end > 0:
-            is_alone = lines[first - 1].blank and (end == len(lines) or lines[end].blank)
-            yield first - is_alone, end
-        if bullet is not None:
-            first, end = bullet.first, bullet.end
-
-
-def _without(target: Located, runs: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int], str]:
-    """The docstring's new value, the span of the source to replace, and its new text."""
-    literal, source, lines = target.literal, target.source.text, target.layout.lines
-    positions = [(lines[first - 1].end, lines[end - 1].end) for first, end in runs]
-    first, last = positions[0][0], positions[-1][1]
-    gaps = [(end, start) for (_, end), (start, _) in pairwise(positions)]
-    span = literal.offset(first), literal.offset(last)
-    if not literal.raw and _ESCAPED_BREAK.search(source, *span):
+def _without(target: Located, bullet: DocstringBullet) -> SourceText:
+    """Remove a bullet, and the blank line above it if it is a whole list."""
+    literal, lines = target.literal, target.layout.lines
+    is_alone = lines[bullet.first - 1].blank and (bullet.end == len(lines) or lines[bullet.end].blank)
+    start, end = lines[bullet.first - is_alone - 1].end, lines[bullet.end - 1].end
+    span = literal.offset(start), literal.offset(end)
+    if not literal.raw and _ESCAPED_BREAK.search(target.source.text, *span):
         raise UnprovenError("an escaped line break is next to a line to remove")
-    rest = "".join(literal.value[start:end] for start, end in gaps)
-    spelled = "".join(source[literal.offset(start) : literal.offset(end)] for start, end in gaps)
-    return literal.value[:first] + rest + literal.value[last:], span, spelled
+    new, after = _spliced(target, *span, "", literal.value[:start] + literal.value[end:])
+    if _outline(target.layout, range(bullet.first, bullet.end)) != _outline(after):
+        raise UnprovenError("removing the lines would change how another section is read")
+    return new
 
 
 def _outline(layout: Layout, left_out: Collection[int] = ()) -> list[tuple[str, str, list[str]]]:
@@ -343,6 +324,5 @@ def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
         first = min(first, old.source.byte_offset(old.literal.end))
     except UnprovenError as reason:
         return str(reason)
-    more = len(after) - len(before)
-    is_insertion = more > 0 and before[:first] == after[:first] and before[first:] == after[first + more :]
+    is_insertion = len(after) > len(before) and after[first:].endswith(before[first:])
     return None if is_insertion else "it is not a single insertion"

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable, Iterator
 from configparser import ConfigParser, Error
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from typing import Final
@@ -16,7 +17,7 @@ _TOML: Final = (
     ("pyproject.toml", ("tool", "black", "line-length")),
     ("pyproject.toml", ("tool", "flake8", "max-line-length")),
 )
-_INI: Final = (("setup.cfg", "flake8"), ("tox.ini", "flake8"), (".flake8", "flake8"))
+_INI: Final = ("setup.cfg", "tox.ini", ".flake8")
 _LEAST: Final = 40  # chosen: a smaller one is a slip, and would leave a line three or four words
 
 
@@ -29,30 +30,26 @@ def line_length(read: Callable[[str], bytes | None]) -> int:
         Returns the content of a project file by its name, or None if absent.
     """
     read = cache(read)  # three tools share a file
-    lengths = (length for length in chain(_from_toml(read), _from_ini(read)) if length is not None)
-    return next(lengths, DEFAULT)
+    set_lengths = chain(_from_toml(read), _from_ini(read))
+    return next((value for value in set_lengths if isinstance(value, int) and value >= _LEAST), DEFAULT)
 
 
-def _from_toml(read: Callable[[str], bytes | None]) -> Iterator[int | None]:
+def _from_toml(read: Callable[[str], bytes | None]) -> Iterator[object]:
     for name, keys in _TOML:
-        source = read(name)
         try:
-            value: object = tomllib.loads(source.decode()) if source else {}
+            value: object = tomllib.loads((read(name) or b"").decode())
         except ValueError:  # the linter itself reports this
             continue
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
-        yield value if isinstance(value, int) and value >= _LEAST else None
+        yield value
 
 
-def _from_ini(read: Callable[[str], bytes | None]) -> Iterator[int | None]:
-    for name, section in _INI:
+def _from_ini(read: Callable[[str], bytes | None]) -> Iterator[object]:
+    for name in _INI:
         parser = ConfigParser(interpolation=None)
-        try:
+        with suppress(Error, ValueError):
             parser.read_string((read(name) or b"").decode())
-            value = parser.get(
-                section, "max-line-length", fallback=parser.get(section, "max_line_length", fallback="")
-            )
-        except (Error, ValueError):
-            continue
-        yield int(value) if value.isdecimal() and int(value) >= _LEAST else None
+            options = parser["flake8"] if parser.has_section("flake8") else {}
+            value = options.get("max-line-length") or options.get("max_line_length") or ""
+            yield int(value) if value.isdecimal() else None

@@ -163,17 +163,13 @@ def _public(scopes: Iterator[Definition]) -> Iterator[Definition]:
 
 
 def _shape(definition: Definition, sections: Sequence[str]) -> Shape:
-    present = docstring_sections(_value(definition), sections=sections)
-    missing = tuple(name for name in sections if name not in present)
-    return Shape(definition.qualname, definition.line, present, missing)
-
-
-def _value(definition: Definition) -> str | None:
     try:
         node = docstring_node(definition)
     except UnprovenError:
-        return None  # an f-string or bytes: Python sees no docstring either
-    return str(node.value) if node else None
+        node = None  # an f-string or bytes: Python sees no docstring either
+    present = docstring_sections(str(node.value) if node else None, sections=sections)
+    missing = tuple(name for name in sections if name not in present)
+    return Shape(definition.qualname, definition.line, present, missing)
 
 
 def _implicit(layout: Layout) -> Iterator[str]:

@@ -223,13 +223,9 @@ class Sources:
 
     def use(self, now_s: float) -> None:
         """Forget everything after an hour without use."""
-        if self.is_expired(now_s):
+        if now_s - self._used_s >= FORGET_S:
             self._forget()
         self._used_s = now_s
-
-    def is_expired(self, now_s: float) -> bool:
-        """Whether `use` would forget everything."""
-        return now_s - self._used_s >= FORGET_S
 
     def _forget(self) -> None:
         self._is_complete &= not (self._places or self._texts)
@@ -403,17 +399,13 @@ class SessionSources:
             memory = self._memories.pop(session, None)
             if memory is None:
                 memory = Sources(now_s)
-                self._make_room(now_s)
+                self._make_room()
             memory.use(now_s)
             self._memories[session] = memory
             return memory
 
-    def _make_room(self, now_s: float) -> None:
-        """Forget sessions that were not used for an hour, and the oldest others beyond the limits."""
-        for session, memory in list(self._memories.items()):
-            if not memory.is_expired(now_s):
-                break
-            del self._memories[session]
+    def _make_room(self) -> None:
+        """Forget the oldest sessions beyond the limits."""
         n_leaves = sum(map(len, self._memories.values()))
         while self._memories and (len(self._memories) >= SESSIONS or n_leaves > PROCESS_LEAVES):
             oldest = next(iter(self._memories))

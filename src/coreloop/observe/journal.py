@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import date
 
 _REPORT_INTERVAL_S = 60.0  # a line a minute, however many records are lost
-_LONGEST_LINE_BYTES = 4096
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -85,7 +84,7 @@ class Journal:
         if day != self._day or second != self._checked:
             self._open(day)
             self._checked = second
-        if self._torn and _lacks_only_newline(self._fd):
+        if self._torn:
             line = b"\n" + line
         self._write(line, day)
         self._torn = False
@@ -105,9 +104,8 @@ class Journal:
     def _rewrite_after_half_line(self, line: bytes) -> None:
         """Write a line again if it follows half a line of a process that was killed meanwhile.
 
-        Half a line and this line together are unreadable. A newline written in advance would become an empty
-        line if the other process was only late. The system admits one writer at a time, so the bytes before
-        this line are final.
+        Half a line and this line together are unreadable. The system admits one writer at a time, so the
+        bytes before this line are final.
         """
         self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
         follows_half_line = (
@@ -167,7 +165,7 @@ class Journal:
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
         self._fd, self._end = os.open(path, flags, 0o600), -1
-        self._torn = _tail(self._fd, 1) not in {b"", b"\n"}
+        self._torn = _byte_at(self._fd, os.lseek(self._fd, 0, os.SEEK_END) - 1) != b"\n"
         self._day = day
 
     def _put(self, line: bytes) -> None:
@@ -250,25 +248,6 @@ def _is_same_file(path: Path, fd: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(fd))
     except OSError:
         return False
-
-
-def _lacks_only_newline(fd: int) -> bool:
-    """Whether the file ends with a complete record without a newline, as after an edit or a copy."""
-    last = _tail(fd, _LONGEST_LINE_BYTES).rpartition(b"\n")[2]
-    if not last.endswith(b"}"):
-        return False
-    import orjson
-
-    try:
-        orjson.loads(last)
-    except orjson.JSONDecodeError:
-        return False
-    return True
-
-
-def _tail(fd: int, size: int) -> bytes:
-    os.lseek(fd, max(0, os.lseek(fd, 0, os.SEEK_END) - size), os.SEEK_SET)
-    return os.read(fd, size)
 
 
 def _byte_at(fd: int, place: int) -> bytes:

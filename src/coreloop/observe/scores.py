@@ -20,19 +20,14 @@ def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
     for key in _LISTS:
         listed = holder.get(key)
         if isinstance(listed, dict):
-            named = {
-                name: item if isinstance(item, dict) else {"value": item} for name, item in listed.items()
-            }
-            scores += [_score({**item, "name": name}) for name, item in named.items()]
-        elif isinstance(listed, list):
-            scores += [_score(item) for item in listed if isinstance(item, dict)]
+            items = listed.items()
+            listed = [
+                {**(item if isinstance(item, dict) else {"value": item}), "name": name}
+                for name, item in items
+            ]
+        if isinstance(listed, list):
+            scores += [score_of(item) for item in listed if isinstance(item, dict)]
     return tuple(score for score in scores if score is not None)[:_MAX_SCORES]
-
-
-def score_of(exported: Mapping[str, Any]) -> tuple[Score, ...]:
-    """Read an object that is a score itself, as in an export of scores."""
-    score = _score(exported)
-    return () if score is None else (score,)
 
 
 def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:
@@ -43,7 +38,8 @@ def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:
     return (Score(name, _number(attributes.get(_VALUE)), text(attributes.get(_LABEL))),)
 
 
-def _score(item: Mapping[str, Any]) -> Score | None:
+def score_of(item: Mapping[str, Any]) -> Score | None:
+    """Read an object that is a score itself, as in an export of scores; None if it is not."""
     if item.get("valid") is False:  # MLflow keeps an assessment that another one replaced
         return None
     result = first(item, "result", "feedback")

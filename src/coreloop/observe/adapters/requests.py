@@ -7,8 +7,7 @@ import atexit
 import os
 import time
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +15,6 @@ from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
 from coreloop.observe.adapters.plain_values import named_args, plain_result
-from coreloop.observe.argument_sources import PROCESS_LEAVES
 from coreloop.observe.calls import AskedCalls, recorded_call, trace_calls
 from coreloop.observe.collector import AuditCollector
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
@@ -26,11 +24,9 @@ from coreloop.observe.record_parts import TracedCall, stored_text
 if TYPE_CHECKING:
     from coreloop.base.project.score_rule import Score
 
-MAX_UNDER_WAY: Final = 4096
-"""A request takes 5 KB until it ends, or 45 KB with 20 tools and three results of 40 values: 180 MB together.
-Servers answer fewer at once."""
-MAX_SILENCE_S: Final = 3600.0
-"""A request without an event for so long has lost its end: sources of arguments are forgotten then, too."""
+MAX_UNDER_WAY: Final = 1024
+"""A request takes 45 KB until it ends, with 20 tools and three results of 40 values. Servers answer fewer at
+once: the oldest beyond it has lost its end."""
 NEVER_ENDED: Final = "never_ended"
 UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
@@ -49,13 +45,11 @@ class AdaptedRequest(AuditCollector):
         self.id = f"req-{os.urandom(8).hex()}"
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=under_way.data_dir)
         self.tools: dict[str, SentTool] = {}
-        self.touched_s = 0.0
         self._calls = AskedCalls()
         self._running: dict[Hashable, float] = {}
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
-        self._n_remembered = 0
         self._under_way = under_way
 
     @property
@@ -84,7 +78,7 @@ class AdaptedRequest(AuditCollector):
     @never_raises
     def ask(self, question: str) -> None:
         """Set the question if there is none yet."""
-        record = self._touched()
+        record = self._record()
         if record is None or record["question"] or not question:
             return
         text = stored_text(question)
@@ -96,7 +90,7 @@ class AdaptedRequest(AuditCollector):
     @never_raises
     def replied(self, *, provider: str | None = None, model: str | None = None, **used: object) -> None:
         """Count a reply of the model, and what the framework says that it used, see `used`."""
-        if self._touched() is None:
+        if self._record() is None:
             return
         named = {"provider": provider, "model": model}
         self._fields.update({name: text_of(value)[:100] for name, value in named.items() if value})
@@ -120,7 +114,7 @@ class AdaptedRequest(AuditCollector):
     @never_raises
     def asked(self, call_id: Hashable, name: str, args: object) -> None:
         """Note that the model asked for a call; ``args`` is a mapping or JSON text. Repeats are ignored."""
-        if self._touched() is None:
+        if self._record() is None:
             return
         with self._lock:
             if hash(call_id) not in self._known:
@@ -151,7 +145,7 @@ class AdaptedRequest(AuditCollector):
         self, call_id: Hashable, result: object = ..., *, error: str | BaseException | None = None
     ) -> None:
         """Note the result that the model got for a call, or why it failed. The first answer counts."""
-        if self._touched() is None:
+        if self._record() is None:
             return
         with self._lock:
             self.finished(call_id)
@@ -195,7 +189,6 @@ class AdaptedRequest(AuditCollector):
                 for call in calls:
                     call.error, call.unknown = open_calls or error or NO_RESULT, None
             self._settle()
-        self._under_way.n_remembered -= self._n_remembered
         if self.tools:
             audit_dir = self._settings.journal.folder.parent
             self._fields["descriptions"] = keep_descriptions(self.tools.values(), audit_dir)
@@ -211,34 +204,19 @@ class AdaptedRequest(AuditCollector):
         """Write nothing from now on."""
         self._pending.clear()
 
-    def _touched(self) -> Any:
-        """The record, of a request that is now the one heard of last; None, counted, after its end."""
-        record = self._record()
-        if record is not None:
-            self._under_way.touch(self)
-        return record
-
     @never_raises
     def _settle(self) -> None:
-        """Record the calls whose answers the model saw together.
-
-        If too much is remembered, their results are only asked whether they say that the call failed.
-        """
+        """Record the calls whose answers the model saw together."""
         calls, self._calls = self._calls.all, AskedCalls()
         record = self._pending[0]
         recorded = [recorded_call(call, self._settings, drops.drop) for call in calls]
-        remember = self._under_way.n_remembered < PROCESS_LEAVES
         for call, kept in zip(calls, recorded, strict=True):
             self._add_call(record, kept, call.result, call.error)
-            if not remember:
-                call.result = ...
         if self._sources is None:
             if all(call.result is ... for call in calls):
                 return
             self._sources = self._new_sources(record, recorded)
         trace_calls(list(zip(calls, recorded, strict=True)), self._sources, self._settings)
-        self._under_way.n_remembered += len(self._sources) - self._n_remembered
-        self._n_remembered = len(self._sources)
 
 
 class Requests:
@@ -249,22 +227,15 @@ class Requests:
     data_dir : path, optional
         As for `AuditCollector`.
     max_under_way : int
-        The request that was silent for longest is flushed beyond it, as ``never_ended``.
-    clock_s : callable
-        Seconds of a monotonic clock.
+        The oldest request is flushed beyond it, as ``never_ended``.
     """
 
     def __init__(
-        self,
-        data_dir: str | os.PathLike[str] | None = None,
-        *,
-        max_under_way: int = MAX_UNDER_WAY,
-        clock_s: Callable[[], float] = time.monotonic,
+        self, data_dir: str | os.PathLike[str] | None = None, *, max_under_way: int = MAX_UNDER_WAY
     ) -> None:
         self.data_dir = data_dir
         self._max_under_way = max_under_way
-        self._clock_s = clock_s
-        self._open: OrderedDict[int, AdaptedRequest] = OrderedDict()
+        self._open: dict[int, AdaptedRequest] = {}
         self.forget()
         _ALL.add(self)
 
@@ -275,14 +246,12 @@ class Requests:
         self, question: str = "", *, parent: AdaptedRequest | None = None, session_id: str | None = None
     ) -> AdaptedRequest:
         """Start a request; with a ``parent`` whose agent called this one, it gets ``parent_request_id``."""
-        while (oldest := self._oldest()) is not None:
-            silence_s = self._clock_s() - oldest.touched_s
-            if len(self._open) < self._max_under_way and silence_s < MAX_SILENCE_S:
-                break
+        while len(self._open) >= self._max_under_way and (oldest := self._oldest()) is not None:
             oldest.give_up()
         request = AdaptedRequest(self, question, parent, session_id)
         if request.is_open:
-            self.touch(request)
+            with self._lock:
+                self._open[id(request)] = request
         return request
 
     def _oldest(self) -> AdaptedRequest | None:
@@ -294,13 +263,6 @@ class Requests:
         request = AdaptedRequest(self, "", None, None)
         request.forget()
         return request
-
-    def touch(self, request: AdaptedRequest) -> None:
-        """Note that a request was heard of."""
-        request.touched_s = self._clock_s()
-        with self._lock:
-            self._open[id(request)] = request
-            self._open.move_to_end(id(request))
 
     def remove(self, request: AdaptedRequest) -> None:
         """Note that a request has ended."""
@@ -318,7 +280,6 @@ class Requests:
         for request in self._open.values():
             request.forget()
         self._open.clear()
-        self.n_remembered = 0
 
 
 _ALL: "weakref.WeakSet[Requests]" = weakref.WeakSet()

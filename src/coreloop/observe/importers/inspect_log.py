@@ -17,6 +17,7 @@ from coreloop.observe.importers.trace_values import (
     arguments,
     body_text,
     first,
+    listed,
     question_in,
     read_time,
     seconds_as_ms,
@@ -55,8 +56,7 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
             if isinstance(document, SkippedTrace):
                 yield document
             elif isinstance(document, dict) and isinstance(document.get("eval"), dict):
-                samples = document.get("samples")
-                for sample in samples if isinstance(samples, list) else []:
+                for sample in listed(document.get("samples")):
                     yield _request(sample, document["eval"])
             else:
                 yield FOREIGN
@@ -91,7 +91,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
         return FOREIGN
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
-    events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
+    events = [event for event in listed(sample.get("events")) if isinstance(event, dict)]
     times = [read_time(event.get(key)) for event in events for key in ("timestamp", "completed")]
     times = [*filter(None, times)] or [read_time(first(sample, "completed_at", "started_at"))]
     ended = max(filter(None, times), default=None) or read_time(task.get("created"))
@@ -158,8 +158,8 @@ def _error(error: Any, *keys: str) -> str | None:
 
 
 def _answer(sample: dict[str, Any]) -> str | None:
-    output, messages = sample.get("output"), _list(sample.get("messages"))
-    answer = answer_in(output) if isinstance(output, dict) and _list(output.get("choices")) else None
+    output, messages = sample.get("output"), listed(sample.get("messages"))
+    answer = answer_in(output) if isinstance(output, dict) and listed(output.get("choices")) else None
     last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
     return body_text(last.get("content")) if answer is None and last.get("role") == "assistant" else answer
 
@@ -193,7 +193,3 @@ def _attached(value: Any, attachments: dict[str, Any]) -> Any:
     if isinstance(value, str) and value.startswith(_ATTACHMENT):
         return attachments.get(value.removeprefix(_ATTACHMENT), value)
     return value
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

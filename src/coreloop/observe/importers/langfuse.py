@@ -16,6 +16,7 @@ from coreloop.observe.importers.trace_values import (
     arguments,
     decoded,
     first,
+    listed,
     question_in,
     read_time,
     size_bytes,
@@ -46,10 +47,10 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
     inside = [value[key] for key in ("trace", "traces", "data") if isinstance(value.get(key), list | dict)]
     for item in inside:
         yield from _parts(item, trace_id, depth - 1)
-    scores = score_of(value) if text(first(value, "traceId", "trace_id")) else ()
-    if scores and first(value, "startTime", "start_time", "observations") is None:
+    score = score_of(value) if text(first(value, "traceId", "trace_id")) else None
+    if score and first(value, "startTime", "start_time", "observations") is None:
         trace_id, id = str(first(value, "traceId", "trace_id")), f"score {value.get('id')}"
-        yield TraceSpan(trace_id=trace_id, id=id, kind="trace", name=scores[0].name, scores=scores)
+        yield TraceSpan(trace_id=trace_id, id=id, kind="trace", name=score.name, scores=(score,))
     elif first(value, "type", "startTime", "start_time") is not None:
         yield _observation(value, trace_id)
     elif text(value.get("id")) and first(value, "timestamp", "observations") is not None:
@@ -57,8 +58,7 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
         yield _trace(value, trace_id)
     elif not inside and "observations" not in value:
         yield FOREIGN
-    observations = value.get("observations")
-    for item in observations if isinstance(observations, list) else []:
+    for item in listed(value.get("observations")):
         if isinstance(item, dict):  # the API may list only ids
             yield from _parts(item, trace_id, depth - 1)
 

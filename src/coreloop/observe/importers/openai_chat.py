@@ -22,6 +22,7 @@ from coreloop.observe.importers.trace_values import (
     body_text,
     decoded,
     first,
+    listed,
     read_time,
     received,
     text,
@@ -206,8 +207,7 @@ def _in_one_form(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
-    listed = message.get("tool_calls")
-    calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+    calls = [call for call in listed(message.get("tool_calls")) if isinstance(call, dict)]
     function = message.get("function_call")
     return [*calls, {"function": function}] if isinstance(function, dict) else calls
 

@@ -15,6 +15,7 @@ from coreloop.observe.importers.trace_values import (
     arguments,
     decoded,
     first,
+    listed,
     read_time,
     size_bytes,
     text,
@@ -79,7 +80,7 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     if ids is None:
         return SkippedTrace("attributes of a span without its ids and times")
     attributes = _attributes(span.get("attributes"))
-    events = [event for event in _list(span.get("events")) if isinstance(event, dict)]
+    events = [event for event in listed(span.get("events")) if isinstance(event, dict)]
     of_events = [(event.get("name"), _attributes(event.get("attributes"))) for event in events]
     evaluated = [evaluations_in(about) for name, about in of_events if name == EVENT]
     scores = (*scores_in(span), *evaluations_in(attributes), *chain.from_iterable(evaluated))
@@ -132,16 +133,12 @@ def _error(
     return next(filter(None, exceptions), None) or message or kind or "error"
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     return {
         pair["key"]: _any_value(pair.get("value"), _DEEPEST)
-        for pair in _list(value)
+        for pair in listed(value)
         if isinstance(pair, dict) and isinstance(pair.get("key"), str)
     }
 

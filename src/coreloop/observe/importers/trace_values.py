@@ -28,6 +28,11 @@ def text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def listed(value: object) -> list[Any]:
+    """Return a list, or an empty one for any other value."""
+    return value if isinstance(value, list) else []
+
+
 def first(values: Mapping[str, Any], *keys: str) -> Any:
     """Return the first value that is present and not null."""
     return next((values[key] for key in keys if values.get(key) is not None), None)
@@ -128,9 +133,9 @@ def body_text(body: object) -> str:
     """Return the text of a message, joined from its text parts."""
     if isinstance(body, str):
         return body
-    parts = body if isinstance(body, list) else []
     texts = [
-        first(part, "text", "content") if isinstance(part, dict) else part for part in filter(_is_text, parts)
+        first(part, "text", "content") if isinstance(part, dict) else part
+        for part in filter(_is_text, listed(body))
     ]
     return "\n".join(part for part in texts if isinstance(part, str))
 
@@ -143,8 +148,7 @@ def received(content: object) -> dict[str, Any]:
 
 def blocks(body: object, kind: str) -> list[dict[str, Any]]:
     """Return the blocks of one type in a message of Anthropic's API, for example ``tool_use``."""
-    parts = body if isinstance(body, list) else []
-    return [part for part in parts if isinstance(part, dict) and part.get("type") == kind]
+    return [part for part in listed(body) if isinstance(part, dict) and part.get("type") == kind]
 
 
 def block_error(result: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ import pytest
 
 from coreloop import current, dropped, observed_tool
 from coreloop.base.record_lines import MAX_LINE_BYTES
-from coreloop.observe.adapters.requests import MAX_SILENCE_S, NO_RESULT, UNFINISHED, Requests
+from coreloop.observe.adapters.requests import NO_RESULT, UNFINISHED, Requests
 from coreloop.observe.descriptions_in_force import SentTool
 
 
@@ -58,15 +58,12 @@ def test_call_without_an_answer_has_failed_for_the_reason_of_the_request(tmp_pat
     assert (second["error"], second["tool_calls"][0]["error"]) == (None, NO_RESULT)
 
 
-def test_request_that_never_ends_is_flushed_after_a_silence_and_counted(tmp_path: Path) -> None:
-    before, now = dropped(), [0.0]
-    requests = Requests(tmp_path, clock_s=lambda: now[0])
+def test_oldest_request_of_too_many_has_lost_its_end_and_is_counted(tmp_path: Path) -> None:
+    before, requests = dropped(), Requests(tmp_path, max_under_way=2)
     lost = requests.start("lost")
     lost.asked(1, "book", {})
-    now[0] = MAX_SILENCE_S - 1
     requests.start("next")
     assert lost.is_open
-    now[0] = MAX_SILENCE_S
     requests.start("third")
     (record,) = records(tmp_path)
     assert (record["question"], record["error"]) == ("lost", UNFINISHED)
