@@ -119,9 +119,8 @@ class _Check:
     def _promoting(self) -> Iterator[Commit]:
         """The commits that promote, newest first; not those that a protected branch has already."""
         for commit in filter(lambda its: says_promotion(its.message), self._commits):
-            if any(commit in log for log in self._logs.values()):
-                continue
-            if not self._is_merged(read_promoted(commit.message), *commit.parents[:1], commit.sha):
+            known = any(commit in log for log in self._logs.values())
+            if not (known or self._is_merged(read_promoted(commit.message), *commit.parents[:1], commit.sha)):
                 yield commit
 
     def _promoting_pulls(self) -> Iterator[Pull]:
@@ -131,18 +130,21 @@ class _Check:
             made = [its.message for its in self._change.made_for(pull) if self._change.is_group]
             # the title of a backport has no trailers
             said = [read_promoted(its) or promoted for its in (pull.message, *made) if says_promotion(its)]
-            if not all(self._is_merged(its, self._change.base, self._change.head) for its in said):
+            # whoever reads a promotion's title takes it for one
+            is_own = not made and says_promotion(pull.title or "")
+            ends = () if is_own else (self._change.base, self._change.head)
+            if not all(self._is_merged(its, *ends) for its in said):
                 yield pull
 
     def _is_merged(self, groups: Sequence[Mapping[str, str]], *ends: str) -> bool:
         """Whether promotions are merged and not brought again between two commits, as by a backport.
 
-        On the branch that has them, they are brought again where their docstring gains a line.
+        On the branch that has them, they are brought again where their docstring gains a line, or if no ends
+        are given.
         """
         ours, (own, known) = {_identity(group) for group in groups}, self._merged
-        if not ours or not ours <= known:
-            return False
-        return not ours <= own or not any(self._gains(group, *ends) for group in groups)
+        is_again = ours <= own and (not ends or any(self._gains(group, *ends) for group in groups))
+        return bool(ours) and ours <= known and not is_again
 
     def _gains(self, group: Mapping[str, str], *ends: str) -> bool:
         """Whether a docstring gets bullets between two commits that the base does not have."""
@@ -206,7 +208,8 @@ class _Check:
             return
         for commit in promoting:
             old = (*commit.parents, self._start)[0]
-            proof = Proof(self._repository, commit, old, commit.sha, settings, self._project)
+            base = old if self._change.is_group else self._change.base
+            proof = Proof(self._repository, commit, old, commit.sha, settings, self._project, base)
             yield from proof.refuse() if self._change.is_group else self._refuse_whole(proof)
 
     def _refuse_whole(self, proof: "Proof") -> Iterator[str]:
@@ -214,6 +217,7 @@ class _Check:
         whole = replace(proof, old=self._start, new=self._change.head)
         others = [its for its in self._commits if its.sha != proof.commit.sha]
         bots = {its.sha for its in self._change.made if not all(by.is_human for by in its.accounts.values())}
+        bots.update(*(self._pushed(its) - self._pushed(its, by_people=True) for its in self._change.pulls))
         by_people = not any(its.sha in bots or "[bot]" in str(its.people) for its in others)
         for reason in whole.refuse():
             if not (by_people and whole.is_rewording_of(proof)):
@@ -235,12 +239,12 @@ class _Check:
             if not brought.issuperset(promoted_keys(commit.message)):
                 yield f"commit {commit.sha[:12]} is a promotion of no known pull request; queue it again"
 
-    def _pushed(self, pull: Pull) -> set[str]:
+    def _pushed(self, pull: Pull, *, by_people: bool = False) -> set[str]:
         """The commits that known accounts brought to a branch: those from one end of a push to the other."""
         pushed = set[str]()
         for push in pull.activity:
             ends = [self._repository.resolve(end) for end in (push.after, push.before or push.after)]
-            if push.actor is not None and ends[0] is not None:
+            if push.actor is not None and ends[0] is not None and (push.actor.is_human or not by_people):
                 log = self._repository.log(ends[0], exclude=ends[1] or self._start)
                 pushed |= {push.after, *(commit.sha for commit in log)}
         return pushed

@@ -83,6 +83,8 @@ class Proof:
         The commit's parent and itself; or a pull request's beginning and head.
     project : str
         The project's folder below the repository's root, with its slash.
+    base : str
+        The commit that must declare the names and values of its lines.
     """
 
     repository: Repository
@@ -91,6 +93,7 @@ class Proof:
     new: str
     settings: Settings
     project: str
+    base: str
 
     @property
     def groups(self) -> tuple[dict[str, str], ...]:
@@ -162,18 +165,18 @@ class Proof:
         for group in self.groups:
             key, section = group["Candidate-Key"], SECTIONS[group["Phase"]]
             own += [its for its in added if is_form(its) and key in keys_of(tool, its, section)][:1]
-        return sorted(added) == sorted(own)
+        return len(own) == len(self.groups) and sorted(added) == sorted(own)
 
     def _words(self, file: Replaced) -> Words:
         """What the base declares of the words about the target's tool."""
         qualname, _, line = self.target.partition("::")[2].partition(":")
-        source = read_source(file.before)
+        source = read_source(self.repository.read(self.base, file.path) or b"")
         tools = [name for name, its in self.settings.tools.items() if its.target == self.target]
         tools = tools or [qualname.rpartition(".")[2]]
         subject = self.commit.message.partition("\n")[0]
         tool = next((name for name in tools if f" docs({name}): " in subject), tools[0])
         definition = find_definition(source.tree, qualname, int(line) if line else None)
-        return Words(self.repository, self.old, self.settings, file.path, source.text, tool, definition)
+        return Words(self.repository, self.base, self.settings, file.path, source.text, tool, definition)
 
 
 def _sequence_keys(added: Sequence[Line], standing: Sequence[Line]) -> Iterator[str]:

@@ -183,7 +183,7 @@ def from_somewhere(bench: Bench) -> None:
     """GitHub does not tell where the branch was before a push."""
     bench.promote(author=APP)
     bench.write(REWORDED, "Update finance.py", **AS_KIM)
-    bench.pushes = [{"after": bench.git("rev-parse", "HEAD"), "actor": APP.as_json()}]
+    bench.pushes = [{"after": bench.git("rev-parse", "HEAD"), "actor": KIM.as_json()}]
 
 
 def alone(bench: Bench) -> None:

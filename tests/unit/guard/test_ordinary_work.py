@@ -166,6 +166,13 @@ def pasted(bench: Bench) -> None:
     bench.words = {"title": "fix: x", "body": TRAILERS}
 
 
+def test_the_title_and_trailers_of_a_merged_promotion_make_no_other_work_ordinary(bench: Bench):
+    pasted(bench)
+    bench.words = {"title": f"[CORELOOP-F] docs(analysis): {TRAILERS.splitlines()[0]}", "body": TRAILERS}
+    decision = bench.decide(bench.event())
+    assert (decision.coreloop, decision.state) == (True, "failure"), decision
+
+
 @pytest.mark.parametrize(
     "build",
     slow_after(

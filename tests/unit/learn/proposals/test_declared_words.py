@@ -1,6 +1,7 @@
 """The words of the base: what the docstring's file has, and what it uses of other files."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -41,9 +42,18 @@ def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> I
         ('- priority="low" fails', False),
         ("- priority: one of hello, low", True),
         ("- priority: one of low, urgent", True),
+        ("- Call open_ticket first (same priority)", True),  # itself
     ],
 )
 def test_a_value_may_stand_where_the_file_imports_it_from_and_in_no_other(
     words: Words, line: str, is_refused: bool
 ) -> None:
     assert bool([*refuse_words(line, words)]) is is_refused
+
+
+@pytest.mark.parametrize(("field", "is_refused"), [("priority", False), ("우선순위", True)])
+def test_a_field_has_an_ascii_name_whatever_declares_it(field: str, is_refused: bool, words: Words) -> None:
+    text = f'FIELDS = ("priority", "우선순위")\n{TOOLS}'
+    definition = find_definition(read_source(text.encode()).tree, "open_ticket", None)
+    there = replace(words, source=text, definition=definition)
+    assert bool([*refuse_words(f"- priority: only while {field} is low", there)]) is is_refused
