@@ -267,7 +267,7 @@ def _agree(agree: Callable[..., State], run_id: str | None, act: str) -> State:
     require_terminal("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(store, named, act, os.environ)
+        require_outside(named, act, os.environ)
         state = agree(store, named.run_id, by=by)
         show_views(workspace, store, state)
         return state

@@ -20,7 +20,6 @@ from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import Event, as_stored
 from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
-from coreloop.runs.person_or_agent import pid_namespace
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -291,7 +290,7 @@ class Run:
         """Say that this process works on the run, and settle what a process that died left under way."""
         with self._journal.turn:
             heard = max_amount(reported(self.state), self.state.progress.claimed)
-            opened = happened.Opened(at=self.now(), owner=this_process(), namespace=pid_namespace())
+            opened = happened.Opened(at=self.now(), owner=this_process())
             orphans = [
                 self._booked(
                     happened.Settled, name, max_amount(rest, self._uncharged(name, heard)), is_assumed=True

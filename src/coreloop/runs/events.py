@@ -56,13 +56,9 @@ class Created(Event, frozen=True, tag="created"):
 
 
 class Opened(Event, frozen=True, tag="opened"):
-    """A process works on the run from now on, also after a crash of the previous one.
-
-    ``namespace`` is that of its process number, see `coreloop.runs.person_or_agent.pid_namespace`.
-    """
+    """A process works on the run from now on, also after a crash of the previous one."""
 
     owner: str
-    namespace: str = ""
 
 
 class Planned(Event, frozen=True, tag="planned"):

@@ -96,7 +96,7 @@ def _begin(state: State, event: Event) -> None:
             state.parent, state.origin = event.parent, event.origin
             state.trace_id = event.trace_id or as_hexadecimal(event.run_id)
         case happened.Opened():
-            state.owner, state.namespace = event.owner, event.namespace
+            state.owner = event.owner
         case happened.Narrowed():
             state.limits = tighter(state.limits, event.limits)
 

@@ -104,8 +104,6 @@ class State:
     ----------
     ended_by : str
         Who stopped or completed it, if a limit did not.
-    namespace : str
-        Of the process numbers of `owner`, see `coreloop.runs.person_or_agent.pid_namespace`.
     clock : datetime
         The time of the last event of the process that works on the run.
     elapsed_s : float
@@ -166,7 +164,6 @@ class State:
     stop_reason: str | None = None
     ended_by: Caller = "unknown"
     owner: str = ""
-    namespace: str = ""
     clock: datetime = _BEFORE
     elapsed_s: float = 0.0
     iteration: int = 0

@@ -33,7 +33,7 @@ from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import stop_run
-from coreloop.runs.person_or_agent import RUN, mark_of
+from coreloop.runs.person_or_agent import RUN
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -165,7 +165,6 @@ class _Driver:
         self._done: dict[str, Any] = {}
         self._spool = -1
         self._is_unreadable_said = False
-        self._is_refusal_said = False
         own_log = open_files(1, 2)  # what the driver says is no work of its command
         self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
         self._seen, self._begun = past
@@ -283,7 +282,7 @@ class _Driver:
     def _command(self, run: Run, words: Sequence[str], prompt: bytes = b"", *, spool: int = -1) -> Command:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
         environ, folder = {**self._console.environ, **own}, Path(self._plan.folder)
-        return Command(words, folder, environ, prompt, self._lock, spool, mark_of(run.run_id))
+        return Command(words, folder, environ, prompt, self._lock, spool)
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -302,9 +301,6 @@ class _Driver:
 
     def _pressed(self) -> int:
         ctrl_c = self._console.ctrl_c
-        if ctrl_c.refused and not self._is_refusal_said:
-            self._is_refusal_said = True
-            self._console.say("ignored SIGINT: the command may have sent it; use Ctrl-C or runs stop")
         if ctrl_c.count == 1 and not ctrl_c.is_announced:
             ctrl_c.is_announced = True
             self._console.say("stops after this iteration; press Ctrl-C again to stop now")
