@@ -38,14 +38,13 @@ _IDS = st.sampled_from(["a", "b", "c"])
 _TEXTS = st.sampled_from(["이익", "profit", "", "\udc80\x00", "a\nb"])
 _LABELS = st.lists(st.sampled_from(["web", "English", "recent", "odd"]), max_size=3, unique=True).map(tuple)
 _FIELDS: dict[type, st.SearchStrategy[dict[str, Any]]] = {
-    happened.Opened: st.fixed_dictionaries({"owner": _IDS, "namespace": _IDS}),
+    happened.Opened: st.fixed_dictionaries({"owner": _IDS}),
     happened.Planned: st.fixed_dictionaries({"sub_questions": st.lists(_TEXTS, max_size=3).map(tuple)}),
     happened.Narrowed: st.fixed_dictionaries(
         {"limits": st.builds(Limits, max_iterations=st.integers(1, 5), queries=st.none() | st.integers(1, 9))}
     ),
     happened.IterationCommitted: st.fixed_dictionaries({"iteration": st.integers(1, 5)}),
     happened.Reserved: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
-    happened.Charged: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
     happened.ChildSpent: st.builds(lambda key, amount: {"run_id": key, **amount}, _IDS, _AMOUNTS),
     happened.Settled: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
     happened.StepCommitted: st.builds(

@@ -89,12 +89,6 @@ class Reserved(Spending, frozen=True, tag="reserved"):
     reservation: str
 
 
-class Charged(Spending, frozen=True, tag="charged"):
-    """A call under way said that it has spent this, which its reservation no longer has to cover."""
-
-    reservation: str
-
-
 class ChildSpent(Spending, frozen=True, tag="child_spent"):
     """A run that this run's command started spent or reserved this; negative where it gave back."""
 
@@ -102,7 +96,7 @@ class ChildSpent(Spending, frozen=True, tag="child_spent"):
 
 
 class Settled(Spending, frozen=True, tag="settled"):
-    """A reservation was replaced by what the call did cost beyond what it was charged already.
+    """A reservation was replaced by what the call did cost.
 
     ``is_assumed``: its process died during the call, so that it counts in full.
     """

@@ -113,9 +113,7 @@ class State:
     spent, reserved : Amount
         Settled, and set aside for calls under way.
     reservations : dict of str to Amount
-        Calls under way, and what they may still cost.
-    charged : dict of str to Amount
-        What calls under way said that they have spent; it is in `spent`.
+        Calls under way, and what they may cost.
     parent : str
         The run whose command started this run, "" if none did; it pays, too.
     origin : str
@@ -171,7 +169,6 @@ class State:
     spent: Amount = NOTHING
     reserved: Amount = NOTHING
     reservations: dict[str, Amount] = field(default_factory=dict)
-    charged: dict[str, Amount] = field(default_factory=dict)
     parent: str = ""
     origin: str = ""
     calls: int = 0

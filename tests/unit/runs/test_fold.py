@@ -8,7 +8,7 @@ from hypothesis import given
 
 from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, left
+from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.fold import MAX_ERRORS
 from coreloop.runs.kinds import Kind, register_kind
@@ -29,13 +29,11 @@ def of(events: list[Event], kind: type) -> list[Any]:
 def spendings(events: list[Event]) -> tuple[Amount, Amount]:
     """Spent and reserved: every settlement counts, and every reservation that was not settled after it."""
     settled = of(events, happened.Settled | happened.StepCommitted | happened.StepFailed)
-    booked = [*settled, *of(events, happened.Charged | happened.ChildSpent)]
+    booked = [*settled, *of(events, happened.ChildSpent)]
     still: dict[str, list[Amount]] = {}
     for event in events:
         if isinstance(event, happened.Reserved):
             still.setdefault(event.reservation, []).append(spent(event))
-        elif isinstance(event, happened.Charged) and event.reservation in still:
-            still[event.reservation][-1] = left(still[event.reservation][-1], spent(event))
         elif event in settled:
             still.pop(event.reservation, None)
     return sum(map(spent, booked), NOTHING), sum((sum(each, NOTHING) for each in still.values()), NOTHING)

@@ -17,7 +17,7 @@ from coreloop.runs.stores.store import store_at
 from running import MOMENT, new_run
 
 CALL = st.tuples(
-    st.sampled_from(["reserve", "charge", "settle", "commit", "fail", "unreserved"]),
+    st.sampled_from(["reserve", "settle", "commit", "fail", "unreserved"]),
     st.integers(0, 1),  # the run
     st.integers(0, 2),  # the reservation
     st.integers(0, 60),  # millionths
@@ -48,12 +48,6 @@ def test_days_and_runs_have_what_their_calls_spent_and_no_reservation_passes_the
             if what == "reserve":
                 open_calls[call] = (day, amount)
                 days[day] += amount
-            elif what == "charge":
-                counted, reserved = open_calls.get(call, (day, 0))
-                days[counted] += amount - min(amount, reserved)
-                spent[run] += amount
-                if call in open_calls:
-                    open_calls[call] = (counted, max(0, reserved - amount))
             else:
                 counted, reserved = open_calls.pop(call, (day, 0))
                 days[counted] += amount - reserved
@@ -69,8 +63,6 @@ def event_of(what: str, name: int, amount: int, day: int) -> Event:
     at, reservation = MOMENT + timedelta(days=day), "" if what == "unreserved" else f"r{name}"
     if what == "reserve":
         return happened.Reserved(at=at, reservation=reservation, microusd=amount)
-    if what == "charge":
-        return happened.Charged(at=at, reservation=reservation, microusd=amount)
     if what == "fail":
         return happened.StepFailed(
             at=at, name="n", key="k", attempt=1, error="x", reservation=reservation, microusd=amount
