@@ -10,7 +10,6 @@ from coreloop.base.project.owners import (
     PLACEHOLDER_NOTE,
     fill_placeholder,
     has_placeholder,
-    ignored_lines,
     is_reviewer,
     owners_of,
 )
@@ -81,20 +80,6 @@ def test_the_placeholder_is_replaced_wherever_it_owns_something():
 )
 def test_a_reviewer_is_a_login_or_a_team_that_github_can_have(name: str, can_review: bool):
     assert is_reviewer(name) is can_review
-
-
-@each_row(
-    ("text", "ignored"),
-    [
-        pytest.param("\n# @x#y\n* @kim kim@example.org @o/t # !\n/a\\ b/ @kim\n/docs/\n", [], id="sound"),
-        pytest.param("* @a#b", ["line 1: @a#b is not a login, a team or an e-mail address"], id="no login"),
-        pytest.param("\n* @kim lee", ["line 2: lee is not a login, a team or an e-mail address"], id="no @"),
-        pytest.param("!/x @kim", ["line 1: CODEOWNERS has no patterns with !, [ ] or \\#"], id="negation"),
-        pytest.param("*.p[y] @kim", ["line 1: CODEOWNERS has no patterns with !, [ ] or \\#"], id="range"),
-    ],
-)
-def test_lines_that_github_ignores_are_found(text: str, ignored: list[str]):
-    assert list(ignored_lines(text)) == ignored
 
 
 def test_this_project_s_owners_are_a_placeholder_and_say_so():
