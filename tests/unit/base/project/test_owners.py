@@ -14,7 +14,6 @@ from coreloop.base.project.owners import (
     owners_of,
 )
 from coreloop.base.project.settings import Settings
-from github_stand_in import Fault, GithubStandIn, Reply
 from promoting import run_git
 from rows import each_row
 
@@ -106,42 +105,10 @@ def init(entry_point: Init, folder: Path) -> Init:
     return lambda *words: entry_point(folder, "init", "--source", SOURCE, *words)
 
 
-@pytest.fixture
-def hub(github: GithubStandIn, folder: Path, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
-    """GitHub, with a token that may ask it."""
-    monkeypatch.setenv("GITHUB_TOKEN", github.token)
-    monkeypatch.setenv("GITHUB_API_URL", github.url)
-    return github
-
-
-@pytest.mark.parametrize("words", [(), ("--owner", "@Octo")], ids=["by default", "named"])
-def test_an_organization_cannot_review(words, init: Init, folder: Path, hub: GithubStandIn):
-    hub.fail(Fault(Reply(200, {"owner": {"type": "Organization"}})))
-    code, out, errors = init("--confirm", *words)
-    assert (code, out) == (2, "")
-    assert "octo is an organization, which cannot review; give --owner" in errors.lower()
-    assert not (folder / ".github").exists()
-    assert init("--confirm", "--owner", "@octo/tools-team")[0] == 0
-    assert "/.github/ @octo/tools-team\n" in (folder / ".github/CODEOWNERS").read_text()
-
-
-def test_a_person_is_no_assumption(init: Init, hub: GithubStandIn):
-    code, out, _ = init()
-    assert (code, "note " in out) == (0, False)
-
-
-@pytest.mark.parametrize("answer", [None, Reply(404, {"message": "Not Found"}), Reply(200, {"owner": 7})])
-def test_without_an_answer_it_says_what_it_assumed(answer, init: Init, hub: GithubStandIn):
-    hub.fail(Fault(answer))
-    code, out, _ = init()
+def test_an_organization_is_for_the_person_to_know(init: Init):
+    code, out, _ = init("--owner", "@Octo")
     assert code == 0
-    assert "note       assumed that @octo is a person" in out
-
-
-def test_without_a_token_github_is_not_asked(init: Init, hub: GithubStandIn, monkeypatch):
-    monkeypatch.delenv("GITHUB_TOKEN")
-    assert "note       assumed that @octo is a person" in init()[1]
-    assert hub.traffic == []
+    assert "note       if @Octo is an organization, which cannot review, put a team" in out
 
 
 def test_the_placeholder_waits_for_an_owner(init: Init, folder: Path):
