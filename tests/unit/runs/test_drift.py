@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.runs import events as happened
-from coreloop.runs.drift import ROTATION, Rotation, Turn, check_drift, next_strategy
+from coreloop.runs.drift import ROTATION, Rotation, check_drift, next_strategy
 from coreloop.runs.events import Event
 from happenings import AT, created, fold, histories
 from rows import each_row
@@ -27,7 +27,7 @@ def rule(*later: Event, searches: bool = True) -> str | None:
 def turned(events: list[Event]) -> happened.Turned:
     turn = check_drift(fold([created(), *events]))
     assert turn is not None
-    return happened.Turned(at=AT, rule=turn.rule, before=turn.before, after=turn.after)
+    return turn
 
 
 def iterations(count: int, *each: Event) -> list[Event]:
@@ -69,11 +69,6 @@ def test_a_finding_without_an_executed_search_is_no_news_where_runs_search():
     assert rule(*news, searches=False) is None
 
 
-def test_a_stuck_run_asks_its_reflexion():
-    assert Turn("no_new_information", (), ("web",)).asks_reflexion
-    assert not Turn("same_action", (), ("web",)).asks_reflexion
-
-
 @given(histories())
 def test_a_turn_answers_every_drift(events: list[Event]):
     for _ in range(3):  # at most one turn per rule
@@ -81,7 +76,7 @@ def test_a_turn_answers_every_drift(events: list[Event]):
         if turn is None:
             return
         assert turn.after != turn.before
-        events = [*events, happened.Turned(at=AT, rule=turn.rule, before=turn.before, after=turn.after)]
+        events = [*events, turn]
     assert check_drift(fold(events)) is None
 
 
