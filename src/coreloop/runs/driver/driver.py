@@ -230,18 +230,19 @@ class _Driver:
             self._begun = run.state.iteration
             self._seen.add(tree_digest(before))
         tried = self._attempt(run)
-        end_nested(self._workspace, self._store, run.run_id)
-        run.catch_up()
+        with _costing(max_amount(tried.reports.cost, self.price)):
+            end_nested(self._workspace, self._store, run.run_id)
+            run.catch_up()
         reported = self._spent(run, tried.reports)
         cost = max_amount(reported, self.price)
         with _costing(cost):
             keep_output(self._file(run), tried.output)
             self._require_success(run, tried, cost, reported)
             is_met = bool(self._plan.until) and self._until_code(run) == 0
-        after = self._snapshots.take()
-        tree = tree_digest(after)
-        run.catch_up()  # what the agent recorded
-        is_new = self._news.hear(run.run_id) or tree not in self._seen
+            after = self._snapshots.take()
+            tree = tree_digest(after)
+            run.catch_up()  # what the agent recorded
+            is_new = self._news.hear(run.run_id) or tree not in self._seen
         if tried.is_rate_limited:
             self._put_off(tried.retry_after_s(run.now()), cost)
             if not (is_met or is_new):
