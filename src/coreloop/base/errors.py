@@ -39,7 +39,9 @@ from pathlib import Path
 
 
 class CoreloopError(Exception):
-    """Base of every error that coreloop raises on purpose."""
+    """Base of every error that coreloop raises on purpose; ``cost`` is that of the run's step it ended."""
+
+    cost: object = None
 
 
 class SettingsError(CoreloopError):
@@ -124,7 +126,6 @@ class ModelError(CoreloopError):
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.usage = usage
-        self.cost: object = None
 
 
 class SearchTimeoutError(CoreloopError):

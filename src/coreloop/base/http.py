@@ -4,7 +4,7 @@ The library limits each read, and a server can send one byte at a time for hours
 """
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -93,14 +93,7 @@ class HttpClient:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def exchange(
-        self,
-        request: HttpRequest,
-        *,
-        timeout_s: float,
-        max_bytes: int,
-        on_part: Callable[[bytes], None] = lambda _: None,
-    ) -> HttpAnswer:
+    def exchange(self, request: HttpRequest, *, timeout_s: float, max_bytes: int) -> HttpAnswer:
         """Send a request and read the whole answer.
 
         Parameters
@@ -111,8 +104,6 @@ class HttpClient:
             From the resolution of the name to the last byte of the answer.
         max_bytes : int
             Of the answer, decompressed.
-        on_part : callable
-            Is called with each part of the answer as it arrives, in another thread.
 
         Raises
         ------
@@ -120,7 +111,7 @@ class HttpClient:
             No complete answer.
         """
         answered: Future[HttpAnswer] = Future()
-        arguments = (request, timeout_s, max_bytes, on_part, answered)
+        arguments = (request, timeout_s, max_bytes, answered)
         Thread(target=self._run, args=arguments, daemon=True).start()
         try:
             return answered.result(timeout_s)
@@ -131,12 +122,7 @@ class HttpClient:
                 self._hang_up()
 
     def _run(
-        self,
-        request: HttpRequest,
-        timeout_s: float,
-        max_bytes: int,
-        on_part: Callable[[bytes], None],
-        answered: "Future[HttpAnswer]",
+        self, request: HttpRequest, timeout_s: float, max_bytes: int, answered: "Future[HttpAnswer]"
     ) -> None:
         try:
             with _translated():
@@ -144,7 +130,7 @@ class HttpClient:
                 built.headers.update(request.headers)  # now: no failure above can show them
                 with closing(self._client.send(built, stream=True)) as answer:
                     parts = _decompressed(answer.iter_raw(), answer.headers.get("content-encoding", ""))
-                    content = _read(parts, max_bytes, on_part)
+                    content = _read(parts, max_bytes)
                     headers = {name.lower(): value for name, value in answer.headers.items()}
                     answered.set_result(HttpAnswer(answer.status_code, headers, content))
         except BaseException as error:  # passed to the waiting thread
@@ -203,13 +189,12 @@ def _inflated(parts: Iterator[bytes]) -> Iterator[bytes]:
         raise ExchangeError("broken", "the compressed answer ends too early")
 
 
-def _read(parts: Iterator[bytes], max_bytes: int, on_part: Callable[[bytes], None]) -> bytes:
+def _read(parts: Iterator[bytes], max_bytes: int) -> bytes:
     content = bytearray()
     for part in parts:
         content += part
         if len(content) > max_bytes:
             raise ExchangeError("too_long", f"the answer has more than {max_bytes:,} bytes")
-        on_part(part)
     return bytes(content)
 
 

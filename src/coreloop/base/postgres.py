@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 _FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
-_FORMER: Final = ("runs.db", "jobs.db", "repair.db")
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63
@@ -93,10 +92,6 @@ class PostgresDatabase(Database):
         with self.writing():
             self.rows("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
             if self.rows("SELECT to_regclass('coreloop.versions')") == [(None,)]:
-                if self.rows("SELECT to_regclass('coreloop.runs_version')") != [(None,)]:
-                    raise RunStoreError(
-                        "only an earlier coreloop reads the schema coreloop of this Postgres; rename it"
-                    )
                 self.rows("CREATE SCHEMA IF NOT EXISTS coreloop")
                 self.rows(VERSIONS)
             super().create(tables)
@@ -227,11 +222,8 @@ def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -
     Raises
     ------
     RunStoreError
-        As `database_at`, or the folder has files that only an earlier coreloop reads.
+        As `database_at`.
     """
-    for name in _FORMER:
-        if not environ.get(ADDRESS) and (folder / name).exists():
-            raise RunStoreError(f"{folder / name}: only an earlier coreloop reads this file; move it away")
     with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
         yield database
 

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,6 @@ from coreloop.admin.init.new_settings import SettingsProposals
 from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest, initialise, preview_drafts
 from coreloop.admin.init.scaffold import REQUIREMENTS
 from coreloop.base.git.repository import Repository, github_repo
-from coreloop.base.github.connect import account_type
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
@@ -91,7 +89,6 @@ def _request(
         source=source,
         confirm=confirm,
         max_open=max_open,
-        owner_type=partial(account_type, environ=os.environ),
     )
 
 

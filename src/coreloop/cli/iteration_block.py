@@ -17,8 +17,8 @@ from coreloop.cli.choose_session import begun_line
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
-from coreloop.runs.drift import Turn, check_drift
-from coreloop.runs.events import Rule, Turned
+from coreloop.runs.drift import check_drift
+from coreloop.runs.events import Rule
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
 
@@ -215,7 +215,7 @@ def _figures(one: Hypothesis, tell: _Tell) -> str:
 def _drift(state: State, tell: _Tell) -> Iterator[str]:
     """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
     pending = check_drift(state)
-    orders: list[Turn | Turned] = [one for one in state.last_orders if one.rule != "no_new_information"]
+    orders = [one for one in state.last_orders if one.rule != "no_new_information"]
     for order in [*orders, *([pending] if pending else [])]:
         yield tell(_DRIFT[order.rule])
         yield tell("   → strategy changed to: {labels}", labels=", ".join(order.after) or "?")

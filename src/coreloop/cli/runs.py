@@ -216,7 +216,7 @@ def _tell(
 
 def _require_outside(store: Store, state: State, act: str) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls."""
-    by = require_outside(store, state, act, os.environ)
+    by = require_outside(state, act, os.environ)
     if state.kind == DRIVES_ITSELF:
         require_terminal(f"{act} a run", os.environ)
     return by

@@ -16,10 +16,10 @@ from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteratio
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import record_iteration
 from coreloop.answer.repair.store import read_rejections
-from coreloop.answer.research.report import markdown_report, write_report
+from coreloop.answer.research.report import markdown_report
 from coreloop.answer.search.page import PageReader
 from coreloop.base.errors import UsageError
-from coreloop.base.files import read_file
+from coreloop.base.files import read_file, write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.base.validation import fields_of
@@ -44,7 +44,7 @@ from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.driver.driven_run import require_outside
 from coreloop.runs.folder import INBOX
 from coreloop.runs.limits import Mode, limits_of
-from coreloop.runs.manage import export_run, read_run, write_export
+from coreloop.runs.manage import export_run, read_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run, require_person, require_terminal
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
@@ -224,19 +224,15 @@ def report(run_id: str | None, session: str, form: str, out: Path | None) -> Out
     with project_store() as (workspace, store):
         meant = _run(workspace, store, run_id, session)
         if form == "events":
-            if out is None:
-                return Output(b"".join(export_run(store, meant)).decode().rstrip("\n"))
-            write_export(store, meant, out)
-            return _wrote(out)
-        state = read_run(store, meant)
+            content = b"".join(export_run(store, meant))
+        else:
+            content = markdown_report(read_run(store, meant)).encode("utf-8", "replace")
     if out is None:
-        return Output(markdown_report(state).rstrip("\n"))
-    write_report(state, out)
-    return _wrote(out)
-
-
-def _wrote(path: Path) -> Output:
-    return Output({"file": path}, f"wrote {path}")
+        return Output(content.decode().rstrip("\n"))
+    if out.exists():
+        raise UsageError(f"{out}: exists; name a new file")
+    write_private(out, content)
+    return Output({"file": out}, f"wrote {out}")
 
 
 @click.command(cls=Command)
@@ -266,7 +262,7 @@ def _agree(agree: Callable[..., State], run_id: str | None, act: str) -> State:
     require_terminal("agree to its own proposal", os.environ)
     with project_store() as (workspace, store):
         named = read_run(store, meant_run(workspace, store, run_id))
-        require_outside(store, named, act, os.environ)
+        require_outside(named, act, os.environ)
         state = agree(store, named.run_id, by=by)
         show_views(workspace, store, state)
         return state

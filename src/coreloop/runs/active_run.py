@@ -13,14 +13,13 @@ from coreloop.base.database import this_process
 from coreloop.base.errors import ModelError, RunError, UsageError
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, checked_amount, left, max_amount
-from coreloop.runs.call_budget import all_left, day_limit, require_day, require_room
+from coreloop.runs.amounts import NOTHING, Amount, checked_amount, max_amount
+from coreloop.runs.call_budget import day_limit, require_day, require_room
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Outlook, Stop, decide
 from coreloop.runs.events import Event, as_stored
 from coreloop.runs.journal import RunJournal
 from coreloop.runs.load import parents_of, require_going
-from coreloop.runs.person_or_agent import pid_namespace
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -136,40 +135,16 @@ class Run:
                 result, cost = call(key)
                 checked_amount(cost)
             except Postponed as postponed:
-                rest = self._uncharged(reservation, postponed.cost)
-                self._journal.append(self._booked(happened.Settled, reservation, rest))
+                self._journal.append(self._booked(happened.Settled, reservation, postponed.cost))
                 raise
             except Exception as error:
                 self._fail(attempt, error, _cost(error, attempt.at_most))
                 raise
             except BaseException:  # Ctrl-C is not the step's failure
-                rest = self.state.reservations.get(reservation, attempt.at_most)
-                self._journal.append(self._booked(happened.Settled, reservation, rest, is_assumed=True))
+                assumed = self._booked(happened.Settled, reservation, attempt.at_most, is_assumed=True)
+                self._journal.append(assumed)
                 raise
             return self._commit(attempt, result, cost)
-
-    def charge(self, key: str, total: Amount) -> None:
-        """Book what the call of a step under way has spent so far; what is booked already is not added.
-
-        Parameters
-        ----------
-        key : str
-            Of the step, whose cost was not known before (``at_most`` None) or may be exceeded.
-        total : Amount
-            All that it has spent.
-        """
-        with self._journal.turn:
-            reservation = self._under_way[key]
-            rest = self._uncharged(reservation, total)
-            if rest != NOTHING:
-                self._journal.append(self._booked(happened.Charged, reservation, rest))
-
-    def charge_all(self, key: str) -> Amount:
-        """Book all that is left for the call of a step that says in no readable way what it spends."""
-        with self._journal.turn:
-            total = all_left(self.state, self._under_way[key])
-            self.charge(key, total)
-            return total
 
     def record(self, event_type: Callable[..., Event], **fields: Any) -> None:
         """Add an event to the state now, and to the store with the iteration's commit.
@@ -261,19 +236,15 @@ class Run:
             self._journal.begin(reserved, per_day=per_day)
             return str(reserved.reservation)
 
-    def _uncharged(self, reservation: str, cost: Amount) -> Amount:
-        return left(cost, self.state.charged.get(reservation, NOTHING))
-
     def _booked(self, kind: Callable[..., Any], reservation: str, cost: Amount, **fields: Any) -> Any:
         """Build an event of spending."""
         money = {"microusd": cost.microusd, "tokens": cost.tokens}
         return as_stored(kind(at=self.now(), reservation=reservation, **money, **fields))
 
     def _commit(self, attempt: _Attempt, result: Any, cost: Amount) -> Any:
-        rest = self._uncharged(attempt.reservation, cost)
         fields = {"name": attempt.name, "key": attempt.key, "is_answer": attempt.is_answer, "result": result}
         try:
-            committed = self._booked(happened.StepCommitted, attempt.reservation, rest, **fields)
+            committed = self._booked(happened.StepCommitted, attempt.reservation, cost, **fields)
         except (TypeError, ValueError, RecursionError) as error:
             refused = RunError(f"step {attempt.name}: its result is not JSON ({error}); return plain values")
             self._fail(attempt, refused, cost)
@@ -283,20 +254,18 @@ class Run:
 
     def _fail(self, attempt: _Attempt, error: Exception, cost: Amount) -> None:
         with self._journal.turn:
-            rest, number = self._uncharged(attempt.reservation, cost), self._journal.failures(attempt.key) + 1
+            number = self._journal.failures(attempt.key) + 1
             fields = {"name": attempt.name, "key": attempt.key, "attempt": number, "error": described(error)}
-            self._journal.append(self._booked(happened.StepFailed, attempt.reservation, rest, **fields))
+            self._journal.append(self._booked(happened.StepFailed, attempt.reservation, cost, **fields))
 
     def _open(self, reported: Reported = lambda _: NOTHING) -> None:
         """Say that this process works on the run, and settle what a process that died left under way."""
         with self._journal.turn:
             heard = max_amount(reported(self.state), self.state.progress.claimed)
-            opened = happened.Opened(at=self.now(), owner=this_process(), namespace=pid_namespace())
+            opened = happened.Opened(at=self.now(), owner=this_process())
             orphans = [
-                self._booked(
-                    happened.Settled, name, max_amount(rest, self._uncharged(name, heard)), is_assumed=True
-                )
-                for name, rest in self.state.reservations.items()
+                self._booked(happened.Settled, name, max_amount(most, heard), is_assumed=True)
+                for name, most in self.state.reservations.items()
             ]
             self._journal.append(as_stored(opened), *orphans)
 

@@ -36,15 +36,9 @@ def require_room(state: State, at_most: Amount | None, *, is_answer: bool = Fals
             raise BudgetError(_message(reason, limit or 0, spent, more, rest), reason=reason)
 
 
-def all_left(state: State, reservation: str) -> Amount:
-    """Return the cost of a call that leaves nothing of its run's limits, with what it is charged already."""
-    limits, used = state.limits, state.spent + state.reserved
-    whole = Amount(
-        used.microusd if limits.microusd is None else limits.microusd,
-        used.tokens if limits.tokens is None else limits.tokens,
-    )
-    own = state.charged.get(reservation, NOTHING) + state.reservations.get(reservation, NOTHING)
-    return own + left(whole, used)
+def all_left(state: State) -> Amount:
+    """Return the cost of the run's only call under way that leaves nothing of its limits."""
+    return left(Amount(state.limits.microusd or 0, state.limits.tokens or 0), state.spent)
 
 
 def has_room(limit: int | None, used: int, at_most: int | None, kept: int) -> bool:

@@ -1,7 +1,6 @@
 """When a run goes in circles, and which way it must go instead: pure, so a restart changes nothing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from coreloop.runs.events import Rule, Turned
@@ -34,30 +33,8 @@ LABELS: Final = frozenset(label for row in ROTATION for label in row)
 """An agent may label its actions otherwise, too; no order says such a label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A forced change of strategy.
-
-    Attributes
-    ----------
-    rule : str
-        ``duplicates``, ``same_action`` or ``no_new_information``.
-    before, after : tuple of str
-        The labels of the last action's strategy, and those of the next; they always differ.
-    """
-
-    rule: Rule
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-    @property
-    def asks_reflexion(self) -> bool:
-        """Whether the run is stuck, so that what helped in similar situations should be looked up."""
-        return self.rule == "no_new_information"
-
-
-def check_drift(state: State) -> Turn | None:
-    """Look for drift, the worst first; record the answer as `coreloop.runs.events.Turned`.
+def check_drift(state: State) -> Turned | None:
+    """Look for drift, the worst first; whoever acts on the order records it.
 
     Parameters
     ----------
@@ -67,15 +44,16 @@ def check_drift(state: State) -> Turn | None:
 
     Returns
     -------
-    Turn or None
-        None if the run may go on as it does.
+    Turned or None
+        The strategies differ. None if the run may go on as it does.
     """
     rule = _rule(state)
     if rule is None:
         return None
     before = state.last_strategy
     rows = _without_last(state.last_order)
-    return Turn(rule, before, next_strategy(before, rows, start=state.turns))
+    after = next_strategy(before, rows, start=state.turns)
+    return Turned(at=state.clock, rule=rule, before=before, after=after)
 
 
 def _without_last(last: Turned | None) -> Rotation:

@@ -56,13 +56,9 @@ class Created(Event, frozen=True, tag="created"):
 
 
 class Opened(Event, frozen=True, tag="opened"):
-    """A process works on the run from now on, also after a crash of the previous one.
-
-    ``namespace`` is that of its process number, see `coreloop.runs.person_or_agent.pid_namespace`.
-    """
+    """A process works on the run from now on, also after a crash of the previous one."""
 
     owner: str
-    namespace: str = ""
 
 
 class Planned(Event, frozen=True, tag="planned"):
@@ -93,12 +89,6 @@ class Reserved(Spending, frozen=True, tag="reserved"):
     reservation: str
 
 
-class Charged(Spending, frozen=True, tag="charged"):
-    """A call under way said that it has spent this, which its reservation no longer has to cover."""
-
-    reservation: str
-
-
 class ChildSpent(Spending, frozen=True, tag="child_spent"):
     """A run that this run's command started spent or reserved this; negative where it gave back."""
 
@@ -106,7 +96,7 @@ class ChildSpent(Spending, frozen=True, tag="child_spent"):
 
 
 class Settled(Spending, frozen=True, tag="settled"):
-    """A reservation was replaced by what the call did cost beyond what it was charged already.
+    """A reservation was replaced by what the call did cost.
 
     ``is_assumed``: its process died during the call, so that it counts in full.
     """

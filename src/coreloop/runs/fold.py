@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from coreloop.base.errors import RunError
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, left
+from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.duplicates import Search
 from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
@@ -96,7 +96,7 @@ def _begin(state: State, event: Event) -> None:
             state.parent, state.origin = event.parent, event.origin
             state.trace_id = event.trace_id or as_hexadecimal(event.run_id)
         case happened.Opened():
-            state.owner, state.namespace = event.owner, event.namespace
+            state.owner = event.owner
         case happened.Narrowed():
             state.limits = tighter(state.limits, event.limits)
 
@@ -126,25 +126,15 @@ def _tell(state: State, event: Event) -> None:
 
 
 def _spend(state: State, event: Event) -> None:
-    """Add what is set aside and spent; what a call says that it has spent leaves its reservation."""
+    """Add what is set aside and spent."""
     match event:
         case happened.Reserved():
             state.reservations[event.reservation] = spent(event)
             state.reserved += spent(event)
-        case happened.Charged():
-            kept = state.reservations.get(event.reservation)
-            if kept is not None:
-                state.charged[event.reservation] = state.charged.get(event.reservation, NOTHING) + spent(
-                    event
-                )
-                state.reservations[event.reservation] = left(kept, spent(event))
-                state.reserved += state.reservations[event.reservation] - kept
-            state.spent += spent(event)
         case happened.ChildSpent():
             state.spent += spent(event)
         case happened.Settled() | happened.StepCommitted() | happened.StepFailed():
             state.reserved -= state.reservations.pop(event.reservation, NOTHING)
-            state.charged.pop(event.reservation, None)
             state.spent += spent(event)
             state.progress.claimed = NOTHING
 

@@ -5,14 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Final, get_args
 
 import msgspec
 import orjson
 
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
-from coreloop.base.files import write_private
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.amounts import LARGEST, Amount, left
@@ -176,23 +174,6 @@ def export_run(store: Store, run_id: str) -> Iterator[bytes]:
         fields: dict[str, Any] = msgspec.to_builtins(event)
         head = {"ts": fields.pop("at"), "run_id": run_id, "seq": seq, "version": VERSION}
         yield orjson.dumps(head | fields, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def write_export(store: Store, run_id: str | None, path: Path) -> int:
-    """Write `export_run` to a new file of mode 0600; returns the number of events.
-
-    Raises
-    ------
-    UsageError
-        The file exists.
-    RunNotFoundError, WorkspaceError
-        The store has no such run, or the file cannot be written.
-    """
-    if path.exists():
-        raise UsageError(f"{path}: exists; name a new file")
-    lines = list(export_run(store, named_run(store, run_id)))
-    write_private(path, b"".join(lines))
-    return len(lines)
 
 
 def forget_run(workspace: Workspace, store: Store, run_id: str | None, *, confirm: bool) -> State:

@@ -1,7 +1,6 @@
 """Who calls: a person, or the agent of a driver, whatever its environment says.
 
-The agent is known by its ancestors and by a mark: a limit that the kernel keeps and never uses. A
-command and all that it starts inherit it, in other namespaces, and after the death of driver and keeper, too.
+The agent is known by its ancestors, and by a variable of its environment.
 """
 
 import os
@@ -12,9 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.base.errors import UsageError
-from coreloop.runs.driver.keeper import read_mark
 from coreloop.runs.events import Caller
-from coreloop.runs.ulid import as_hexadecimal, is_ulid
 
 _PROC: Final = Path("/proc")
 _PS: Final = ("ps", "-o", "ppid=,command=", "-p")
@@ -28,7 +25,6 @@ RUN: Final = "CORELOOP_RUN"
 """The environment variable that names the run of a driver's command."""
 UNKNOWN: Final = "unknown"
 """The run of an agent that hides which one it works on."""
-_MARK_BITS: Final = 62  # of a ULID's 128: its milliseconds, microseconds and 4 random bits
 
 
 def require_person(act: str, environ: Mapping[str, str]) -> Caller:
@@ -50,7 +46,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
     Raises
     ------
     UsageError
-        The caller descends from a driver's keeper, has the mark of its commands, or has the variable `RUN`.
+        The caller descends from a driver's keeper, or has the variable `RUN`.
     """
     if driving_run(environ):
         raise UsageError(f"an agent cannot {act}; run this in a terminal of your own")
@@ -60,7 +56,7 @@ def require_person(act: str, environ: Mapping[str, str]) -> Caller:
 def require_terminal(act: str, environ: Mapping[str, str]) -> None:
     """Refuse who has no terminal, or was started by a shell of Claude Code.
 
-    The agent of a run that it drives itself is no child of a driver, so that neither ancestors nor mark tell
+    The agent of a run that it drives itself is no child of a driver, so that its ancestors do not tell
     it; but the shells of agents have no terminal, and no process can change the environment that an ancestor
     was started with.
 
@@ -81,40 +77,9 @@ def is_below_claude_code() -> bool:
 def driving_run(environ: Mapping[str, str]) -> str:
     """Return the run whose driver started this process: "" if none did, `UNKNOWN` if it hides which.
 
-    The ancestors count before the environment, which an agent can change; the mark must fit both.
+    The ancestors count before the environment, which an agent can change.
     """
-    run_id, mark = _run_of_ancestors(environ) or environ.get(RUN, ""), read_mark()
-    is_consistent = mark is None or (is_ulid(run_id) and mark == mark_of(run_id))
-    return run_id if is_consistent else UNKNOWN
-
-
-def mark_of(run_id: str) -> int:
-    """Return the mark of a run's commands, 0 without a run; that of a later run is smaller.
-
-    A process can lower its mark and not raise it: it can take the place of a run within its own, which is
-    charged to its own, but not that of an earlier one.
-    """
-    if not is_ulid(run_id):
-        return 0
-    return (1 << _MARK_BITS) - 1 - (int(as_hexadecimal(run_id), 16) >> (128 - _MARK_BITS))
-
-
-def may_be_started_here(pid: int) -> bool:
-    """Whether this process may have started another one: it descends from it, or has ended meanwhile.
-
-    Number 0 is a process outside of this one's namespace.
-    """
-    if pid == 0:
-        return False
-    line = [pid, *_ancestors(pid)]  # read first: a process that ends meanwhile has none, and is gone below
-    return os.getpid() in line[1:] or not all((_PROC / str(number)).exists() for number in line)
-
-
-def pid_namespace() -> str:
-    """Return what tells the namespace of process numbers apart; "" where there is none, or no ``/proc``."""
-    with suppress(OSError):
-        return str((_PROC / "self" / "ns" / "pid").stat().st_ino)
-    return ""
+    return _run_of_ancestors(environ) or environ.get(RUN, "")
 
 
 def _run_of_ancestors(environ: Mapping[str, str]) -> str:

@@ -104,8 +104,6 @@ class State:
     ----------
     ended_by : str
         Who stopped or completed it, if a limit did not.
-    namespace : str
-        Of the process numbers of `owner`, see `coreloop.runs.person_or_agent.pid_namespace`.
     clock : datetime
         The time of the last event of the process that works on the run.
     elapsed_s : float
@@ -115,9 +113,7 @@ class State:
     spent, reserved : Amount
         Settled, and set aside for calls under way.
     reservations : dict of str to Amount
-        Calls under way, and what they may still cost.
-    charged : dict of str to Amount
-        What calls under way said that they have spent; it is in `spent`.
+        Calls under way, and what they may cost.
     parent : str
         The run whose command started this run, "" if none did; it pays, too.
     origin : str
@@ -166,7 +162,6 @@ class State:
     stop_reason: str | None = None
     ended_by: Caller = "unknown"
     owner: str = ""
-    namespace: str = ""
     clock: datetime = _BEFORE
     elapsed_s: float = 0.0
     iteration: int = 0
@@ -174,7 +169,6 @@ class State:
     spent: Amount = NOTHING
     reserved: Amount = NOTHING
     reservations: dict[str, Amount] = field(default_factory=dict)
-    charged: dict[str, Amount] = field(default_factory=dict)
     parent: str = ""
     origin: str = ""
     calls: int = 0

@@ -14,7 +14,7 @@ from coreloop.base.errors import CoreloopError, ForgeError, ForgeForbiddenError,
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.connect import open_api, token_of
 from coreloop.base.github.github_api import GithubApi
-from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder, ignored_lines
+from coreloop.base.project.owners import PLACEHOLDER, PLACES, has_placeholder
 from coreloop.base.text import printable
 
 if TYPE_CHECKING:
@@ -164,9 +164,6 @@ def check_owners(root: Path) -> Diagnosis:
             f"{path} names the placeholder {PLACEHOLDER}",
             _INIT,
         )
-    if ignored := list(ignored_lines(text)):
-        message = f"GitHub ignores lines of {path}: {listed(ignored)}"
-        return Diagnosis("owners", "warning", message, "correct them and commit")
     if missing := unowned(path, text):
         lines = ", ".join(f"{pattern} @LOGIN" for pattern in dict.fromkeys(missing.values()))
         message = f"{path} has no owner for {listed(missing)}"

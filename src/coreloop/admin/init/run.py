@@ -1,6 +1,6 @@
 """The use case ``init``: add the files that coreloop needs to a repository."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -47,8 +47,6 @@ class InitRequest:
         Write the files; if false, only plan them.
     max_open : int, optional
         ``forge: max_open`` of a new coreloop.yaml.
-    owner_type : callable
-        Called with ``owner/name``: "User", "Organization", or None if unknown.
     """
 
     repository: Path
@@ -57,7 +55,6 @@ class InitRequest:
     source: str | None = None
     confirm: bool = False
     max_open: int | None = None
-    owner_type: Callable[[str], str | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +89,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     Raises
     ------
     UsageError
-        coreloop.yaml is not at the repository's root, or the reviewer or the source is invalid, or the
-        reviewer is an organization.
+        coreloop.yaml is not at the repository's root, or the reviewer or the source is invalid.
     WorkspaceError
         A file cannot be read or written.
     """
@@ -142,13 +138,7 @@ def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator
         return
     if request.github is None or reviewer.casefold() != _owner(request.github).casefold():
         return
-    kind = request.owner_type(request.github)
-    if kind == "Organization":
-        reason = f"{reviewer} is an organization, which cannot review"
-        raise UsageError(f"{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN")
-    if kind is None:
-        assumed = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
-        yield f"{assumed}; if it is an organization, put a team or a login into CODEOWNERS"
+    yield f"if {reviewer} is an organization, which cannot review, put a team or a login into CODEOWNERS"
 
 
 def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import added_parts
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.drift import Turn, check_drift
+from coreloop.runs.drift import check_drift
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported, Turned
 from coreloop.runs.load import load_run, require_going
@@ -119,26 +119,24 @@ def plan_iteration(
         for event in events:
             folding.add(event)
         if not chosen and (turn := check_drift(folding.state)):
-            events.append(happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after))
+            events.append(turn)
             folding.add(events[-1])
         if not store.append(run_id, [happened.Recorded(at=now, events=tuple(events))], after=newest):
             left = tuple(one.query for one in fresh if one not in chosen)
             return PlannedIteration(state=folding.state, execute=chosen, duplicates=duplicates, left_out=left)
 
 
-def order_of(state: State) -> Turn | Turned | None:
+def order_of(state: State) -> Turned | None:
     """Return the change of strategy that drift demands now, if it does."""
     return check_drift(state) or state.order
 
 
-def require_order(
-    order: Turn | Turned | None, path: str, labelled: Sequence[tuple[str, frozenset[str]]]
-) -> None:
+def require_order(order: Turned | None, path: str, labelled: Sequence[tuple[str, frozenset[str]]]) -> None:
     """Refuse what does not follow the change of strategy that drift ordered.
 
     Parameters
     ----------
-    order : Turn or Turned or None
+    order : Turned or None
         None if none was ordered.
     path : str
         Of the field, for messages.
@@ -165,7 +163,7 @@ def require_order(
         raise wrong_field(path, f"none follows the ordered strategy; {use}")
 
 
-def _labels(order: Turn | Turned | None) -> tuple[frozenset[str], frozenset[str]]:
+def _labels(order: Turned | None) -> tuple[frozenset[str], frozenset[str]]:
     """Return the labels that an order replaces, and those that it demands."""
     before, after = (frozenset(order.before), frozenset(order.after)) if order else (frozenset[str](),) * 2
     return before - after, after - before

@@ -246,6 +246,6 @@ def sentences_of(text: str, quote: str) -> str:
 def _failures(store: Store, state: State, report: AgentReport) -> tuple[PastFailure, ...]:
     """What failed in situations like this one, if the run is stuck by drift's count or by its own word."""
     turn = check_drift(state)
-    if not ((turn and turn.asks_reflexion) or report.reflection.is_stuck):
+    if not ((turn and turn.rule == "no_new_information") or report.reflection.is_stuck):
         return ()
     return read_reflexion(store.reflexion(state.kind)).similar(situation(state)).failures

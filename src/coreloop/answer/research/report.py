@@ -1,14 +1,11 @@
 """The report of a research as Markdown, also while it runs, or after a crash."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 from coreloop.answer.research.answer import cited_sources, contradiction_line, respond
 from coreloop.answer.research.findings import citation_marks
 from coreloop.answer.research.research_state import Knowledge, ReadSource, knowledge_of
-from coreloop.base.errors import UsageError
-from coreloop.base.files import write_private
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import escape_markdown
 from coreloop.runs.state import State
@@ -24,19 +21,6 @@ def markdown_report(state: State) -> str:
         if entries:
             lines += [f"## {tell(heading)}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
     return "\n".join(lines)
-
-
-def write_report(state: State, path: Path) -> None:
-    """Write the report to a new file of mode 0600.
-
-    Raises
-    ------
-    UsageError
-        The file exists.
-    """
-    if path.exists():
-        raise UsageError(f"{path}: exists; name a new file")
-    write_private(path, markdown_report(state).encode("utf-8", "replace"))
 
 
 def _sections(state: State) -> Iterator[tuple[str, list[str]]]:

@@ -3,16 +3,14 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coreloop.base.errors import CoreloopError, UsageError
+from coreloop.base.errors import UsageError
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.github.protocol import Forge
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import open_workspace
-from coreloop.base.validation import at
 
 if TYPE_CHECKING:
     from coreloop.base.github.github_api import GithubApi
@@ -20,14 +18,8 @@ if TYPE_CHECKING:
 Connect = Callable[[Repository, ForgeSettings, Mapping[str, str]], AbstractContextManager[Forge | None]]
 """`connect_forge`, or what takes its place."""
 
-_ANSWER_S = 5  # whoever waits for `init` goes on without the answer
 # As git decides: a scheme, or a colon before the first slash; a single letter before the colon is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Owned:
-    type: str = at("owner.type")
 
 
 @contextmanager
@@ -78,17 +70,6 @@ def connect_api(folder: Path, environ: Mapping[str, str]) -> Iterator["GithubApi
         raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
     with open_api(repo, environ) as api:
         yield api
-
-
-def account_type(repo: str, environ: Mapping[str, str]) -> str | None:
-    """Ask GitHub whether a repository's owner is a ``User`` or an ``Organization``; None if it cannot say."""
-    if not token_of(environ):
-        return None
-    try:
-        with open_api(repo, environ, timeout_s=_ANSWER_S, tries=1) as api:
-            return api.get("", doing=f"read {repo}").decoded(_Owned).type
-    except CoreloopError:
-        return None
 
 
 def open_api(repo: str, environ: Mapping[str, str], *, timeout_s: int = 15, tries: int = 4) -> "GithubApi":

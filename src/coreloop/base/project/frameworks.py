@@ -23,8 +23,8 @@ _MOST_BYTES: Final = 1_000_000
 def find_framework(root: Path) -> str | None:
     """Return the first framework among a project's dependencies, or None.
 
-    Reads pyproject.toml (dependencies, optional dependencies and groups, also Poetry's), requirements*.txt
-    and setup.cfg. Unreadable files are skipped, since the result is only a proposal.
+    Reads pyproject.toml (dependencies, optional dependencies and groups) and requirements*.txt. Unreadable
+    files are skipped, since the result is only a proposal.
 
     Parameters
     ----------
@@ -43,7 +43,6 @@ def _requirements(root: Path) -> Iterator[str]:
     yield from _pyproject_requirements(_text(root / "pyproject.toml"))
     for path in sorted(root.glob("requirements*.txt")):
         yield from _text(path).splitlines()
-    yield from _setup_cfg_requirements(_text(root / "setup.cfg"))
 
 
 def _text(path: Path) -> str:
@@ -56,7 +55,7 @@ def _text(path: Path) -> str:
 
 
 def _pyproject_requirements(text: str) -> Iterator[str]:
-    import tomllib  # with configparser 5 ms; the settings need only the names above
+    import tomllib  # the settings need only the names above
 
     try:
         document = tomllib.loads(text)
@@ -67,25 +66,6 @@ def _pyproject_requirements(text: str) -> Iterator[str]:
     for group in (_table(project, "optional-dependencies"), _table(document, "dependency-groups")):
         for requirements in group.values():
             yield from _texts(requirements)
-    poetry = _table(_table(document, "tool"), "poetry")
-    yield from _table(poetry, "dependencies")
-    for group in _table(poetry, "group").values():
-        yield from _table(group, "dependencies")
-
-
-def _setup_cfg_requirements(text: str) -> Iterator[str]:
-    import configparser
-
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return
-    yield from parser.get("options", "install_requires", fallback="").splitlines()
-    for section in parser.sections():
-        if section == "options.extras_require":
-            for _, requirements in parser.items(section):
-                yield from requirements.splitlines()
 
 
 def _table(value: Any, key: str) -> Mapping[str, Any]:

@@ -1,7 +1,6 @@
-"""CODEOWNERS: who must review a path, what GitHub ignores in it, and the placeholder for the owner."""
+"""CODEOWNERS: who must review a path, and the placeholder for the owner."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 PLACES: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
@@ -15,9 +14,6 @@ PLACEHOLDER_NOTE: Final = (
 )
 _PARTS: Final = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _REVIEWER: Final = re.compile(r"@[A-Za-z0-9][A-Za-z0-9_-]{0,38}(?:/[A-Za-z0-9][\w.-]{0,99})?", re.ASCII)
-_ADDRESS: Final = re.compile(r"[^\s@#]+@[^\s@#]+\.[^\s@#]+")  # kim@example.org
-_NOT_READ: Final = re.compile(r"^!|[\[\]]|^\\#")
-"""Parts of .gitignore's patterns that CODEOWNERS does not have."""
 _NAMED: Final = re.compile(rf"(?<!\S){PLACEHOLDER}(?!\S)")
 
 
@@ -42,17 +38,6 @@ def owners_of(text: str, path: str) -> tuple[str, ...]:
 def is_reviewer(name: str) -> bool:
     """Whether GitHub can have such a login (``@kim``) or team (``@octo/analysts``)."""
     return _REVIEWER.fullmatch(name) is not None
-
-
-def ignored_lines(text: str) -> Iterator[str]:
-    """The lines that GitHub ignores for their syntax, each with its number and the reason."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = re.split(r"(?<!\\)\s+", re.sub(r"(?:^|\s)#.*", "", line).strip())
-        if _NOT_READ.search(words[0]):
-            yield f"line {number}: CODEOWNERS has no patterns with !, [ ] or \\#"
-        for owner in words[1:]:
-            if not is_reviewer(owner) and not _ADDRESS.fullmatch(owner):
-                yield f"line {number}: {owner} is not a login, a team or an e-mail address"
 
 
 def has_placeholder(text: str) -> bool:

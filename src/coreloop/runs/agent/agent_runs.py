@@ -174,11 +174,11 @@ def _events(folding: Folding, report: AgentReport, now: datetime, believe: Belie
     """A report's events. The folding is used up: it takes them as if they were the run's own."""
     state, number = folding.state, folding.state.iteration + 1
     reported: list[Reported] = []
-    _turn(folding, reported, now)  # what runs next has demanded
+    _turn(folding, reported)  # what runs next has demanded
     for event in report_events(state, report, now, believe):
         folding.add(event)
         reported.append(event)
-    _turn(folding, reported, now)
+    _turn(folding, reported)
     used = report.used
     recorded = Recorded(at=now, events=tuple(reported), microusd=used.microusd, tokens=used.tokens)
     if not state.drives_itself:
@@ -188,8 +188,7 @@ def _events(folding: Folding, report: AgentReport, now: datetime, believe: Belie
     return [recorded, spent, happened.IterationCommitted(at=now, iteration=number)]
 
 
-def _turn(folding: Folding, reported: list[Reported], now: datetime) -> None:
-    if turn := check_drift(folding.state):
-        turned = happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after)
+def _turn(folding: Folding, reported: list[Reported]) -> None:
+    if turned := check_drift(folding.state):
         folding.add(turned)
         reported.append(turned)

@@ -4,12 +4,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from coreloop.base.messages import in_language_of
-from coreloop.runs import events as happened
 from coreloop.runs.agent.session_file import next_work
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
-from coreloop.runs.drift import LABELS, Turn, check_drift
+from coreloop.runs.drift import LABELS, check_drift
 from coreloop.runs.lessons import read_reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
 from coreloop.runs.stores.store import Store
@@ -129,7 +128,7 @@ def _part_json(part: SubQuestion) -> dict[str, Any]:
 
 
 def _order(state: State) -> dict[str, Any] | None:
-    order: Turn | happened.Turned | None = check_drift(state) or state.order
+    order = check_drift(state) or state.order
     if order is None:
         return None
     tell = in_language_of(state.question)

@@ -1,20 +1,10 @@
 """How the driver meets people: lines, Ctrl-C, and how long it waits."""
 
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Thread, current_thread, main_thread
-from typing import Final
-
-from coreloop.runs.person_or_agent import may_be_started_here
-
-_TICK_S: Final = 0.1
-_SI_USER: Final = 0
-"""Sent by kill(2); the kernel, not the sender, fills in by whom."""
-_SI_KERNEL: Final = 128
-"""Sent by the kernel, as for a terminal's Ctrl-C."""
+from threading import current_thread, main_thread
 
 Say = Callable[[str], None]
 """Shows a line."""
@@ -49,14 +39,10 @@ class DriverPace:
 
 
 class CtrlC:
-    """Counts Ctrl-C: the first ends the run after its iteration, the second now.
-
-    On Linux a signal that the command may have sent counts as ``refused``: an agent does not end its run.
-    """
+    """Counts Ctrl-C: the first ends the run after its iteration, the second now."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.refused = 0
         self.is_announced = False
 
     @contextmanager
@@ -67,36 +53,9 @@ class CtrlC:
             return
         before = signal.signal(signal.SIGINT, self._add)
         try:
-            with self._senders_known() if sys.platform == "linux" else nullcontext():
-                yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    @contextmanager
-    def _senders_known(self) -> Iterator[None]:
-        """Wait for the signal in a thread, which learns its sender; a handler does not."""
-        over = Event()
-        waiting = Thread(target=self._wait, args=(over,), daemon=True)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        waiting.start()
-        try:
             yield
         finally:
-            over.set()
-            waiting.join()
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    def _wait(self, over: Event) -> None:
-        while not over.is_set():
-            sent = signal.sigtimedwait({signal.SIGINT}, _TICK_S)
-            if sent is None:
-                continue
-            if sent.si_code == _SI_KERNEL or (
-                sent.si_code == _SI_USER and not may_be_started_here(sent.si_pid)
-            ):
-                self._add()
-            else:
-                self.refused += 1
+            signal.signal(signal.SIGINT, before)
 
     def _add(self, *_: object) -> None:
         self.count += 1

@@ -6,12 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.base.errors import RunBusyError, RunError, UsageError
+from coreloop.base.errors import RunError, UsageError
 from coreloop.runs.events import Caller
 from coreloop.runs.kinds import Kind, register_kind
-from coreloop.runs.person_or_agent import pid_namespace, require_person
+from coreloop.runs.person_or_agent import require_person
 from coreloop.runs.state import KindState, State
-from coreloop.runs.stores.store import Store
 
 KIND: Final = "driven"
 PLAN: Final = "plan"
@@ -80,15 +79,14 @@ def _plan_in(state: State) -> DriverPlan | None:
     return state.of_kind.driver if isinstance(state.of_kind, DrivenState) else None
 
 
-def require_outside(store: Store, state: State, act: str, environ: Mapping[str, str]) -> Caller:
+def require_outside(state: State, act: str, environ: Mapping[str, str]) -> Caller:
     """Refuse whoever may be the agent of a run; returns who calls, as `require_person` does.
 
-    An agent could hide its ancestors in a namespace of its own. So of a driven run are also refused: a caller
-    that cannot be told, and while a driver works on it, one from another namespace than the driver's.
+    Of a driven run, a caller that cannot be told is refused, too.
 
     Parameters
     ----------
-    store, state
+    state : State
         Of the run.
     act : str
         ``complete``, ``waive a part of``, ``resume`` or ``forget``, for messages.
@@ -109,20 +107,7 @@ def require_outside(store: Store, state: State, act: str, environ: Mapping[str, 
             f"{act} run {state.run_id}; run it in a terminal of your own, on the machine of its "
             "driver"
         )
-    if state.namespace not in {"", pid_namespace()} and _is_at_work(store, state.run_id):
-        raise UsageError(
-            f"run {state.run_id} is driven in another container or process namespace, so that "
-            f"this cannot {act} it; run it in a terminal of your own there, or use runs stop"
-        )
     return by
-
-
-def _is_at_work(store: Store, run_id: str) -> bool:
-    try:
-        with store.hold(run_id):
-            return False
-    except RunBusyError:
-        return True
 
 
 def _fold(part: DrivenState, name: str, data: Any) -> None:

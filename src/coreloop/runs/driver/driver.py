@@ -14,7 +14,14 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from coreloop.base.errors import RunBusyError, RunEndedError, RunError, UsageError, WorkspaceError
+from coreloop.base.errors import (
+    CoreloopError,
+    RunBusyError,
+    RunEndedError,
+    RunError,
+    UsageError,
+    WorkspaceError,
+)
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import FILLERS, printable
 from coreloop.runs import events as happened
@@ -24,7 +31,14 @@ from coreloop.runs.call_budget import all_left
 from coreloop.runs.decide import Stop, seconds_left
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven_run import DriverPlan, plan_of
-from coreloop.runs.driver.execution import ExecutionResult, attempt, open_spool, output_file, read_spool
+from coreloop.runs.driver.execution import (
+    ExecutionResult,
+    attempt,
+    keep_output,
+    open_spool,
+    output_file,
+    read_spool,
+)
 from coreloop.runs.driver.process_group import Command, locked_commands, require_processes, run_command
 from coreloop.runs.driver.progress_lines import progress_line
 from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, tree_digest
@@ -33,7 +47,7 @@ from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.manage import read_run
 from coreloop.runs.pause_and_stop import stop_run
-from coreloop.runs.person_or_agent import RUN, mark_of
+from coreloop.runs.person_or_agent import RUN
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
@@ -136,8 +150,17 @@ def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
 def _reported(spool: Path, state: State) -> Amount:
     """Return what a command reported whose driver died."""
     reports = read_spool(spool)
-    unread = (all_left(state, reservation) for reservation in state.reservations if reports.unreadable)
-    return max_amount(reports.cost, *unread)
+    return max_amount(reports.cost, all_left(state) if reports.unreadable else NOTHING)
+
+
+@contextmanager
+def _costing(cost: Amount) -> Iterator[None]:
+    """Let an error say what its step did cost."""
+    try:
+        yield
+    except CoreloopError as error:
+        error.cost = cost
+        raise
 
 
 class _Driver:
@@ -164,8 +187,6 @@ class _Driver:
         self._shown = -1
         self._done: dict[str, Any] = {}
         self._spool = -1
-        self._is_unreadable_said = False
-        self._is_refusal_said = False
         own_log = open_files(1, 2)  # what the driver says is no work of its command
         self._snapshots = Snapshots(Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
         self._seen, self._begun = past
@@ -181,7 +202,7 @@ class _Driver:
         key, at_most = f"iteration-{number}", self.price if self.price != NOTHING else None
         with open_spool(reports_file(self._workspace.runs_dir, run.run_id)) as self._spool:
             try:
-                self._done = run.step("iteration", key, lambda _: self._execute(run, key), at_most=at_most)
+                self._done = run.step("iteration", key, lambda _: self._execute(run), at_most=at_most)
             except IterationFailedError as failed:
                 self._back_off(run.state, str(failed))
                 raise Postponed from failed
@@ -202,27 +223,30 @@ class _Driver:
             self._done = {}
         self._shown = run.state.iteration
 
-    def _execute(self, run: Run, key: str) -> tuple[dict[str, Any], Amount]:
+    def _execute(self, run: Run) -> tuple[dict[str, Any], Amount]:
         """Execute the command once and judge what it did."""
         before = self._snapshots.take()
         if run.state.iteration != self._begun:  # what an earlier try did belongs to this one
             self._begun = run.state.iteration
             self._seen.add(tree_digest(before))
-        tried = self._attempt(run, key)
-        end_nested(self._workspace, self._store, run.run_id)
-        run.catch_up()
-        claimed = run.state.progress.claimed  # by the agent, which cannot lower what its command reports
-        cost = max_amount(tried.cost(self._plan), claimed)
-        self._require_success(run, tried, cost, claimed)
-        is_met = bool(self._plan.until) and self._until_code(run) == 0
-        after = self._snapshots.take()
-        tree = tree_digest(after)
-        run.catch_up()  # what the agent recorded
-        is_new = self._news.hear(run.run_id) or tree not in self._seen
+        tried = self._attempt(run)
+        with _costing(max_amount(tried.reports.cost, self.price)):
+            end_nested(self._workspace, self._store, run.run_id)
+            run.catch_up()
+        reported = self._spent(run, tried.reports)
+        cost = max_amount(reported, self.price)
+        with _costing(cost):
+            keep_output(self._file(run), tried.output)
+            self._require_success(run, tried, cost, reported)
+            is_met = bool(self._plan.until) and self._until_code(run) == 0
+            after = self._snapshots.take()
+            tree = tree_digest(after)
+            run.catch_up()  # what the agent recorded
+            is_new = self._news.hear(run.run_id) or tree not in self._seen
         if tried.is_rate_limited:
             self._put_off(tried.retry_after_s(run.now()), cost)
             if not (is_met or is_new):
-                raise Postponed(max_amount(tried.reports.cost, claimed))
+                raise Postponed(reported)
         if not (is_met or is_new):
             why = (
                 "left the files as they were in an earlier iteration"
@@ -235,13 +259,13 @@ class _Driver:
         seconds, files = round(tried.finished.seconds, 3), changed_files(before, after)
         return {"files": files, "until": is_met, "seconds": seconds, "trees": trees}, cost
 
-    def _require_success(self, run: Run, tried: ExecutionResult, cost: Amount, claimed: Amount) -> None:
+    def _require_success(self, run: Run, tried: ExecutionResult, cost: Amount, reported: Amount) -> None:
         """Raise if the command was ended, failed, must be tried later, or does not say what it spends."""
         if tried.finished.ended_for in {_ASKED, _DEADLINE}:
             raise Postponed(cost)
         if tried.is_rate_limited and tried.failure and not tried.finished.ended_for:
             self._put_off(tried.retry_after_s(run.now()), cost)
-            raise Postponed(max_amount(tried.reports.cost, claimed))
+            raise Postponed(reported)
         if tried.failure:
             raise IterationFailedError(tried.failure, cost)
         if not (tried.reports.is_reported or self._plan.is_bounded):
@@ -251,25 +275,24 @@ class _Driver:
                 "--usd-per-iteration"
             )
 
-    def _attempt(self, run: Run, key: str) -> ExecutionResult:
-        def book(reports: Reports) -> None:
-            """Book what was read, before anything else is written."""
-            run.charge(key, reports.cost)
-            if reports.unreadable and not self._is_unreadable_said:
-                total = run.charge_all(key)
-                self._is_unreadable_said = True
-                unreadable, all_of_it = printable(reports.unreadable), dollars(total.microusd)
-                self._console.say(
-                    f"an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}"
-                )
-
-        self._is_unreadable_said = False
-        file = output_file(session_folder(self._workspace.root, run.run_id), run.state.iteration + 1)
+    def _attempt(self, run: Run) -> ExecutionResult:
         with self._readable():
             prompt = Path(self._plan.prompt).read_bytes() if self._plan.prompt else b""
             command = self._command(run, self._plan.command, prompt, spool=self._spool)
-            is_over = self._ending(run)
-            return attempt(command, file, show=self._console.say, is_over=is_over, book=book)
+            return attempt(command, self._file(run), show=self._console.say, is_over=self._ending(run))
+
+    def _spent(self, run: Run, reports: Reports) -> Amount:
+        """Return what an execution spent: as its command reports it, which its agent cannot lower."""
+        spent = max_amount(reports.cost, run.state.progress.claimed)
+        if not reports.unreadable:
+            return spent
+        left = all_left(run.state)
+        unreadable, all_of_it = printable(reports.unreadable), dollars(left.microusd)
+        self._console.say(f"an amount cannot be read ({unreadable}); all that is left counts: {all_of_it}")
+        return max_amount(spent, left)
+
+    def _file(self, run: Run) -> Path:
+        return output_file(session_folder(self._workspace.root, run.run_id), run.state.iteration + 1)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -283,7 +306,7 @@ class _Driver:
     def _command(self, run: Run, words: Sequence[str], prompt: bytes = b"", *, spool: int = -1) -> Command:
         own = {RUN: run.run_id, "CORELOOP_ITERATION": str(run.state.iteration + 1)}
         environ, folder = {**self._console.environ, **own}, Path(self._plan.folder)
-        return Command(words, folder, environ, prompt, self._lock, spool, mark_of(run.run_id))
+        return Command(words, folder, environ, prompt, self._lock, spool)
 
     def _ending(self, run: Run) -> Callable[[], str]:
         """Return the question why an execution must end now."""
@@ -302,9 +325,6 @@ class _Driver:
 
     def _pressed(self) -> int:
         ctrl_c = self._console.ctrl_c
-        if ctrl_c.refused and not self._is_refusal_said:
-            self._is_refusal_said = True
-            self._console.say("ignored SIGINT: the command may have sent it; use Ctrl-C or runs stop")
         if ctrl_c.count == 1 and not ctrl_c.is_announced:
             ctrl_c.is_announced = True
             self._console.say("stops after this iteration; press Ctrl-C again to stop now")

@@ -10,9 +10,7 @@ from typing import Final
 
 from coreloop.base.files import file_errors, write_private
 from coreloop.base.text import printable
-from coreloop.runs.amounts import Amount, microusd
 from coreloop.runs.driver.console import Say
-from coreloop.runs.driver.driven_run import DriverPlan
 from coreloop.runs.driver.process_group import Command, Finished, run_command
 from coreloop.runs.driver.spending import MOST_WAIT_S, Reports, StreamLines
 from coreloop.runs.folder import make_private
@@ -30,15 +28,11 @@ _LINE_BYTES: Final = 4 * _SHOWN_CHARS
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """How an execution ended, and what it reported."""
+    """How an execution ended, what it reported and printed."""
 
     finished: Finished
     reports: Reports
-
-    def cost(self, plan: DriverPlan) -> Amount:
-        """What counts: the reports, and at least the price of an iteration."""
-        reported = self.reports.cost
-        return Amount(max(reported.microusd, microusd(plan.usd_per_iteration or 0)), reported.tokens)
+    output: bytes
 
     @property
     def is_rate_limited(self) -> bool:
@@ -63,10 +57,10 @@ class ExecutionResult:
         return '"is_error": true' if self.reports.is_error else ""
 
 
-def attempt(
-    command: Command, file: Path, *, show: Say, is_over: Callable[[], str], book: Callable[[Reports], None]
-) -> ExecutionResult:
-    """Execute the command of a run once; books its spending as it is read, shows its output and keeps it.
+def attempt(command: Command, file: Path, *, show: Say, is_over: Callable[[], str]) -> ExecutionResult:
+    """Execute the command of a run once; reads what it reports, and shows what begins its output.
+
+    The output itself is for ``file``, which the caller writes.
 
     Raises
     ------
@@ -78,17 +72,14 @@ def attempt(
 
     def hear(stream: str, data: bytes) -> None:
         lines[stream].add(data)
-        book(reports)
         kept.add(data)
         screen.add(data)
 
     finished = run_command(command, hear=hear, is_over=is_over)
     for stream in lines.values():
         stream.end()
-    book(reports)
     screen.end(file)
-    keep_output(file, kept.content())
-    return ExecutionResult(finished, reports)
+    return ExecutionResult(finished, reports, kept.content())
 
 
 @contextmanager

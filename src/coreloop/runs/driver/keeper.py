@@ -1,13 +1,11 @@
 """Runs a command for the driver and ends all that it started. Standard library only, run as a script.
 
-``python -I -S keeper.py LIFELINE LOCK SPOOL MARK GRACE_S COMMAND …``. The driver holds the other end of
+``python -I -S keeper.py LIFELINE LOCK SPOOL GRACE_S COMMAND …``. The driver holds the other end of
 the pipe LIFELINE open. When it closes it, or dies, the command is ended. LOCK is an open file whose
 lock lasts as long as this process. The driver makes this process the leader of a process group.
 
 The command's output goes through this process: lines that may be reports of spending are written to the open
 file SPOOL (-1 for none) before the driver gets them, so that none is lost with the driver.
-
-The command inherits the number MARK (0 for none), by which `coreloop.runs.person_or_agent` knows it.
 """
 
 import os
@@ -21,8 +19,6 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 
 PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
-RLIMIT_LOCKS = 10
-"""A limit that Linux keeps and has not used since 2.4; only a process with CAP_SYS_RESOURCE can raise it."""
 _MOST_END_S = 10.0
 _DRAIN_S = 1.0
 """A process that left the command's group (without /proc) may hold its output open."""
@@ -34,18 +30,13 @@ _SIGNS = (b'"usd"', b'"tokens"', b'"total_cost_usd"', b'"usage"')
 
 
 def main() -> int:
-    (lifeline, lock, spool, mark), grace_s, command = (
-        map(int, sys.argv[1:5]),
-        float(sys.argv[5]),
-        sys.argv[6:],
-    )
+    lifeline, lock, spool = map(int, sys.argv[1:4])
+    grace_s, command = float(sys.argv[4]), sys.argv[5:]
     for descriptor in (lifeline, lock, *([spool] if spool >= 0 else [])):
         os.set_inheritable(descriptor, False)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # for the group; unlike SIG_IGN, not inherited by the command
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the driver waits for it, see its console
     adopt_orphans()
-    set_mark(mark)
     try:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     except OSError as error:
@@ -133,28 +124,6 @@ def adopt_orphans() -> None:
 
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def set_mark(mark: int) -> None:
-    """Mark this process and what it starts from now on; one that has a lower mark keeps it. Linux only."""
-    if sys.platform == "linux" and mark:
-        import resource
-
-        with suppress(OSError, ValueError):  # a kernel that stands in for Linux may not have it
-            lowest = min(mark, read_mark() or mark)
-            resource.setrlimit(RLIMIT_LOCKS, (lowest, lowest))
-
-
-def read_mark() -> int | None:
-    """Return the mark of this process; None without one."""
-    if sys.platform != "linux":
-        return None
-    import resource
-
-    with suppress(OSError, ValueError):
-        hard = resource.getrlimit(RLIMIT_LOCKS)[1]
-        return None if hard == resource.RLIM_INFINITY else hard
-    return None
 
 
 def end_descendants(others: Collection[int] = ()) -> None:

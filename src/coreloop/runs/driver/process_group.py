@@ -58,8 +58,6 @@ class Command:
         An open file whose lock lasts until the command and what it started have ended, see `locked_commands`.
     spool : int
         An open file for its reports, see `coreloop.runs.driver.execution`; -1 for none.
-    mark : int
-        By which `coreloop.runs.person_or_agent` knows it and all that it starts; 0 for none.
     """
 
     words: Sequence[str]
@@ -68,7 +66,6 @@ class Command:
     prompt: bytes
     lock: int
     spool: int = -1
-    mark: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +189,7 @@ def run_command(command: Command, *, hear: Hear, is_over: Callable[[], str]) -> 
 
 def _start(command: Command, prompt: int, lifeline: int) -> subprocess.Popen[bytes]:
     passed = (lifeline, command.lock, *([command.spool] if command.spool >= 0 else []))
-    options = map(str, (lifeline, command.lock, command.spool, command.mark, GRACE_S))
+    options = map(str, (lifeline, command.lock, command.spool, GRACE_S))
     return subprocess.Popen(
         [sys.executable, "-I", "-S", str(_KEEPER), *options, *command.words],
         cwd=command.folder,

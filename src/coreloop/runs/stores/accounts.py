@@ -66,7 +66,7 @@ CLEARED: Final = ("events", "runs", "reservations", "reflexions")
 """Tables that lose rows when a run is forgotten."""
 DURABLE: Final = (
     *(happened.Created, happened.Ended, happened.Said),
-    *(happened.Reserved, happened.Charged, happened.ChildSpent),
+    *(happened.Reserved, happened.ChildSpent),
     *(happened.Settled, happened.StepCommitted, happened.StepFailed),
 )
 """Events that survive a power loss. The others are repeated by the iteration that is done again."""

@@ -16,7 +16,7 @@ from coreloop.base.postgres import PostgresDatabase, database_at, project_databa
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs import events as happened
-from coreloop.runs.amounts import NOTHING, Amount, left
+from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
@@ -27,7 +27,7 @@ from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
 """An event and its seq in its run, from 1."""
-_Booked = happened.Charged | happened.Settled | happened.StepCommitted | happened.StepFailed
+_Booked = happened.Settled | happened.StepCommitted | happened.StepFailed
 _BOOKED: Final = get_args(_Booked)
 _CHANGES_STATUS: Final = (happened.Said, happened.Ended)
 _PUBLISHED: Final = (
@@ -349,18 +349,13 @@ class Store:
         return {day: change for day, change in days.items() if change != NOTHING}
 
     def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
-        """Take what a call has spent from its reservation, or all in the end; returns its day, and that."""
-        place = "WHERE run_id = ? AND reservation = ?", (run_id, event.reservation)
-        found = self._database.rows(f"SELECT day, microusd, tokens FROM reservations {place[0]}", place[1])
-        for day, *amount in found:
-            reserved, rest = Amount(*amount), NOTHING
-            if isinstance(event, happened.Charged):
-                rest = left(reserved, spent(event))
-                change = f"UPDATE reservations SET microusd = ?, tokens = ? {place[0]}"
-                self._database.rows(change, (rest.microusd, rest.tokens, *place[1]))
-            else:
-                self._database.rows(f"DELETE FROM reservations {place[0]}", place[1])
-            return day, reserved - rest
+        """Remove the reservation of a call that has ended; returns its day, and what it had."""
+        removed = self._database.rows(
+            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
+            (run_id, event.reservation),
+        )
+        for day, *amount in removed:
+            return day, Amount(*amount)
         return utc_day(event.at), NOTHING
 
     def _forget(self, run_id: str) -> None:

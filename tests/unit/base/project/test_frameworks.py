@@ -17,14 +17,8 @@ NAMED = [
     pytest.param(
         "pyproject.toml", '[dependency-groups]\ndev = [{include-group = "x"}, "fastmcp ~= 4"]', id="group"
     ),
-    pytest.param("pyproject.toml", '[tool.poetry.dependencies]\nfastmcp = "^4"', id="Poetry"),
-    pytest.param(
-        "pyproject.toml", '[tool.poetry.group.ai.dependencies]\nfastmcp = "^4"', id="Poetry, a group"
-    ),
     pytest.param("requirements.txt", "# comment\n-r other.txt\n  fastmcp>=2  # servers", id="requirements"),
     pytest.param("requirements-ai.txt", "fastmcp", id="other requirements"),
-    pytest.param("setup.cfg", "[options]\ninstall_requires =\n    click\n    fastmcp>=2", id="setup.cfg"),
-    pytest.param("setup.cfg", "[options.extras_require]\nai =\n    fastmcp", id="setup.cfg, an extra"),
 ]
 
 
@@ -56,7 +50,6 @@ def test_a_framework_that_builds_on_others_takes_precedence(
         pytest.param("pyproject.toml", b"[project\n", id="no TOML"),
         pytest.param("pyproject.toml", b'project = "x"\ntool = {poetry = 3}\n', id="other types"),
         pytest.param("pyproject.toml", b"[project]\ndependencies = [1, {}]\n", id="other items"),
-        pytest.param("setup.cfg", b"no section\n", id="no configuration"),
         pytest.param("requirements.txt", b"\xff\xfe\n", id="no UTF-8"),
     ],
 )

@@ -10,12 +10,10 @@ from coreloop.base.project.owners import (
     PLACEHOLDER_NOTE,
     fill_placeholder,
     has_placeholder,
-    ignored_lines,
     is_reviewer,
     owners_of,
 )
 from coreloop.base.project.settings import Settings
-from github_stand_in import Fault, GithubStandIn, Reply
 from promoting import run_git
 from rows import each_row
 
@@ -79,20 +77,6 @@ def test_a_reviewer_is_a_login_or_a_team_that_github_can_have(name: str, can_rev
     assert is_reviewer(name) is can_review
 
 
-@each_row(
-    ("text", "ignored"),
-    [
-        pytest.param("\n# @x#y\n* @kim kim@example.org @o/t # !\n/a\\ b/ @kim\n/docs/\n", [], id="sound"),
-        pytest.param("* @a#b", ["line 1: @a#b is not a login, a team or an e-mail address"], id="no login"),
-        pytest.param("\n* @kim lee", ["line 2: lee is not a login, a team or an e-mail address"], id="no @"),
-        pytest.param("!/x @kim", ["line 1: CODEOWNERS has no patterns with !, [ ] or \\#"], id="negation"),
-        pytest.param("*.p[y] @kim", ["line 1: CODEOWNERS has no patterns with !, [ ] or \\#"], id="range"),
-    ],
-)
-def test_lines_that_github_ignores_are_found(text: str, ignored: list[str]):
-    assert list(ignored_lines(text)) == ignored
-
-
 def test_this_project_s_owners_are_a_placeholder_and_say_so():
     text = (ROOT / ".github/CODEOWNERS").read_text()
     assert has_placeholder(text)
@@ -117,31 +101,10 @@ def init(entry_point: Init, folder: Path) -> Init:
     return lambda *words: entry_point(folder, "init", "--source", SOURCE, *words)
 
 
-@pytest.fixture
-def hub(github: GithubStandIn, folder: Path, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
-    """GitHub, with a token that may ask it."""
-    monkeypatch.setenv("GITHUB_TOKEN", github.token)
-    monkeypatch.setenv("GITHUB_API_URL", github.url)
-    return github
-
-
-@pytest.mark.parametrize("words", [(), ("--owner", "@Octo")], ids=["by default", "named"])
-def test_an_organization_cannot_review(words, init: Init, folder: Path, hub: GithubStandIn):
-    hub.fail(Fault(Reply(200, {"owner": {"type": "Organization"}})))
-    code, out, errors = init("--confirm", *words)
-    assert (code, out) == (2, "")
-    assert "octo is an organization, which cannot review; give --owner" in errors.lower()
-    assert not (folder / ".github").exists()
-    assert init("--confirm", "--owner", "@octo/tools-team")[0] == 0
-    assert "/.github/ @octo/tools-team\n" in (folder / ".github/CODEOWNERS").read_text()
-
-
-@pytest.mark.parametrize("answer", [None, Reply(404, {"message": "Not Found"}), Reply(200, {"owner": 7})])
-def test_without_an_answer_it_says_what_it_assumed(answer, init: Init, hub: GithubStandIn):
-    hub.fail(Fault(answer))
-    code, out, _ = init()
+def test_an_organization_is_for_the_person_to_know(init: Init):
+    code, out, _ = init("--owner", "@Octo")
     assert code == 0
-    assert "note       assumed that @octo is a person" in out
+    assert "note       if @Octo is an organization, which cannot review, put a team" in out
 
 
 def test_the_placeholder_waits_for_an_owner(init: Init, folder: Path):

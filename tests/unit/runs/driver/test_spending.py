@@ -101,7 +101,7 @@ def rejected(at: float) -> dict[str, Any]:
 
 @each_row(("resets_in_s", "wait_s"), [(-5, None), (30, 30), (1e9, MOST_WAIT_S)])
 def test_a_limit_of_claude_is_waited_for_seven_days_at_most(resets_in_s: float, wait_s: float | None):
-    limited = ExecutionResult(Finished(1, "", 0.0), Reports(resets_at=AT.timestamp() + resets_in_s))
+    limited = ExecutionResult(Finished(1, "", 0.0), Reports(resets_at=AT.timestamp() + resets_in_s), b"")
     assert limited.retry_after_s(AT) == wait_s
 
 

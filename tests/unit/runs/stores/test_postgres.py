@@ -48,14 +48,6 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
-def test_a_schema_of_an_earlier_coreloop_is_named_and_left_alone(database: str):
-    with psycopg.connect(database, autocommit=True) as other:
-        other.execute("CREATE SCHEMA coreloop; CREATE TABLE coreloop.runs_version (version BIGINT)")
-    with pytest.raises(RunStoreError, match="only an earlier coreloop reads the schema coreloop"):
-        store_at(database).__enter__()
-
-
 def end_sessions(database: str) -> None:
     """End all sessions of the database, as a restart does."""
     with psycopg.connect(database, autocommit=True) as admin:

@@ -101,16 +101,6 @@ def test_a_store_of_another_version_is_refused(path: Path):
         store_at(path).__enter__()
 
 
-def test_a_file_of_an_earlier_coreloop_is_named_and_left_alone(path: Path):
-    path.parent.mkdir(parents=True)
-    path.with_name("jobs.db").write_bytes(b"x")
-    with pytest.raises(
-        RunStoreError, match=r"jobs\.db: only an earlier coreloop reads this file; move it away"
-    ):
-        open_store(Workspace(path.parents[2], Settings()), environ={}).__enter__()
-    assert [file.name for file in path.parent.iterdir()] == ["jobs.db"]
-
-
 def test_a_full_disk_is_one_line_and_nothing_is_half_written(path: Path):
     with store_at(path) as store:
         run_id = new_run(store)
