@@ -1,6 +1,7 @@
 """Who may approve a promotion: a human without a part in it, of exactly its head."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 from coreloop.base.validation import decode
 from coreloop.guard.change import Made, Pull, Review
 from coreloop.guard.check import asks_to_merge
-from guard_bench import BRANCH, GITHUB, LINE, PROMOTED, Bench, message_of, put
+from guard_bench import BRANCH, GITHUB, LINE, MESSAGE, PROMOTED, TRAILERS, Bench, message_of, put
 from guarding import APP, BOT, HEAD, KIM, REVIEWER, Actor, commit_json, pull, push_json, review_json
+from promoting import SOURCE
 from rows import each_row, slow_after
 
 OTHER = "c" * 40
@@ -292,6 +294,32 @@ def test_two_promotions_and_none_are_red(bench: Bench):
     bench.start("work")
     bench.write(b"x = 1\n", "fix: x", "other.py")
     assert bench.decide(bench.event()).reasons[0].startswith("it has 0 promotions in its commits")
+
+
+def test_a_key_without_its_line_is_red(bench: Bench):
+    other = re.sub(r"(Candidate-Key: )\w{16}", r"\g<1>00000000000000ff", TRAILERS)
+    bench.promote(message=f"{MESSAGE.strip()}\n\n{other}\n")
+    assert bench.decide(bench.event()).reasons[0].startswith("its lines are not those of the proposals")
+
+
+def test_an_edit_in_a_person_s_name_that_a_machine_pushed_is_red(bench: Bench):
+    first = bench.promote(author=APP)
+    last = bench.write(REWORDED, "Update finance.py", **AS_KIM)
+    bench.accounts = {"kim": KIM}
+    states = []
+    for pusher in (KIM, APP):
+        bench.pushes = [push_json(last, pusher, first), push_json(first, APP)]
+        states.append(bench.decide(bench.event()).state)
+    assert states == ["pending", "failure"]
+
+
+def test_what_the_base_no_longer_declares_is_red(bench: Bench):
+    bench.git("switch", "--quiet", "main")
+    bench.write(SOURCE.replace(b"company", b"firm"), "refactor: firm")
+    bench.push()
+    bench.promote(at="main~1")
+    (reason,) = bench.decide(bench.event()).reasons
+    assert reason.endswith("company is not an argument of analysis")
 
 
 @pytest.mark.parametrize("settings", slow_after(1, ["tools: [\n", "nonsense: 1\n", "gats: {}\n"]))
