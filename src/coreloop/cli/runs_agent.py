@@ -16,7 +16,7 @@ from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteratio
 from coreloop.answer.agent.read import Shown, read_source
 from coreloop.answer.agent.record import record_iteration
 from coreloop.answer.repair.store import read_rejections
-from coreloop.answer.research.report import markdown_report
+from coreloop.answer.research.answer import markdown_report
 from coreloop.answer.search.page import PageReader
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_private

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.answer import AgentResponse, respond
+from coreloop.answer.research.answer import AgentResponse, markdown_report, respond
 from coreloop.answer.research.earlier_researches import read_session
-from coreloop.answer.research.report import markdown_report
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research, continue_research
 from coreloop.base.project.workspace import Workspace
