@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from coreloop.guard.change import Made, Pull, Review
 from coreloop.guard.check import asks_to_merge
 from guard_bench import BRANCH, GITHUB, LINE, MESSAGE, PROMOTED, TRAILERS, Bench, message_of, put
 from guarding import APP, BOT, HEAD, KIM, REVIEWER, Actor, commit_json, pull, push_json, review_json
-from promoting import SOURCE
+from promoting import FILE, SOURCE
 from rows import each_row, slow_after
 
 OTHER = "c" * 40
@@ -306,10 +307,10 @@ def test_an_edit_in_a_person_s_name_that_a_machine_pushed_is_red(bench: Bench):
     first = bench.promote(author=APP)
     last = bench.write(REWORDED, "Update finance.py", **AS_KIM)
     bench.accounts = {"kim": KIM}
-    states = []
+    event, states = bench.event(), []
     for pusher in (KIM, APP):
         bench.pushes = [push_json(last, pusher, first), push_json(first, APP)]
-        states.append(bench.decide(bench.event()).state)
+        states.append(bench.decide(event).state)
     assert states == ["pending", "failure"]
 
 
@@ -318,8 +319,15 @@ def test_what_the_base_no_longer_declares_is_red(bench: Bench):
     bench.write(SOURCE.replace(b"company", b"firm"), "refactor: firm")
     bench.push()
     bench.promote(at="main~1")
-    (reason,) = bench.decide(bench.event()).reasons
+    event = bench.event()
+    (reason,) = bench.decide(event).reasons
     assert reason.endswith("company is not an argument of analysis")
+    bench.git("rm", "--quiet", FILE)
+    bench.git("commit", "--quiet", "--message", "refactor: gone")
+    bench.push()
+    gone = replace(event, pull=replace(event.pull, base_sha=bench.git("rev-parse", "main")))
+    (reason,) = bench.decide(gone).reasons
+    assert "analysis" in reason
 
 
 @pytest.mark.parametrize("settings", slow_after(1, ["tools: [\n", "nonsense: 1\n", "gats: {}\n"]))
