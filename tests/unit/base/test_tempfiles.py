@@ -75,11 +75,34 @@ def test_links_are_not_followed(tmp_path: Path, name: str):
     assert (tmp_path / name).is_symlink()
 
 
+HOLD_WATCHED = """
+import sys, time
+from pathlib import Path
+from coreloop.base.tempfiles import removed_if_killed, temporary_folder
+with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder, removed_if_killed(folder):
+    (folder / "file").touch()
+    print("made", flush=True)
+    time.sleep(600)
+"""
+
+
 def _wait_until(condition: Callable[[], bool], seconds: float = 10) -> bool:
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
     return condition()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_watched_folder_is_removed_when_its_process_is_killed(tmp_path: Path, how: signal.Signals):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD_WATCHED, str(tmp_path)], stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "made\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.send_signal(how)
+    assert _wait_until(lambda: not list(tmp_path.iterdir()))
 
 
 def _children(parent: int) -> set[int]:
