@@ -43,7 +43,8 @@ def _is_roomy(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     there = os.statvfs(folder)
-    return there.f_bavail * there.f_frsize > 4 * 2**30 and not there.f_flag & os.ST_NOEXEC
+    has_room = there.f_bavail * there.f_frsize > 4 * 2**30 and there.f_favail > 1_000_000
+    return has_room and not there.f_flag & os.ST_NOEXEC
 
 
 # files in memory: what SQLite and git write for good is half of the waiting
