@@ -49,7 +49,7 @@ def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Outpu
     with project_deps() as deps:
         given = answer(question, deps=deps, session=session, repair=not no_repair, show=show_attempt)
         nearby = [] if is_json() else _find_nearby(deps.workspace, question, given)
-    shown = PassageView(given, question, is_verbose=verbose, n_lines=_LINES_NEAR if nearby else LINES)
+    shown = PassageView(given, question, is_verbose=verbose, n_lines=LINES_NEAR if nearby else LINES)
     also = [in_language_of(question)("also found:"), *_source_lines(nearby, question)] if nearby else []
     notes = [*shown.left_out(), *([given.reason] if given.reason else [])]
     return Output(
@@ -121,7 +121,7 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
 _KINDS: Final = ("added", "changed", "removed", "unchanged")
 _NEARBY: Final = 4
 """Places that are listed below passages of which none says so, two lines each."""
-_LINES_NEAR: Final = 8
+LINES_NEAR: Final = 8
 """Of the passages above them, so that both fit on a screen."""
 
 
