@@ -159,9 +159,8 @@ def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that applied links connect with the symbols."""
     names = {reference(source) for source in symbols}
-    for link in deps.tables.links():
-        if link.code_symbol in names:
-            location, _, place = link.schema_ref.partition("#")
-            entry = entry_named(deps.workspace.index_file, location, f"#{place}")
+    for link in deps.tables.suggestions(status="applied"):
+        if link.details["code_symbol"] in names:
+            entry = entry_named(deps.workspace.index_file, link.details["schema_ref"])
             if entry is not None:
                 yield entry

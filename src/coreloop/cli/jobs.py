@@ -13,7 +13,7 @@ from typing import Final
 import click
 import orjson
 
-from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.feedback import apply_suggestion
 from coreloop.answer.repair.jobs import GateReading, all_handlers, plan_gates, read_gates
 from coreloop.answer.repair.tables import Gap, Suggestion
 from coreloop.base.messages import number_of
@@ -252,7 +252,7 @@ def reject(suggestion_id: str) -> Output:
     Example: repair reject s-1
     """
     with project_deps() as deps:
-        return _decided(reject_suggestion(deps.tables, suggestion_id, now=datetime.now(UTC)))
+        return _decided(deps.tables.decide(suggestion_id, "rejected", now=datetime.now(UTC)))
 
 
 def _decided(suggestion: Suggestion) -> Output:

@@ -10,19 +10,16 @@ from math import fsum, log
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.repair.tables import Evidence, Kind
+from coreloop.answer.repair.tables import Evidence
 from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import Document, Unreadable
+from coreloop.answer.search.extract.document import Unreadable
 from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.schemas import STRUCTURE
-from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.files import open_regular
 
-_PARTS: Final[Mapping[Kind, str]] = {"params": "parameter ", "returns": "returns", "fields": "field "}
-"""How the sentences of a symbol begin, see `coreloop.answer.search.extract.python`."""
 MAX_FILES: Final = 5
 _MAX_LOOKED_AT: Final = 2_000
 """Files whose beginning is read; of more, those whose names fit best."""
@@ -42,8 +39,8 @@ def question_key(question: str) -> str:
     return _hash(words.encode("utf-8", "replace"))[:32]
 
 
-def evidence_of_file(root: Path, location: str, question: str, *, now: datetime) -> list[Evidence]:
-    """Return what a file says about a question: its best passage, and of Python its best symbol.
+def evidence_of_file(root: Path, location: str, question: str, *, now: datetime) -> Evidence | None:
+    """Return a file's best passage for a question; None if the file has no text.
 
     Parameters
     ----------
@@ -55,58 +52,37 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
         Text of a user: only compared.
     now : datetime
         With a time zone.
-
-    Returns
-    -------
-    list of Evidence
-        Empty if the file has no text.
     """
     data, extract = _read(root / location, MAX_FILE_BYTES), extractor_of(location)
-    document = extract(data) if extract and data else None
-    if document is None or isinstance(document, Unreadable):
-        return []
-    return [
-        Evidence(
-            question=question_key(question),
-            kind=kind,
-            location=location,
-            symbol=symbol,
-            content=content,
-            content_hash=_hash(data),
-            created_at=now,
-        )
-        for kind, symbol, content in _best_parts(document, term_set(question))
-    ]
+    document = extract(data) if extract and data else Unreadable("absent")
+    if isinstance(document, Unreadable):
+        return None
+    asked = term_set(question)
+
+    def fit(passage: Passage) -> int:
+        return len(asked & term_set(f"{passage.heading}\n{passage.text}"))
+
+    best = max(split_passages(document), key=fit, default=None)
+    if best is None:
+        return None
+    return Evidence(
+        question=question_key(question),
+        location=location,
+        symbol=best.heading,
+        content=best.text,
+        content_hash=_hash(data),
+        created_at=now,
+    )
 
 
-def _best_parts(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
-    """Yield what the docstring of the best symbol says of its parts, and the best passage."""
-
-    def fit(text: str) -> int:
-        return len(asked & term_set(text))
-
-    if document.entries:
-        symbol = max(document.entries, key=lambda entry: fit(entry.text))
-        for kind, words in _PARTS.items():
-            start = f"{symbol.name} {words}"
-            if said := [part for part in symbol.text.split("\n\n") if part.startswith(start)]:
-                yield kind, symbol.name, "\n\n".join(said)
-    passages = split_passages(document)
-    best = max(passages, key=lambda passage: fit(f"{passage.heading}\n{passage.text}"), default=None)
-    if best is not None:
-        yield "local_file", best.heading, best.text
-
-
-def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
+def fresh_sources(root: Path, kept: Sequence[Evidence]) -> Iterator[Source]:
     """Yield evidence as sources; what came from a file that changed since is left out."""
     for evidence in kept:
         if _hash(_read(root / evidence.location, MAX_FILE_BYTES)) == evidence.content_hash:
-            is_python = evidence.location.endswith((".py", ".pyi"))
-            of_file = "python" if is_python else "text"
             yield Source(
                 title=evidence.symbol or evidence.location,
                 location=evidence.location,
-                type=of_file if evidence.kind == "local_file" else "symbol",
+                type="python" if evidence.location.endswith((".py", ".pyi")) else "text",
                 text=evidence.content,
                 retrieved_at=evidence.created_at,
                 provider="repair",
@@ -145,12 +121,11 @@ def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iter
     speaks of the column.
     """
     for symbol, field in product(symbols, fields):
-        *owner, name = _parts(field.title)
-        whole = name.union(*owner[-1:])
-        last = re.split(r"[./#]", field.title)[-1]
-        if _parts(symbol.title)[-1] in (name, whole):
-            reason = f"both are named {last}"
-        elif owner and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
+        owner, _, last = field.title.rpartition(".")
+        name, whole = _words(last), _words(f"{owner.rpartition('.')[2]} {last}")
+        if _words(symbol.title.rpartition(".")[2]) in (name, whole):
+            reason = f"both are named {last.strip('#')}"
+        elif whole > name and _SPEAKS.search(symbol.text) and whole <= keys(symbol.text):
             reason = f"{symbol.title} speaks of {last}"
         else:
             continue
@@ -158,14 +133,12 @@ def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iter
 
 
 def reference(source: Source) -> str:
-    """Return how a symbol or a part of a schema is named: ``src/shop.py::Order.total``, ``api.yaml#/…``."""
+    """Return how a symbol or a part of a schema is named: ``src/shop.py::Order.total``, ``a.sql#t.total``."""
     return f"{source.location}{'' if source.type == 'schema' else '::'}{source.title}"
 
 
-def _parts(text: str) -> list[frozenset[str]]:
-    """The stems of each part of a name without what only structures a schema: ``#customers.rate``."""
-    names = [name for name in re.split(r"[./#]", text) if name and name not in STRUCTURE]
-    return [keys(" ".join(_PART.findall(name))) or frozenset({name}) for name in names] or [frozenset()]
+def _words(name: str) -> frozenset[str]:
+    return keys(" ".join(_PART.findall(name)))
 
 
 def _beginning(root: Path, location: str) -> str:

@@ -13,7 +13,7 @@ from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.store import RepairStore, judgment_of
-from coreloop.answer.repair.tables import NOTHING, Feedback, Link, Rejected, Suggestion
+from coreloop.answer.repair.tables import NOTHING, Feedback, Rejected, Suggestion
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
@@ -313,24 +313,6 @@ def apply_suggestion(
         There is no such suggestion, or it was decided already.
     """
     details = tables.suggestion(suggestion_id).details
-    link = Link(details["code_symbol"], details["schema_ref"], now)
-    location, _, name = link.code_symbol.partition("::")
-    schema, _, place = link.schema_ref.partition("#")
-    ends = ((location, name), (schema, f"#{place}"))
-    if all(entry_named(workspace.index_file, file, entry) for file, entry in ends):
-        tables.decide(suggestion_id, "applied", now=now, link=link)
-    else:
-        tables.decide(suggestion_id, "failed", now=now)
-    return tables.suggestion(suggestion_id)
-
-
-def reject_suggestion(tables: RepairStore, suggestion_id: str, *, now: datetime) -> Suggestion:
-    """Reject a suggestion; the same one is not made again.
-
-    Raises
-    ------
-    UsageError
-        There is no such suggestion, or it was decided already.
-    """
-    tables.decide(suggestion_id, "rejected", now=now)
-    return tables.suggestion(suggestion_id)
+    ends = (details["code_symbol"], details["schema_ref"])
+    is_whole = all(entry_named(workspace.index_file, end) for end in ends)
+    return tables.decide(suggestion_id, "applied" if is_whole else "failed", now=now)

@@ -11,14 +11,12 @@ from typing import Final
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import (
+    ACTIONS,
     ANSWER_AGAIN,
     Context,
     Reason,
     Signal,
-    Targets,
-    actions_for,
     envelope,
-    jobs_for,
 )
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
@@ -182,8 +180,7 @@ def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: d
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     noted = Noted(at=now, name=SIGNALLED, data=message)
     deps.store.append(run_id, [noted, Ended(at=now, status="completed")], after=newest)
-    targets = Targets(run_id=run_id, question_key="", files=tuple(files[:_MOST_JOBS]))
-    return put_jobs(deps, list(jobs_for(actions_for([reason], 1), targets)))
+    return put_jobs(deps, ACTIONS[reason][0], files[:_MOST_JOBS], run=folding.state)
 
 
 def all_handlers(

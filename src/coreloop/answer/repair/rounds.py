@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +11,7 @@ import msgspec
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.actions import (
+    ACTIONS,
     INDEX_FILE,
     INDEX_MODULE,
     INJECT,
@@ -19,11 +19,7 @@ from coreloop.answer.repair.actions import (
     OTHER_MODEL,
     STRICT,
     SUGGEST_LINK,
-    JobSpec,
     Reason,
-    Targets,
-    actions_for,
-    jobs_for,
 )
 from coreloop.answer.repair.evidence import (
     MAX_FILES,
@@ -47,51 +43,39 @@ from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.work import Handler, work_on_jobs
 from coreloop.runs.load import load_run
+from coreloop.runs.state import State
 
 MAX_CHAIN: Final = 50
 """Files of an import chain."""
 REPAIR: Final = "repair"
 """Name of the steps."""
 _READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file notes/a.md: done
-USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
-"""Stands in place of the jobs of a round."""
 
 
 def job_handlers(deps: Deps) -> Mapping[str, Handler]:
     """Return what does each job, by the job's name."""
-    workspace = deps.workspace
+    workspace, root = deps.workspace, deps.workspace.root.resolve()
 
-    def inject(job: Job) -> int:
-        question = load_run(deps.store, job.payload["run"])[0].state.question
-        root, location = workspace.root.resolve(), job.payload["path"]
+    def index(job: Job) -> dict[str, int]:
+        place = job.payload["path"]
+        locations = _chain(workspace, place) if job.name == INDEX_MODULE else [place]
+        paths = [path for path in [_inside(root, location) for location in locations] if path.exists()]
+        return dict(index_paths(workspace, paths, now=datetime.now(UTC)).counts)
+
+    def inject(job: Job) -> bool:
+        question, location = load_run(deps.store, job.payload["run"])[0].state.question, job.payload["path"]
         _inside(root, location)
-        found = evidence_of_file(root, location, question, now=datetime.now(UTC))
-        for evidence in found:
+        evidence = evidence_of_file(root, location, question, now=datetime.now(UTC))
+        if evidence:
             deps.tables.inject(evidence)
-        return len(found)
+        return evidence is not None
 
     def suggest(job: Job) -> str:
         details, now = dict(job.payload), datetime.now(UTC)
         target = details["code_symbol"]
         return deps.tables.suggest(action=SUGGEST_LINK, target=target, details=details, now=now).id
 
-    return {
-        INDEX_FILE: lambda job: _index(workspace, [job.payload["path"]]),
-        INDEX_MODULE: lambda job: _index(workspace, _chain(workspace, job.payload["path"])),
-        INJECT: inject,
-        SUGGEST_LINK: suggest,
-    }
-
-
-def _index(workspace: Workspace, locations: list[str]) -> dict[str, int]:
-    root = workspace.root.resolve()
-    paths = [_inside(root, location) for location in locations]
-    try:
-        return dict(index_paths(workspace, paths, now=datetime.now(UTC)).counts)
-    except WorkspaceError:
-        if any(path.exists() for path in paths):
-            raise
-        return {}  # removed before it was indexed: nothing is left to do
+    return {INDEX_FILE: index, INDEX_MODULE: index, INJECT: inject, SUGGEST_LINK: suggest}
 
 
 def _chain(workspace: Workspace, location: str) -> list[str]:
@@ -137,17 +121,13 @@ def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
         Whether another attempt can be better.
     """
     case = knowledge_of(run.state)
-    targets = _targets(run, deps, found)
+    files, links = _targets(run, deps, found)
     for round_, actions in _rounds(run, deps, reason):
-        specs = list(jobs_for(actions, targets))
-        done = tuple(_do(run, deps, specs, round_) if specs else ())
-        repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=done)
-        if USED_UP in done:
-            _record(run, replace(repaired, actions=()))
-            break
+        done = _do(run, deps, actions, files, links, round_)
         helps = any(not line.startswith(SUGGEST_LINK) for line in done)  # a link waits
         if helps or {STRICT, OTHER_MODEL} & {*actions}:
-            _record(run, repaired)
+            repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
+            run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(repaired))
             run.record(events.Progressed, what=REPAIR)
             return case.request.may_repair
     return False
@@ -168,27 +148,19 @@ def _rounds(run: Run, deps: Deps, reason: Reason) -> Iterator[tuple[int, tuple[s
     idle |= set() if deps.ladder.rest else {OTHER_MODEL}
     done = knowledge_of(run.state).repairs
     for round_ in range(done[-1].round + 1 if done else 1, MAX_REPAIRS + 1):
-        yield round_, tuple(action for action in actions_for([reason], round_) if action not in idle)
+        yield round_, tuple(action for action in ACTIONS[reason][round_ - 1] if action not in idle)
 
 
-def _record(run: Run, repaired: Repaired) -> None:
-    run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(repaired))
-
-
-def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
+def _targets(run: Run, deps: Deps, found: SearchResult) -> tuple[list[File], list[Mapping[str, str]]]:
+    """Return what the actions are about: files, the likeliest first, and links to suggest."""
     root, index, question = deps.workspace.root.resolve(), deps.workspace.index_file, run.state.question
     # what the settings name was read before the question; a repair looks in the rest of the project
     pending = read_coverage(deps.workspace, starts=[root]).pending
     likely = likely_files(question, pending, root)
-    files = [*dict.fromkeys([*likely, *_read_before(run, root)])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     spoken_of = (field for symbol in symbols for field in find_fields(index, symbol.text, SearchLimits()))
-    return Targets(
-        run_id=run.run_id,
-        question_key=question_key(question),
-        files=tuple(files),
-        links=tuple(suggested_links(symbols, [*found.of("schema"), *spoken_of])),
-    )
+    files = [*dict.fromkeys([*likely, *_read_before(run, root)])][:MAX_FILES]
+    return files, list(suggested_links(symbols, [*found.of("schema"), *spoken_of]))
 
 
 def _read_before(run: Run, root: Path) -> Iterator[File]:
@@ -199,14 +171,18 @@ def _read_before(run: Run, root: Path) -> Iterator[File]:
             yield file_at(root / path, path)
 
 
-def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str]:
+def _do(
+    run: Run,
+    deps: Deps,
+    actions: Sequence[str],
+    files: Sequence[File],
+    links: Sequence[Mapping[str, str]],
+    round_: int,
+) -> list[str]:
     """Put jobs into the queue and do them, as a step; returns a line for each that was not done before."""
 
     def work(_key: str) -> tuple[Any, Amount]:
-        most = deps.workspace.settings.repair.max_per_hour
-        if not deps.tables.take_repair(datetime.now(UTC), most=most):
-            return [USED_UP], NOTHING
-        jobs = put_jobs(deps, specs)
+        jobs = put_jobs(deps, actions, files, links, run=run.state)
         open_ = [job.id for job in jobs if not job.is_finished]
         if knowledge_of(run.state).request.may_repair and open_:
             work_on_jobs(deps.queue, job_handlers(deps), open_)
@@ -215,9 +191,30 @@ def _do(run: Run, deps: Deps, specs: Sequence[JobSpec], round_: int) -> list[str
     return list(run.step(REPAIR, f"{REPAIR}-{round_}", work, at_most=NOTHING))
 
 
-def put_jobs(deps: Deps, specs: Sequence[JobSpec]) -> list[Job]:
-    """Put jobs into the queue."""
-    return [deps.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
+def put_jobs(
+    deps: Deps,
+    actions: Sequence[str],
+    files: Sequence[File],
+    links: Sequence[Mapping[str, str]] = (),
+    *,
+    run: State,
+) -> list[Job]:
+    """Put the jobs of actions into the queue: the same ones for the same content of the files."""
+    jobs = []
+    for link in links if SUGGEST_LINK in actions else ():
+        key = f"{SUGGEST_LINK} {link['code_symbol']} {link['schema_ref']}"
+        jobs.append(deps.queue.put(SUGGEST_LINK, link, key=key))
+    payloads: dict[str, dict[str, Any]] = {
+        INDEX_FILE: {},
+        INDEX_MODULE: {"recursive": True},
+        INJECT: {"run": run.run_id},  # which has the question: the queue holds no text of users
+    }
+    for action in [action for action in actions if action in payloads]:
+        about = f"{action} {question_key(run.question)}" if action == INJECT else action
+        for file in files:
+            payload = {"path": file.location, **payloads[action]}
+            jobs.append(deps.queue.put(action, payload, key=f"{about} {file.location} {file.version}"))
+    return jobs
 
 
 def _line(job: Job) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from secrets import token_bytes
 from typing import Any, Final
 
@@ -15,7 +15,6 @@ from coreloop.answer.repair.tables import (
     Evidence,
     Feedback,
     Gap,
-    Link,
     Rejected,
     Rejection,
     Snapshot,
@@ -23,7 +22,7 @@ from coreloop.answer.repair.tables import (
     Suggestion,
 )
 from coreloop.answer.research.research_state import ASK
-from coreloop.base.database import ADDRESS, FILE, Database, of_row, stamp, storable
+from coreloop.base.database import ADDRESS, FILE, Database, of_row, storable
 from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
@@ -137,41 +136,36 @@ class RepairStore:
         shown = printable(suggestion_id[:40])
         raise UsageError(f"no suggestion {shown}; `dartlab-coreloop repair show` lists them")
 
-    def decide(self, suggestion_id: str, status: Status, *, now: datetime, link: Link | None = None) -> None:
-        """Store a decision, and the link that it applies.
+    def decide(self, suggestion_id: str, status: Status, *, now: datetime) -> Suggestion:
+        """Store a decision, and return the suggestion.
 
         Raises
         ------
         UsageError
             There is no suggestion of this id, or it was decided already.
         """
-        with self._database.writing():
-            rows = self._database.rows(
-                "UPDATE fix_suggestions SET status = ?, decided_at = ? WHERE id = ? AND status = 'pending' "
-                "RETURNING id",
-                (status, stamp(now), suggestion_id),
-            )
-            if rows and link is not None:
-                self._database.insert("links", link, "ON CONFLICT DO NOTHING")
-        if not rows:
-            raise UsageError(f"suggestion {suggestion_id} is {self.suggestion(suggestion_id).status} already")
-
-    def links(self) -> list[Link]:
-        """Return the applied links."""
-        return self._select(Link, "SELECT * FROM links ORDER BY 1, 2")
+        statement = (
+            "UPDATE fix_suggestions SET status = ?, decided_at = ? WHERE id = ? AND status = 'pending' "
+            "RETURNING id"
+        )
+        is_decided = self._change(statement, status, now, suggestion_id)
+        suggestion = self.suggestion(suggestion_id)
+        if not is_decided:
+            raise UsageError(f"suggestion {suggestion_id} is {suggestion.status} already")
+        return suggestion
 
     def inject(self, evidence: Evidence) -> None:
         """Put evidence before a question; what the same place said before is replaced."""
         self._put(
             "evidence",
             evidence,
-            "(question, kind, location, symbol) DO UPDATE SET content = excluded.content, "
+            "(question, location) DO UPDATE SET symbol = excluded.symbol, content = excluded.content, "
             "content_hash = excluded.content_hash, created_at = excluded.created_at",
         )
 
     def evidence_for(self, question: str) -> list[Evidence]:
         """Return the evidence of a question's key, in the order in which it was injected."""
-        statement = "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location, symbol"
+        statement = "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location"
         return self._select(Evidence, statement, question)
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
@@ -229,15 +223,6 @@ class RepairStore:
     def snapshots(self, gate: str) -> list[Snapshot]:
         """Return a gate's snapshots, the newest first."""
         return self._select(Snapshot, "SELECT * FROM gate_snapshots WHERE gate = ? ORDER BY day DESC", gate)
-
-    def take_repair(self, now: datetime, *, most: int) -> bool:
-        """Count a round of repair; whether the hour's budget allows it."""
-        rows = self._change(
-            "INSERT INTO repairs VALUES (?, 1) ON CONFLICT (hour) DO UPDATE SET rounds = repairs.rounds + 1 "
-            "WHERE repairs.rounds < ? RETURNING rounds",
-            *(now.astimezone(UTC).isoformat(timespec="hours")[:13], most),
-        )
-        return bool(rows) and rows[0][0] <= most
 
     def keep_answer(self, row: AnswerRow) -> None:
         """Keep an ended answer; a second time changes nothing."""

@@ -7,7 +7,6 @@ from typing import Any, Final, Literal, get_args, get_type_hints
 
 from coreloop.base.database import JSON, Tables
 
-Kind = Literal["local_file", "params", "returns", "fields"]
 Gate = Literal["coverage", "io"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
@@ -81,15 +80,6 @@ class Suggestion:
     decided_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """An applied link: what a symbol handles is described by an entry of a schema."""
-
-    code_symbol: str
-    schema_ref: str
-    created_at: datetime
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """A passage of one of the project's files for a question.
@@ -98,9 +88,6 @@ class Evidence:
     ----------
     question : str
         Key of the question, see `coreloop.answer.repair.evidence.question_key`.
-    kind : str
-        What it is: a passage (``local_file``), or what a symbol's docstring says of its parameters, its
-        return value or its fields.
     location, symbol : str
         Where it stands; ``symbol`` is "" for none.
     content_hash : str
@@ -108,12 +95,12 @@ class Evidence:
     """
 
     question: str
-    kind: Kind
     location: str
     symbol: str
     content: str
     content_hash: str
     created_at: datetime
+    kind: Literal["local_file"] = "local_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,22 +185,12 @@ class Rejected:
 NOTHING: Final = Rejected()
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """Rounds of repair in an hour (UTC, ``YYYY-MM-DDTHH``)."""
-
-    hour: str
-    rounds: int
-
-
 _TABLES: Final[Mapping[str, tuple[type, str]]] = {
     "feedback": (Feedback, "PRIMARY KEY (id)"),
     "knowledge_gaps": (Gap, "PRIMARY KEY (id)"),
     "fix_suggestions": (Suggestion, "PRIMARY KEY (id), UNIQUE (action, target, details)"),
-    "links": (Link, "PRIMARY KEY (code_symbol, schema_ref)"),
-    "evidence": (Evidence, "PRIMARY KEY (question, kind, location, symbol)"),
+    "evidence": (Evidence, "PRIMARY KEY (question, location)"),
     "gate_snapshots": (Snapshot, "PRIMARY KEY (day, gate)"),
-    "repairs": (Rounds, "PRIMARY KEY (hour)"),
     "answers": (AnswerRow, "PRIMARY KEY (run_id)"),
     "rejections": (Rejection, "PRIMARY KEY (topic, kind, value)"),
 }

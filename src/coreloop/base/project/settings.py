@@ -200,19 +200,6 @@ class SearchSettings:
     paths: tuple[str, ...] = (".",)
 
 
-@dataclass(frozen=True, slots=True)
-class RepairSettings:
-    """The repair of failed answers.
-
-    Attributes
-    ----------
-    max_per_hour : int
-        Rounds of repair that all answers together may take in an hour (UTC).
-    """
-
-    max_per_hour: int = field(default=200, metadata={"least": 0})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The keys at the top level of coreloop.yaml.
@@ -245,8 +232,6 @@ class Settings:
     schemas : tuple of str
         Files that declare data, relative to coreloop.yaml: JSON Schema, OpenAPI (JSON or YAML) and SQL.
         ``index`` reads their fields and columns.
-    repair : RepairSettings
-        The repair of failed answers.
     model : str or tuple of str
         The model to ask, as ``provider:name``, or ``offline``. Of a list, each is asked if those before it
         gave no usable reply.
@@ -283,7 +268,6 @@ class Settings:
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()
     schemas: tuple[str, ...] = ()
-    repair: RepairSettings = RepairSettings()
     service: ServiceSettings = field(default=ServiceSettings())
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)

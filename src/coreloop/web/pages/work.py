@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
-from coreloop.answer.repair.feedback import apply_suggestion, reject_suggestion
+from coreloop.answer.repair.feedback import apply_suggestion
 from coreloop.web.pages.page_data import Button, PageSection, PageSource
 
 _MAX_SHOWN: Final = 50
@@ -47,7 +47,7 @@ WORK: Final = PageSection(
         "close": _button("review", _close),
         "apply": _button("review", _apply),
         "reject": _button(
-            "review", lambda source, id, _by: reject_suggestion(source.tables, id, now=source.now)
+            "review", lambda source, id, _by: source.tables.decide(id, "rejected", now=source.now)
         ),
     },
 )

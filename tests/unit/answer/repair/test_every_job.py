@@ -21,20 +21,21 @@ def test_a_worker_measures_the_gates_once_a_day(tmp_path: Path):
         assert len(deps.tables.snapshots("coverage")) == 1
 
 
-def test_evidence_of_code_is_what_the_docstring_says(tmp_path: Path):
+def test_evidence_of_code_is_its_best_symbol(tmp_path: Path):
     shop(tmp_path)
     found = evidence_of_file(tmp_path, "rates.py", "What share do gold customers get?", now=MOMENT)
-    assert [(one.kind, one.symbol, one.content.splitlines()[0]) for one in found] == [
-        ("params", "rate_of", "rate_of parameter customer (str): Id of the customer, 8 digits."),
-        ("returns", "rate_of", "rate_of returns (float): Share of the price, 0.15 for gold customers."),
-        ("local_file", "rate_of", "def rate_of(customer: str) -> float:"),
-    ]
-    assert evidence_of_file(tmp_path, "absent.md", "?", now=MOMENT) == []
+    assert found is not None
+    assert (found.symbol, found.content.splitlines()[0]) == (
+        "rate_of",
+        "def rate_of(customer: str) -> float:",
+    )
+    assert evidence_of_file(tmp_path, "absent.md", "?", now=MOMENT) is None
 
 
 def test_evidence_of_a_file_that_changed_is_not_used(tmp_path: Path):
     shop(tmp_path)
-    kept = evidence_of_file(tmp_path, "docs/returns.md", RETURN_QUESTION, now=MOMENT)
+    found = evidence_of_file(tmp_path, "docs/returns.md", RETURN_QUESTION, now=MOMENT)
+    kept = [found] if found else []
     assert len(list(fresh_sources(tmp_path, kept))) == 1
     (tmp_path / "docs" / "returns.md").write_text("# Returns\n\nNever.\n")
     assert list(fresh_sources(tmp_path, kept)) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.repair.store import RepairStore, open_repair_store
-from coreloop.answer.repair.tables import Evidence, Feedback, Link
+from coreloop.answer.repair.tables import Evidence, Feedback
 from coreloop.base.errors import RunStoreError, UsageError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
@@ -52,7 +52,6 @@ def feedback(number: int, *, message: str = "m", reason: str = "") -> Feedback:
 def evidence(content: str) -> Evidence:
     return Evidence(
         question="q",
-        kind="local_file",
         location="docs/a.md",
         symbol="",
         content=content,
@@ -85,9 +84,7 @@ def test_a_suggestion_is_made_once_and_decided_once(store: RepairStore):
         store.suggest(action="schema.link.suggest", target="t", details=details, now=MOMENT) for _ in "ab"
     ]
     assert made[0] == made[1]
-    link = Link("a.py::total", "b.yaml#/total", MOMENT)
-    store.decide(made[0].id, "applied", now=MOMENT, link=link)
-    assert store.links() == [link]
+    store.decide(made[0].id, "applied", now=MOMENT)
     with pytest.raises(UsageError, match="is applied already"):
         store.decide(made[0].id, "rejected", now=MOMENT)
     with pytest.raises(UsageError, match="no suggestion"):

@@ -81,11 +81,14 @@ def find_fields(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     return _declared(path, query, limits, is_schema=True)
 
 
-def entry_named(path: Path, location: str, name: str) -> Source | None:
-    """Return a symbol or a part of a schema by its file and name, or None."""
-    statement = f"{_COLUMNS} WHERE passages.heading = ? AND documents.path = ? AND passages.kind <> 'text'"
+def entry_named(path: Path, reference: str) -> Source | None:
+    """Return a symbol (``shop.py::Order.total``) or a part of a schema (``a.sql#orders.total``), or None."""
+    mark = "CASE passages.kind WHEN 'schema' THEN '' ELSE '::' END"
+    statement = (
+        f"{_COLUMNS} WHERE documents.path || {mark} || passages.heading = ? AND passages.kind <> 'text'"
+    )
     with reading(path) as connection:
-        row = connection.execute(statement, (name, location)).fetchone()
+        row = connection.execute(statement, (reference,)).fetchone()
     return _source(row) if row else None
 
 

@@ -73,7 +73,6 @@ def test_numpydoc_is_read():
         "class Order(Base)",
         "Order: An order.",
         "Order field total (int): Sum in KRW.",
-        "Order field _hidden (str)",
     ]
     assert found["Order.pay"].text.split("\n\n") == [
         "def Order.pay(self, amount: float, *, by='card', **extra) -> bool",
