@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
-
-import msgspec
+from typing import Final
 
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
@@ -13,8 +11,8 @@ from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Searc
 from coreloop.answer.search.source import Source
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
-T = TypeVar("T")
 Now = Callable[[], datetime]
+Row = tuple[str, str, str, str]
 USER_AGENT: Final = "dartlab-coreloop"
 _LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
 _QUOTA: Final = frozenset({402, 432, 433})
@@ -64,48 +62,30 @@ def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
     return None
 
 
-def read_json(content: bytes, model: type[T]) -> T | Failed:
-    """Decode an answer of a service."""
-    try:
-        return msgspec.json.decode(content, type=model)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Failed("the answer is not the JSON that was expected")
+def found(rows: Iterable[Row], provider: str, limits: SearchLimits, *, now: Now) -> Found | Empty:
+    """Return results as sources, each address once; those without text or ``http(s)`` address are left out.
 
-
-def web_source(
-    *,
-    title: str,
-    url: str,
-    text: str,
-    published: str,
-    provider: str,
-    retrieved_at: datetime,
-    kind: str = "web",
-) -> Source | None:
-    """Build a source of untrusted strings; None if it has no text or no ``http(s)`` address."""
-    location = clean_text(url).strip()
-    passage = clean_text(text).strip()
-    is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
-    if not passage or not is_address or len(location) > _MAX_URL:
-        return None
-    return Source(
-        title=" ".join(clean_text(title).split())[:_MAX_TITLE] or location,
-        location=location,
-        type=kind,
-        text=passage,
-        retrieved_at=retrieved_at,
-        published=date_in_name(published),
-        provider=provider,
-    )
-
-
-def found(sources: Iterable[Source | None], max_results: int) -> Found | Empty:
-    """Return the first sources, each address once."""
+    Parameters
+    ----------
+    rows : iterable of (str, str, str, str)
+        Addresses, titles, texts and dates: untrusted.
+    """
     by_location: dict[str, Source] = {}
-    for source in sources:
-        if source is not None:
-            by_location.setdefault(source.location, source)
-    best = tuple(by_location.values())[:max_results]
+    for row in rows:
+        location, title, passage, published = (clean_text(text).strip() for text in row)
+        is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
+        if passage and is_address and len(location) <= _MAX_URL:
+            source = Source(
+                title=" ".join(title.split())[:_MAX_TITLE] or location,
+                location=location,
+                type="paper" if provider == "arxiv" else "web",
+                text=passage,
+                retrieved_at=now(),
+                published=date_in_name(published),
+                provider=provider,
+            )
+            by_location.setdefault(location, source)
+    best = tuple(by_location.values())[: limits.max_results]
     return Found(best) if best else Empty()
 
 

@@ -12,9 +12,8 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from coreloop.answer.search.exchange import Now, ask_service, found, read_json, web_source
+from coreloop.answer.search.exchange import Now, ask_service, found
 from coreloop.answer.search.provider import Blocked, Failed, SearchAnswer, SearchLimits
-from coreloop.answer.search.source import Source
 from coreloop.base.http import HttpRequest
 
 
@@ -34,23 +33,19 @@ class _Answer(msgspec.Struct):
 
 def _search(name: str, request: HttpRequest, limits: SearchLimits, now: Now) -> SearchAnswer:
     content = ask_service(request, limits, now=now)
-    answer = read_json(content, _Answer) if isinstance(content, bytes) else content
-    if not isinstance(answer, _Answer):
-        return answer
+    if not isinstance(content, bytes):
+        return content
+    try:
+        answer = msgspec.json.decode(content, type=_Answer)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Failed("the answer is not the JSON that was expected")
     if not answer.results and answer.unresponsive_engines:
         return Failed("no search engine of the instance answered")
-    sources = (
-        web_source(
-            title=result.title or "",
-            url=result.url or "",
-            text=result.content or "",
-            published=result.publishedDate or result.published_date or "",
-            provider=name,
-            retrieved_at=now(),
-        )
-        for result in answer.results
+    rows = (
+        (one.url or "", one.title or "", one.content or "", one.publishedDate or one.published_date or "")
+        for one in answer.results
     )
-    return found(sources, limits.max_results)
+    return found(rows, name, limits, now=now)
 
 
 def _now() -> datetime:
@@ -183,21 +178,11 @@ class ArxivProvider:
             return _NO_FEED
         if feed.tag != f"{_ATOM}feed":
             return _NO_FEED
-        return found(map(self._source, feed.iter(f"{_ATOM}entry")), limits.max_results)
-
-    def _source(self, entry: ElementTree.Element) -> Source | None:
         names = ("id", "title", "summary", "published")
-        url, title, text, published = (
-            " ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names
+        rows = (
+            tuple(" ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names)
+            for entry in feed.iter(f"{_ATOM}entry")
         )
-        if "/api/errors" in url:  # an error is an entry of its own
-            return None
-        return web_source(
-            title=title,
-            url=url,
-            text=text,
-            published=published,
-            provider=self.name,
-            retrieved_at=self._now(),
-            kind="paper",
-        )
+        # an error is an entry of its own
+        papers = ((url, title, text, day) for url, title, text, day in rows if "/api/errors" not in url)
+        return found(papers, self.name, limits, now=self._now)
