@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, wait_for_notice
+from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, read_notice
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
@@ -112,7 +112,7 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
         given = give_feedback(deps, answer_id, _value(value), reason=reason)
         if given.mended_by and not later:
             work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
-        notice = wait_for_notice(deps, answer_id, 0) if given.mended_by else None
+        notice = read_notice(deps, answer_id) if given.mended_by else None
         question = load_run(deps.store, answer_id)[0].state.question if given.mended_by else ""
     facts = {"feedback": given, "notice": notice}
     return Output(facts, _feedback_lines(given, notice, question))

@@ -14,9 +14,8 @@ import click
 import orjson
 
 from coreloop.answer.repair.feedback import apply_suggestion
-from coreloop.answer.repair.jobs import GateReading, all_handlers, plan_gates, read_gates
+from coreloop.answer.repair.jobs import GateReading, all_handlers, read_gates
 from coreloop.answer.repair.tables import Gap, Suggestion
-from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
@@ -45,14 +44,10 @@ def jobs() -> None:
 def work(*, once: bool, until_idle: bool, workers: int) -> Output:
     """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
 
-    A worker that goes on measures the gates once a day (UTC), see repair gates.
-
     Example: jobs work --until-idle
     """
     with project_deps() as deps, _stopped_by_signals() as stop:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
-        if not (once or until_idle):
-            plan_gates(deps, now=datetime.now(UTC))
         report = work_in_threads(
             deps.queue,
             all_handlers(deps),
@@ -272,8 +267,7 @@ def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
         for location, lacking in reading.worst:
             yield printable(f"    {lacking:>4} {location}")
         if reading.signal:
-            queued = number_of(reading.jobs, "job")
-            yield f"  {reading.signal}: {queued} queued; do them: dartlab-coreloop jobs work"
+            yield f"  {reading.signal}: its jobs are queued; do them: dartlab-coreloop jobs work"
 
 
 def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from coreloop import __version__
-from coreloop.answer.repair.feedback import Notice, give_feedback, wait_for_notice
+from coreloop.answer.repair.feedback import Notice, give_feedback, read_notice
 from coreloop.answer.repair.jobs import go_on, queue_run, read_days, read_last_day, stop_queued
 from coreloop.answer.repair.tables import Feedback, Gate
 from coreloop.answer.research.answer import AgentResponse
@@ -161,7 +161,7 @@ def give(call: HttpCall, body: bodies.FeedbackRequest) -> Feedback:
 @route("GET", "/feedback/{answer_id}")
 def notice(call: HttpCall) -> Notice:
     """Show the better answer to a rejected one, or how far it is."""
-    return wait_for_notice(call.service.deps, call.path("answer_id"), 0)
+    return read_notice(call.service.deps, call.path("answer_id"))
 
 
 @route("GET", "/feedback/{answer_id}/events", media_type=_EVENTS)
@@ -312,7 +312,7 @@ def version(call: HttpCall) -> bodies.VersionReply:
 
 @route("GET", "/api/metrics/cbo/series")
 def series(call: HttpCall) -> bodies.SeriesReply:
-    """Gates of repair, evidence, feedback and notices by day, the newest first."""
+    """Gates of repair, evidence and feedback by day, the newest first."""
     deps, now = call.service.deps, datetime.now(UTC)
     kept = (snapshot for gate in get_args(Gate) for snapshot in deps.tables.snapshots(gate))
     newest_first = sorted(kept, key=lambda snapshot: (snapshot.day, snapshot.gate), reverse=True)

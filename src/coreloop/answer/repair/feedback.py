@@ -1,7 +1,6 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
 import re
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -35,7 +34,6 @@ from coreloop.runs.ulid import new_ulid
 MAX_REASON_CHARS: Final = 2_000
 _MAX_ID_CHARS: Final = 100
 _NEWEST: Final = 100  # chosen: `last` means an answer of today
-_POLL_S: Final = 0.2
 _TOO_SHORT: Final = re.compile(
     r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",
     re.IGNORECASE,
@@ -206,29 +204,17 @@ def mending_job(deps: Deps, message_id: str) -> Job:
     return _put_job(deps, message_id, run_id)
 
 
-def wait_for_notice(deps: Deps, message_id: str, seconds: float) -> Notice:
-    """Wait for a better answer to a rejected one; at the end of the time, say how far it is.
-
-    Parameters
-    ----------
-    deps : Deps
-        Tables and store.
-    message_id : str
-        Of the rejected answer.
-    seconds : float
-        The longest wait.
-    """
+def read_notice(deps: Deps, message_id: str) -> Notice:
+    """Return the better answer to a rejected one, or how far it is."""
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
-    give_up_at = time.monotonic() + seconds
     try:
-        while not (state := load_run(deps.store, run_id)[0].state).is_terminal:
-            if time.monotonic() >= give_up_at:
-                return Notice(kind="progress", text=_progress(state))
-            time.sleep(_POLL_S)
+        state = load_run(deps.store, run_id)[0].state
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
+    if not state.is_terminal:
+        return Notice(kind="progress", text=_progress(state))
     answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")

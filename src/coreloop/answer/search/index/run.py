@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
@@ -61,14 +61,11 @@ class Coverage:
     fresh : int
         How many are, as they are.
     pending : tuple of File
-        Those that are not.
-    elsewhere : tuple of File
-        Indexed files that changed or were removed, and are not among those that should be indexed.
+        Those that are not, and indexed ones elsewhere that changed or were removed.
     """
 
     fresh: int
     pending: tuple[File, ...]
-    elsewhere: tuple[File, ...] = ()
 
 
 def search_files(
@@ -100,18 +97,17 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     WorkspaceError
         The index cannot be read, or there is none and it cannot be written.
     """
-    starts = [path for path in workspace.search_paths if os.path.lexists(path)]
-    if not workspace.index_file.exists():
-        index_paths(workspace, starts, now=now)
+    root, has_index = workspace.root.resolve(), workspace.index_file.exists()
+    pending = read_coverage(workspace).pending if has_index else ()
+    if has_index and not pending:
         return ""
-    coverage = read_coverage(workspace)
-    changed = len(coverage.pending) + len(coverage.elsewhere)
+    starts = [path for path in workspace.search_paths if os.path.lexists(path)]
     try:
-        if changed:
-            starts += [workspace.root / file.location for file in coverage.elsewhere]
-            index_paths(workspace, starts, now=now)
+        index_paths(workspace, [*starts, *(root / file.location for file in pending)], now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
-        files = number_of(changed, "changed file")
+        if not has_index:
+            raise
+        files = number_of(len(pending), "changed file")
         return f"{files} not read yet: the index cannot be written; dartlab-coreloop index says why"
     return ""
 
@@ -137,17 +133,18 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     with locked(index.parent), writing(index) as connection:
         known = known_files(connection)
         for start in starts:
-            if not os.path.lexists(start) and not any(_is_below(path, start, root) for path in known):
+            if not os.path.lexists(start) and not any(
+                location_of(start, root) in _above(one) for one in known
+            ):
                 raise WorkspaceError("does not exist", path=start)
         found = _found(workspace, starts)
         for file in found.values():
             _update(workspace, connection, file, known.get(file.location), report, now)
+        named = {location_of(start, root) for start in starts}
         for location in sorted(known.keys() - found.keys()):
-            is_named = any(_is_below(location, start, root) for start in starts)
-            if is_named and not os.path.lexists(root / location):
+            if named & _above(location) and not os.path.lexists(root / location):
                 remove_document(connection, location)
-                if not known[location].reason:
-                    report.counts["removed"] += 1
+                report.counts["removed"] += not known[location].reason
         if report.counts["added"] or report.counts["changed"]:
             _date_by_git(connection, root)
     for schema in sorted(workspace.schemas):
@@ -175,8 +172,9 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     found = _found(workspace, [path.resolve() for path in places])
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
-    others = [file for location, file in known.items() if location not in found]
-    return Coverage(fresh, pending, tuple(_changed(workspace, others)))
+    others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
+    changed = (file for file, before in others if file.version != before.version)
+    return Coverage(fresh, (*pending, *changed))
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
@@ -188,12 +186,6 @@ def _differs(file: File, before: File | None) -> bool:
     if file.reason or before is None:
         return not file.reason or before is not None
     return file.version != before.version
-
-
-def _changed(workspace: Workspace, files: Sequence[File]) -> list[File]:
-    """Return the files that are no longer as they were, as they are now; an absent one is empty."""
-    now = [file_at(workspace.root / file.location, file.location) for file in files]
-    return [file for file, before in zip(now, files, strict=True) if file.version != before.version]
 
 
 def _update(
@@ -246,6 +238,7 @@ def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:
         connection.executemany("UPDATE documents SET published = ? WHERE path = ?", dated)
 
 
-def _is_below(location: str, start: Path, root: Path) -> bool:
-    place = location_of(start, root)
-    return place in {".", location} or location.startswith(f"{place.rstrip('/')}/")
+def _above(location: str) -> set[str]:
+    """Return a location and those of the folders above it."""
+    path = PurePosixPath(location)
+    return {str(path), *map(str, path.parents)}
