@@ -11,7 +11,6 @@ from typing import Final, Literal
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.evidence import fresh_sources, question_key, reference
 from coreloop.answer.search.index.search_index import entry_named, find_fields, find_symbols, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
@@ -100,8 +99,7 @@ def find_sources(
     with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
         called, fields = _declared(deps, query, limits) if is_local else ([], [])
-        evidence = deps.tables.evidence_for(question_key(question or query))
-        injected = list(fresh_sources(deps.workspace.root, evidence))
+        injected = deps.tables.evidence_for(question or query, deps.workspace.root)
         answer = text.result()
     passages = answer.sources if isinstance(answer, Found) else ()
     named = [symbol for symbol in called if is_named(symbol, query)]
@@ -158,7 +156,7 @@ def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
     """Yield the parts of schemas that applied links connect with the symbols."""
-    names = {reference(source) for source in symbols}
+    names = {source.reference for source in symbols}
     for link in deps.tables.suggestions(status="applied"):
         if link.details["code_symbol"] in names:
             entry = entry_named(deps.workspace.index_file, link.details["schema_ref"])

@@ -14,9 +14,8 @@ from coreloop.answer.research.research_state import READ, ReadSource, knowledge_
 from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
-from coreloop.answer.search.extract.kinds import extractor_of
+from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.split_passages import Passage
-from coreloop.answer.search.extract.text import extract_plain
 from coreloop.answer.search.provider import Empty, Found, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import term_set
@@ -37,7 +36,6 @@ SHOWN_CHARS: Final = 6_000
 _EXCERPT_CHARS: Final = 300
 """Of a source's text that stays in the state; the whole text is in the run's events."""
 _WEB: Final = ("http://", "https://")
-_MAX_FILE_BYTES: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +131,7 @@ def _file(place: str, head: str, *, root: Path, now: datetime) -> tuple[Source |
         return None, "leads out of the project"
     if not path.is_file():
         return None, "no such file"
-    if path.stat().st_size > _MAX_FILE_BYTES:
-        return None, f"has more than {_MAX_FILE_BYTES:,} bytes"
-    data = read_file(path)
-    document = (extractor_of(path.name) or extract_plain)(data)
+    data, document = read_file(path), read_document(path, path.name)
     if isinstance(document, Unreadable):
         return None, document.reason
     if not document.text.strip():

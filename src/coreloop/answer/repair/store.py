@@ -1,9 +1,11 @@
 """Where repair keeps its rows: tables in the database of the project."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime
+from hashlib import sha256
+from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final
 
@@ -22,8 +24,10 @@ from coreloop.answer.repair.tables import (
     Suggestion,
 )
 from coreloop.answer.research.research_state import ASK
+from coreloop.answer.search.source import Source
 from coreloop.base.database import ADDRESS, FILE, Database, of_row, storable
 from coreloop.base.errors import UsageError
+from coreloop.base.files import open_regular
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -163,10 +167,22 @@ class RepairStore:
             "content_hash = excluded.content_hash, created_at = excluded.created_at",
         )
 
-    def evidence_for(self, question: str) -> list[Evidence]:
-        """Return the evidence of a question's key, in the order in which it was injected."""
+    def evidence_for(self, question: str, root: Path) -> list[Source]:
+        """Return the evidence for a question, in order; that of a file that changed since is left out."""
         statement = "SELECT * FROM evidence WHERE question = ? ORDER BY created_at, location"
-        return self._select(Evidence, statement, question)
+        kept = self._select(Evidence, statement, question_key(question))
+        return [
+            Source(
+                title=evidence.symbol or evidence.location,
+                location=evidence.location,
+                type="python" if evidence.location.endswith((".py", ".pyi")) else "text",
+                text=evidence.content,
+                retrieved_at=evidence.created_at,
+                provider="repair",
+            )
+            for evidence in kept
+            if evidence.content_hash == file_hash(root / evidence.location)
+        ]
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
         """Keep what a person rejected as an answer to a question, and the person's reason."""
@@ -278,6 +294,19 @@ def read_rejections(workspace: Workspace, environ: Mapping[str, str], *topics: s
 def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
     """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
     return bool(environ.get(ADDRESS)) or (workspace.runs_dir / FILE).exists()
+
+
+def question_key(question: str) -> str:
+    """Return the key under which evidence for a question is kept: of its words, whatever their case."""
+    words = " ".join(question.split()).casefold()
+    return sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, or "" if it cannot be read."""
+    with suppress(OSError), open_regular(path) as file:
+        return sha256(file.read()).hexdigest()
+    return ""
 
 
 def _new_id(now: datetime) -> str:

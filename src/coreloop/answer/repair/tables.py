@@ -87,7 +87,7 @@ class Evidence:
     Attributes
     ----------
     question : str
-        Key of the question, see `coreloop.answer.repair.evidence.question_key`.
+        Key of the question, see `coreloop.answer.repair.store.question_key`.
     location, symbol : str
         Where it stands; ``symbol`` is "" for none.
     content_hash : str

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from coreloop.answer.repair.evidence import evidence_of_file, fresh_sources
-from repairing import RETURN_QUESTION, shop
+from coreloop.answer.repair.rounds import evidence_of_file
+from repairing import RETURN_QUESTION, shop, shop_deps
 from researching import MOMENT
 
 
@@ -19,9 +19,10 @@ def test_evidence_of_code_is_its_best_symbol(tmp_path: Path):
 
 
 def test_evidence_of_a_file_that_changed_is_not_used(tmp_path: Path):
-    shop(tmp_path)
-    found = evidence_of_file(tmp_path, "docs/returns.md", RETURN_QUESTION, now=MOMENT)
-    kept = [found] if found else []
-    assert len(list(fresh_sources(tmp_path, kept))) == 1
-    (tmp_path / "docs" / "returns.md").write_text("# Returns\n\nNever.\n")
-    assert list(fresh_sources(tmp_path, kept)) == []
+    with shop_deps(shop(tmp_path)) as deps:
+        found = evidence_of_file(tmp_path, "docs/returns.md", RETURN_QUESTION, now=MOMENT)
+        assert found is not None
+        deps.tables.inject(found)
+        assert len(deps.tables.evidence_for(RETURN_QUESTION, tmp_path)) == 1
+        (tmp_path / "docs" / "returns.md").write_text("# Returns\n\nNever.\n")
+        assert deps.tables.evidence_for(RETURN_QUESTION, tmp_path) == []

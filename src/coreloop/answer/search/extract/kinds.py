@@ -1,6 +1,7 @@
 """Which files are read, and by which extractor."""
 
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
@@ -9,6 +10,7 @@ from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
 from coreloop.answer.search.extract.text import extract_markdown, extract_plain, extract_rst
+from coreloop.base.files import open_regular
 
 Extractor = Callable[[bytes], Document | Unreadable]
 
@@ -20,6 +22,7 @@ _EXTRACTORS: Final[dict[str, Extractor]] = {
     **dict.fromkeys(("py", "pyi"), extract_python),
     "pdf": extract_pdf,
 }
+MAX_FILE_BYTES: Final = 20_000_000
 _PLAIN_NAMES: Final = frozenset({"readme", "license", "copying", "notice", "authors", "changelog", "changes"})
 
 
@@ -40,3 +43,15 @@ def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | No
     if stem:
         return _EXTRACTORS.get(suffix)
     return extract_plain if name in _PLAIN_NAMES else None
+
+
+def read_document(path: Path, location: str, schemas: Collection[str] = ()) -> Document | Unreadable:
+    """Read a file; one of another kind is plain text."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        return Unreadable(f"cannot be read ({error.strerror})")
+    if len(data) > MAX_FILE_BYTES:
+        return Unreadable(f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
+    return (extractor_of(location, schemas) or extract_plain)(data)

@@ -9,17 +9,16 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from coreloop.answer.search.extract.document import Document, Unreadable
-from coreloop.answer.search.extract.kinds import extractor_of
-from coreloop.answer.search.extract.text import extract_plain
+from coreloop.answer.search.extract.document import Unreadable
+from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.index.search_index import search_index
 from coreloop.answer.search.index.store import known_files, put_document, reading, remove_document, writing
-from coreloop.answer.search.index.tree import MAX_FILE_BYTES, File, file_at, find_files, location_of
+from coreloop.answer.search.index.tree import File, file_at, find_files, location_of
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base import sqlite
 from coreloop.base.errors import GitError, WorkspaceError
-from coreloop.base.files import locked, open_regular
+from coreloop.base.files import locked
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
@@ -203,7 +202,7 @@ def _update(
         if file.reason:
             remove_document(connection, file.location)
         else:
-            document = _read(workspace, file)
+            document = read_document(workspace.root / file.location, file.location, workspace.schemas)
             put_document(connection, file, document, now=now)
             reason = document.reason if isinstance(document, Unreadable) else ""
         if had_text or not reason:
@@ -212,15 +211,6 @@ def _update(
         report.counts["unchanged"] += 1
     if reason:
         report.skip(file.location, reason)
-
-
-def _read(workspace: Workspace, file: File) -> Document | Unreadable:
-    try:
-        with open_regular(workspace.root / file.location) as opened:
-            data = opened.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        return Unreadable(f"cannot be read ({error.strerror})")
-    return (extractor_of(file.location, workspace.schemas) or extract_plain)(data)
 
 
 def _date_by_git(connection: sqlite3.Connection, root: Path) -> None:

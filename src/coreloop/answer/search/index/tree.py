@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.extract.kinds import extractor_of
+from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, extractor_of
 from coreloop.base.project.workspace import Workspace
 
-MAX_FILE_BYTES: Final = 20_000_000
 IGNORED_FOLDERS: Final = frozenset(
     {
         "node_modules",

@@ -37,7 +37,7 @@ def test_a_removed_folder_can_be_named(filled: Indexed):
 
 
 def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(run, "open_regular", None)
+    monkeypatch.setattr(run, "read_document", None)
     assert filled.update().counts == {"unchanged": 3}
 
 
