@@ -5,7 +5,6 @@
     ├── UsageError         an invalid option or argument
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
-    │   └── DamagedDatabaseError    a file is no SQLite database
     ├── CacheWriteError   facts cannot be written; mining continues without a store
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
@@ -72,10 +71,6 @@ class WorkspaceError(CoreloopError):
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
-
-
-class DamagedDatabaseError(WorkspaceError):
-    """A file is no SQLite database, or its content is damaged."""
 
 
 class CacheWriteError(CoreloopError):

@@ -156,7 +156,7 @@ def _source_lines(sources: Sequence[Source], query: str) -> Iterator[str]:
         title = source.title if source.title != source.location else ""
         day = f"  ({source.published})" if source.published else ""
         yield f"{place(source)}  {printable(title)}{day}".rstrip()
-        yield f"  {printable(' '.join(cut_snippet(source, query).text.split()))}"
+        yield f"  {printable(' '.join(cut_snippet(source, query).split()))}"
 
 
 def place(source: Source) -> str:

@@ -13,7 +13,6 @@ from typing import Final
 import click
 import orjson
 
-from coreloop.answer.repair.feedback import apply_suggestion
 from coreloop.answer.repair.jobs import GateReading, all_handlers, read_gates
 from coreloop.answer.repair.tables import Gap, Suggestion
 from coreloop.base.project.workspace import open_workspace
@@ -231,12 +230,10 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
 def apply(suggestion_id: str) -> Output:
     """Apply a suggestion: answers use its link from now on. No file changes.
 
-    Exits with 1 if the index no longer has the symbol or the part of the schema.
-
     Example: repair apply s-1
     """
     with project_deps() as deps:
-        return _decided(apply_suggestion(deps.workspace, deps.tables, suggestion_id, now=datetime.now(UTC)))
+        return _decided(deps.tables.decide(suggestion_id, "applied", now=datetime.now(UTC)))
 
 
 @repair.command()
@@ -251,10 +248,7 @@ def reject(suggestion_id: str) -> Output:
 
 
 def _decided(suggestion: Suggestion) -> Output:
-    lost = ["the index no longer has both ends of the link; nothing was applied"]
-    failed = suggestion.status == "failed"
-    facts = with_untrusted(suggestion, "target", "details")
-    return Output(facts, _line(suggestion), lost if failed else (), int(failed))
+    return Output(with_untrusted(suggestion, "target", "details"), _line(suggestion))
 
 
 def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:

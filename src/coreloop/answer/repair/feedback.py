@@ -11,16 +11,14 @@ import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.repair.actions import ANSWER_AGAIN, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.store import RepairStore, judgment_of
-from coreloop.answer.repair.tables import NOTHING, Feedback, Rejected, Suggestion
+from coreloop.answer.repair.store import judgment_of
+from coreloop.answer.repair.tables import NOTHING, Feedback, Rejected
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import without_citations
-from coreloop.answer.search.index.search_index import entry_named
 from coreloop.base.errors import RunNotFoundError, UsageError
-from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
@@ -286,19 +284,3 @@ def _progress(state: State) -> str:
     if not case.attempts and not case.repairs:
         return "the repair waits for a worker: dartlab-coreloop jobs work"
     return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"
-
-
-def apply_suggestion(
-    workspace: Workspace, tables: RepairStore, suggestion_id: str, *, now: datetime
-) -> Suggestion:
-    """Apply a suggestion if the index has both ends of its link, which retrieval then uses. No file changes.
-
-    Raises
-    ------
-    UsageError
-        There is no such suggestion, or it was decided already.
-    """
-    details = tables.suggestion(suggestion_id).details
-    ends = (details["code_symbol"], details["schema_ref"])
-    is_whole = all(entry_named(workspace.index_file, end) for end in ends)
-    return tables.decide(suggestion_id, "applied" if is_whole else "failed", now=now)

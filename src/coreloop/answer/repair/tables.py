@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args, get_type_hints
 from coreloop.base.database import JSON, Tables
 
 Gate = Literal["coverage", "io"]
-Status = Literal["pending", "applied", "rejected", "failed"]
+Status = Literal["pending", "applied", "rejected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

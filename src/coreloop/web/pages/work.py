@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
-from coreloop.answer.repair.feedback import apply_suggestion
 from coreloop.web.pages.page_data import Button, PageSection, PageSource
 
 _MAX_SHOWN: Final = 50
@@ -33,10 +32,6 @@ def _close(source: PageSource, id: str, by: str) -> None:
     source.tables.close_gap(id, by=by or "person", now=source.now)
 
 
-def _apply(source: PageSource, id: str, _by: str) -> None:
-    apply_suggestion(source.workspace, source.tables, id, now=source.now)
-
-
 WORK: Final = PageSection(
     name="work",
     title="Jobs and gaps",
@@ -45,7 +40,9 @@ WORK: Final = PageSection(
         "retry": _button("run", lambda source, id, _by: source.queue.retry(id)),
         "cancel": _button("run", lambda source, id, _by: source.queue.cancel(id)),
         "close": _button("review", _close),
-        "apply": _button("review", _apply),
+        "apply": _button(
+            "review", lambda source, id, _by: source.tables.decide(id, "applied", now=source.now)
+        ),
         "reject": _button(
             "review", lambda source, id, _by: source.tables.decide(id, "rejected", now=source.now)
         ),

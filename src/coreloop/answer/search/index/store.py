@@ -13,7 +13,7 @@ from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.index.tree import File
 from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
-from coreloop.base.errors import DamagedDatabaseError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = """
@@ -84,7 +84,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise WorkspaceError(NO_INDEX, path=path)
-    with _with_remedy(path), sqlite.reader(path, INDEX) as connection:
+    with sqlite.reader(path, INDEX) as connection:
         yield connection
 
 
@@ -103,20 +103,11 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
     WorkspaceError
         The file is not an index, has another version, or cannot be written.
     """
-    with _with_remedy(path), sqlite.writer(path, INDEX) as connection:
+    with sqlite.writer(path, INDEX) as connection:
         connection.execute(
             "PRAGMA synchronous = NORMAL"
         )  # a power failure may lose the last commits, no more
         yield connection
-
-
-@contextmanager
-def _with_remedy(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except DamagedDatabaseError as error:
-        remedy = "is damaged; delete it and run `dartlab-coreloop index` again"
-        raise WorkspaceError(remedy, path=path) from error
 
 
 def known_files(connection: sqlite3.Connection) -> dict[str, File]:
