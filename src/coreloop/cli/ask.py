@@ -13,8 +13,8 @@ from coreloop.answer.repair.tables import Feedback
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer
-from coreloop.answer.search.index.run import IndexReport, index_paths, search_files
-from coreloop.answer.search.index.search_index import cut_snippet, search_index
+from coreloop.answer.search.index.run import IndexReport, index_paths
+from coreloop.answer.search.index.search_index import cut_snippet, search_files, search_index
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.messages import in_language_of, number_of

@@ -24,7 +24,7 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.research_state import Request
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.tiers import NAMES
-from coreloop.answer.search.index.run import search_files
+from coreloop.answer.search.index.search_index import search_files
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.base.errors import UsageError
 from coreloop.runs import events

@@ -24,9 +24,8 @@ from coreloop.answer.repair.tables import AnswerRow, Feedback, Gate, Snapshot
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
-from coreloop.answer.search.index.run import read_coverage
+from coreloop.answer.search.index.run import File, read_coverage
 from coreloop.answer.search.index.search_index import public_functions
-from coreloop.answer.search.index.tree import File
 from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven

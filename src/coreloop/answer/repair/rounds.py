@@ -33,9 +33,8 @@ from coreloop.answer.search.extract.document import Unreadable
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
-from coreloop.answer.search.index.run import index_paths, read_coverage
+from coreloop.answer.search.index.run import File, file_at, index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_fields
-from coreloop.answer.search.index.tree import File, file_at
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import keys, term_set

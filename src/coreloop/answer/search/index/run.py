@@ -1,27 +1,271 @@
-"""The index and the files: brought up to date by ``dartlab-coreloop index``, and before each question."""
+"""The index and the files: the database, what is stored of a file, and the walk that brings it up to date."""
 
 import os
 import sqlite3
+import stat
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
-from coreloop.answer.search.extract.document import Unreadable
-from coreloop.answer.search.extract.kinds import read_document
-from coreloop.answer.search.index.search_index import search_index
-from coreloop.answer.search.index.store import known_files, put_document, reading, remove_document, writing
-from coreloop.answer.search.index.tree import File, file_at, find_files, location_of
-from coreloop.answer.search.provider import SearchLimits
-from coreloop.answer.search.source import Source
+from coreloop.answer.search.extract.document import Document, Unreadable
+from coreloop.answer.search.extract.file_date import date_in_name, document_date
+from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, extractor_of, read_document
+from coreloop.answer.search.extract.split_passages import split_passages
+from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
 from coreloop.base.errors import GitError, WorkspaceError
 from coreloop.base.files import locked
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
+
+_IGNORED: Final = frozenset(
+    {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "site", "vendor"}
+)
+"""Besides these, folders and files whose names begin with a dot, and the project's data folder."""
+_MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
+"""Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir)."""
+_OWN_FOLDERS: Final = ("ai", "audit", "index", "runs")
+"""Of the data folder: records, runs and the index itself are never read, even if they are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file, or a folder that cannot be read.
+
+    Attributes
+    ----------
+    location : str
+        Its path relative to the project, with ``/``; absolute if it is outside of it.
+    reason : str
+        Why it has no text to index; "" if it has.
+    """
+
+    location: str
+    size_bytes: int = 0
+    changed_ns: int = 0
+    reason: str = ""
+
+    @property
+    def version(self) -> str:
+        """Of its content, as far as size and times tell."""
+        return f"{self.size_bytes}-{self.changed_ns}"
+
+
+def file_at(path: Path, location: str) -> File:
+    """Return a file as it is now; an absent one is empty."""
+    try:
+        return _file(location, path.stat())
+    except OSError:
+        return File(location)
+
+
+def location_of(path: Path, root: Path) -> str:
+    """Return a path relative to the project, with ``/``; absolute if it is outside of it."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
+    """Yield the files at or below a path; links are not followed.
+
+    Parameters
+    ----------
+    start : Path
+        Absolute and resolved; an absent path yields nothing. Read even if a walk from above would ignore it,
+        but for what coreloop keeps in the project's data folder.
+    workspace : Workspace
+        The project.
+    """
+    root, schemas = workspace.root.resolve(), workspace.schemas
+    data_dir = (root / workspace.settings.data_dir).resolve()
+    own = {data_dir / name for name in _OWN_FOLDERS}
+    if not own.isdisjoint((start, *start.parents)):
+        yield File(location_of(start, root), reason="coreloop's own data")
+        return
+    if not start.is_dir():
+        if start.exists():
+            yield _file(location_of(start, root), start.stat(), schemas)
+        return
+    errors = list[OSError]()
+    for folder, folders, names in os.walk(start, onerror=errors.append):
+        if folder != str(start) and not _MADE.isdisjoint(names):
+            folders.clear()
+            continue
+        prefix = "" if folder == str(root) else f"{location_of(Path(folder), root)}/"
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in sorted(name for name in (*names, *links) if name[0] != "."):
+            with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
+                yield _file(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
+        ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
+        folders[:] = sorted({*folders} - ignored - _IGNORED)
+    for error in errors:
+        yield File(
+            location_of(Path(error.filename), root), reason=f"folder cannot be read ({error.strerror})"
+        )
+
+
+def _file(location: str, status: os.stat_result, schemas: Collection[str] | None = None) -> File:
+    shown = location if location.isascii() else location.encode("utf-8", "replace").decode()
+    reason = "" if schemas is None else _reason(location, shown, status, schemas)
+    return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
+
+
+def _reason(location: str, shown: str, status: os.stat_result, schemas: Collection[str]) -> str:
+    if stat.S_ISLNK(status.st_mode):
+        return "link"
+    if not stat.S_ISREG(status.st_mode):
+        return "not a regular file"
+    if extractor_of(location, schemas) is None:
+        return "other kind of file"
+    if status.st_size > MAX_FILE_BYTES:
+        return f"larger than {MAX_FILE_BYTES // 1_000_000} MB"
+    return "" if location == shown else "name is not UTF-8"
+
+
+NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
+_SCRIPT: Final = """
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    size_bytes INTEGER NOT NULL,
+    changed_ns INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    indexed_at TEXT NOT NULL,
+    published TEXT NOT NULL
+);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    text TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    "start" INTEGER,
+    published TEXT NOT NULL,
+    is_documented INTEGER NOT NULL
+);
+CREATE INDEX passages_by_document ON passages (document_id);
+CREATE INDEX passages_by_heading ON passages (heading);
+CREATE VIRTUAL TABLE passage_words USING fts5(
+    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
+);
+CREATE VIRTUAL TABLE entry_words USING fts5(
+    heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
+);
+CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab(passage_words, row);
+CREATE TRIGGER passage_gone AFTER DELETE ON passages BEGIN
+    DELETE FROM passage_words WHERE rowid = old.id; DELETE FROM entry_words WHERE rowid = old.id; END;
+"""
+"""Files, and their passages with the words of `coreloop.answer.text.terms`.
+
+Of a file, size and times decide whether it is read again; ``reason`` says why it has no text, or is "";
+``published`` is an ISO date by its front matter, first heading, name or git, or "". A passage is of the
+``kind`` text, or what the file declares: class, function (whose ``heading`` is the qualified name) or schema
+(``#`` and where it stands). ``start`` counts characters of the file's text, which has neither control nor
+invisible ones.
+"""
+INDEX: Final = sqlite.Schema(
+    "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=6
+)
+_DOCUMENT: Final = """
+    INSERT INTO documents (path, size_bytes, changed_ns, reason, type, title, indexed_at, published)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_PASSAGE: Final = """
+    INSERT INTO passages (document_id, kind, heading, text, line, "start", published, is_documented)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_WORDS: Final = "INSERT INTO {}_words (rowid, heading, words) VALUES (?, ?, ?)"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open an index for searching; its file is not changed.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, it has another version, or it cannot be read.
+    """
+    if not path.exists():
+        raise WorkspaceError(NO_INDEX, path=path)
+    with sqlite.reader(path, INDEX) as connection:
+        yield connection
+
+
+def require_index(path: Path) -> None:
+    """Refuse an index that cannot be searched, before any work is done; as `reading`."""
+    with reading(path):
+        pass
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open an index for changes; it is created if necessary. Searches go on.
+
+    Raises
+    ------
+    WorkspaceError
+        The file is not an index, has another version, or cannot be written.
+    """
+    with sqlite.writer(path, INDEX) as connection:
+        connection.execute(
+            "PRAGMA synchronous = NORMAL"
+        )  # a power failure may lose the last commits, no more
+        yield connection
+
+
+def known_files(connection: sqlite3.Connection) -> dict[str, File]:
+    """Return every file as it was when it was last read, by its location."""
+    rows = connection.execute("SELECT path, size_bytes, changed_ns, reason FROM documents")
+    return {row[0]: File(*row) for row in rows}
+
+
+def put_document(
+    connection: sqlite3.Connection, file: File, document: Document | Unreadable, *, now: datetime
+) -> None:
+    """Replace what is stored of a file; of one without text, why it has none."""
+    with sqlite.transaction(connection):
+        remove_document(connection, file.location)
+        stored = (file.location, file.size_bytes, file.changed_ns)
+        at = now.isoformat(timespec="seconds")
+        if isinstance(document, Unreadable):
+            connection.execute(_DOCUMENT, (*stored, document.reason, "", "", at, ""))
+            return
+        published = _iso(document_date(document, file.location))
+        values = (*stored, "", document.type, document.title, at, published)
+        _put_passages(connection, connection.execute(_DOCUMENT, values).lastrowid, document)
+
+
+def _put_passages(connection: sqlite3.Connection, key: int | None, document: Document) -> None:
+    for part in split_passages(document):
+        dated = _iso(date_in_name(part.heading))
+        _put(connection, key, "text", part.heading, part.text, part.line, part.start, dated, 0)
+    for entry in document.entries:
+        _put(connection, key, entry.kind, entry.name, entry.text, entry.line, None, "", entry.is_documented)
+
+
+def _put(connection: sqlite3.Connection, *values: Any) -> None:
+    _, kind, heading, text, *_ = values
+    row = connection.execute(_PASSAGE, values).lastrowid
+    words = _WORDS.format("passage" if kind == "text" else "entry")
+    connection.execute(words, (row, " ".join(terms(heading)), " ".join(terms(text))))
+
+
+def remove_document(connection: sqlite3.Connection, location: str) -> None:
+    """Remove a file and all that came from it."""
+    connection.execute("DELETE FROM documents WHERE path = ?", (location,))
+
+
+def _iso(day: date | None) -> str:
+    return day.isoformat() if day else ""
+
 
 _MOST_COMMITS: Final = 1_000
 """Commits that are looked through for files without a date of their own: 20 to 60 ms."""
@@ -65,22 +309,6 @@ class Coverage:
 
     fresh: int
     pending: tuple[File, ...]
-
-
-def search_files(
-    workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
-) -> tuple[list[Source], str]:
-    """Return the passages that fit a query best, and how many changed files were not read, else "".
-
-    Raises
-    ------
-    WorkspaceError
-        The index cannot be read or written.
-    SearchTimeoutError
-        The time is up.
-    """
-    note = refresh_index(workspace, now=now)
-    return search_index(workspace.index_file, query, limits), note
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:

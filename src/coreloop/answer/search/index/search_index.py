@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.index.store import reading
+from coreloop.answer.search.index.run import reading, refresh_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import is_cjk, search_words, terms
 from coreloop.base.errors import SearchTimeoutError, WorkspaceError
+from coreloop.base.project.workspace import Workspace
 
 _POOL: Final = 30
 """Passages that are ranked."""
@@ -65,6 +66,22 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
         counts = _counts(connection, query) if found else None
     hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
     return [found[hit.number - 1] for hit in hits[: limits.max_results]]
+
+
+def search_files(
+    workspace: Workspace, query: str, limits: SearchLimits, *, now: datetime
+) -> tuple[list[Source], str]:
+    """Return the passages that fit a query best, and how many changed files were not read, else "".
+
+    Raises
+    ------
+    WorkspaceError
+        The index cannot be read or written.
+    SearchTimeoutError
+        The time is up.
+    """
+    note = refresh_index(workspace, now=now)
+    return search_index(workspace.index_file, query, limits), note
 
 
 def find_symbols(path: Path, query: str, limits: SearchLimits) -> list[Source]:

@@ -6,9 +6,9 @@ import sqlite3
 
 import pytest
 
-from coreloop.answer.search.index import run, tree
+from coreloop.answer.search.index import run
+from coreloop.answer.search.index.run import INDEX
 from coreloop.answer.search.index.search_index import IndexProvider
-from coreloop.answer.search.index.store import INDEX
 from coreloop.answer.search.provider import Failed, SearchLimits
 from coreloop.base.errors import WorkspaceError
 from indexing import Indexed
@@ -70,7 +70,7 @@ def test_links_are_not_followed(project: Indexed, tmp_path_factory: pytest.TempP
 
 
 def test_files_that_cannot_be_indexed_are_counted(project: Indexed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tree, "MAX_FILE_BYTES", 1_000_000)
+    monkeypatch.setattr(run, "MAX_FILE_BYTES", 1_000_000)
     project.write({"a.png": b"\x89PNG", "b.txt": b"x" * 1_000_001, "c.txt": b"\xff\xfe\xfd", "d.md": "fine"})
     os.mkfifo(project.root / "pipe.md")
     report = project.update()
