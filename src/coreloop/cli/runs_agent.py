@@ -11,10 +11,8 @@ from typing import Any, Final
 import click
 
 from coreloop.answer.agent.agent_state import like_runs, open_run
-from coreloop.answer.agent.next import next_for_agent
-from coreloop.answer.agent.plan import PlannedIteration, order_of, plan_iteration, read_plan
-from coreloop.answer.agent.read import Shown, read_source
-from coreloop.answer.agent.record import record_iteration
+from coreloop.answer.agent.plan import PlannedIteration, next_for_agent, order_of, plan_iteration, read_plan
+from coreloop.answer.agent.record import Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
 from coreloop.answer.research.answer import markdown_report
 from coreloop.answer.search.page import PageReader
@@ -326,7 +324,6 @@ def plan_facts(planned: PlannedIteration) -> dict[str, Any]:
         "duplicates": [
             {"query": query, "already_searched": similar} for query, similar in planned.duplicates.items()
         ],
-        "left_out": list(planned.left_out),
         "strategy": list(order.after if order else state.last_strategy),
         "must_change": order is not None,
         "sub_questions": [fields_of(part, "id", "text", "is_note") for part in state.sub_questions],

@@ -16,13 +16,14 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Final
 
-from coreloop.answer.search.exchange import Now
+from coreloop.answer.search import services
 from coreloop.answer.search.index.search_index import IndexProvider
 from coreloop.answer.search.provider import (
     Blocked,
     Empty,
     Failed,
     Found,
+    Now,
     Provider,
     SearchAnswer,
     SearchLimits,
@@ -204,8 +205,6 @@ def choose_providers(workspace: Workspace, environ: Mapping[str, str]) -> Failov
 def _provider(name: SearchProvider, workspace: Workspace, environ: Mapping[str, str]) -> Provider:
     if name == "index":
         return IndexProvider(workspace.index_file)
-    from coreloop.answer.search import services  # the HTTP library takes 60 ms
-
     if name == "arxiv":
         return services.ArxivProvider()
     if name == "tavily":

@@ -17,13 +17,13 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from coreloop.answer.search.exchange import USER_AGENT, Now, asked_to_wait
 from coreloop.answer.search.extract.decode import clean_text, decode_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable
 from coreloop.answer.search.extract.html import read_page
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.text import plain_document
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
+from coreloop.answer.search.services import USER_AGENT, asked_to_wait
 from coreloop.answer.search.source import Source
 from coreloop.base.extras import needs
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest

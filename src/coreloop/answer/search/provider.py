@@ -1,10 +1,14 @@
 """The protocol of a provider: one query, one of four answers. Nothing found, blocked and failed differ."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from coreloop.answer.search.source import Source
+
+Now = Callable[[], datetime]
+"""Returns the time, with a time zone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

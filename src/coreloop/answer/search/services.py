@@ -1,8 +1,8 @@
-"""Services that search the web: SearXNG, Tavily and arXiv."""
+"""Services that search the web: SearXNG, Tavily and arXiv; a request to one, and its results as sources."""
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -12,9 +12,93 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from coreloop.answer.search.exchange import Now, ask_service, found
-from coreloop.answer.search.provider import Blocked, Failed, SearchAnswer, SearchLimits
-from coreloop.base.http import HttpRequest
+from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.file_date import date_in_name
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
+from coreloop.answer.search.source import Source
+from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+
+Row = tuple[str, str, str, str]
+USER_AGENT: Final = "dartlab-coreloop"
+_LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
+_QUOTA: Final = frozenset({402, 432, 433})
+"""What services answer when a plan, or pay as you go, is used up."""
+_MAX_TITLE: Final = 300
+_MAX_URL: Final = 2_000
+
+
+def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> bytes | Blocked | Failed:
+    """Send a request and judge the status of its answer.
+
+    Parameters
+    ----------
+    request : HttpRequest
+        Its address and headers may hold a key, which no answer of this function repeats.
+    limits : SearchLimits
+        Time and size.
+    now : callable
+        Returns the time, with a time zone.
+    """
+    named = replace(request, headers={"User-Agent": USER_AGENT, **request.headers})
+    try:
+        with HttpClient() as client:
+            answer = client.exchange(named, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
+    except ExchangeError as error:
+        return Failed(str(error), is_retryable=error.failure != "too_long")
+    status = answer.status
+    if status == 200:
+        return answer.content
+    if blocked := asked_to_wait(answer, now()):
+        return blocked
+    if status in _QUOTA:
+        return Blocked(f"the quota is used up (HTTP {status})")
+    if status in {401, 403}:
+        return Failed(f"access is refused (HTTP {status}); check its key and settings", is_retryable=False)
+    if 300 <= status < 400:
+        return Failed(f"redirects elsewhere (HTTP {status}); correct the address", is_retryable=False)
+    return Failed(f"HTTP {status}", is_retryable=status >= 500 or status == 408)
+
+
+def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
+    """Return that a server wants to be left alone, and until when, if it says so."""
+    wait_s = retry_after_s(answer)
+    if answer.status == 429 or (answer.status == 503 and wait_s is not None):
+        until = None if wait_s is None else now + timedelta(seconds=wait_s)
+        return Blocked(f"too many requests (HTTP {answer.status})", until)
+    return None
+
+
+def found(rows: Iterable[Row], provider: str, limits: SearchLimits, *, now: Now) -> Found | Empty:
+    """Return results as sources, each address once; those without text or ``http(s)`` address are left out.
+
+    Parameters
+    ----------
+    rows : iterable of (str, str, str, str)
+        Addresses, titles, texts and dates: untrusted.
+    """
+    by_location: dict[str, Source] = {}
+    for row in rows:
+        location, title, passage, published = (clean_text(text).strip() for text in row)
+        is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
+        if passage and is_address and len(location) <= _MAX_URL:
+            source = Source(
+                title=" ".join(title.split())[:_MAX_TITLE] or location,
+                location=location,
+                type="paper" if provider == "arxiv" else "web",
+                text=passage,
+                retrieved_at=now(),
+                published=date_in_name(published),
+                provider=provider,
+            )
+            by_location.setdefault(location, source)
+    best = tuple(by_location.values())[: limits.max_results]
+    return Found(best) if best else Empty()
+
+
+def retry_after_s(answer: HttpAnswer) -> float | None:
+    """Return the seconds of a ``Retry-After`` header; its form with a date is hardly used."""
+    text = answer.headers.get("retry-after", "")
+    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None
 
 
 class _Result(msgspec.Struct):
@@ -113,7 +197,6 @@ _PAUSE_S: Final = 3.0
 """Between two requests to arXiv."""
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _WORD: Final = re.compile(r"\w+")
-_NO_FEED: Final = Failed("the answer is not the feed that was expected")
 
 
 class ArxivProvider:
@@ -150,7 +233,19 @@ class ArxivProvider:
         asked = " AND ".join(f"all:{word}" for word in words)
         parameters = urlencode({"search_query": asked, "max_results": limits.max_results})
         content = self._in_turn(HttpRequest(url=f"{self._url}?{parameters}"), limits)
-        return self._read(content, limits) if isinstance(content, bytes) else content
+        if not isinstance(content, bytes):
+            return content
+        feed = _feed(content)
+        if feed is None:
+            return Failed("the answer is not the feed that was expected")
+        names = ("id", "title", "summary", "published")
+        rows = (
+            tuple(" ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names)
+            for entry in feed.iter(f"{_ATOM}entry")
+        )
+        # an error is an entry of its own
+        papers = ((url, title, text, day) for url, title, text, day in rows if "/api/errors" not in url)
+        return found(papers, self.name, limits, now=self._now)
 
     def _in_turn(self, request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
         """Send a request after the pause, one at a time, as the manual asks."""
@@ -169,20 +264,12 @@ class ArxivProvider:
         finally:
             self._turn.release()
 
-    def _read(self, content: bytes, limits: SearchLimits) -> SearchAnswer:
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # entities can grow without end
-            return _NO_FEED
-        try:
-            feed = ElementTree.fromstring(content)
-        except (ElementTree.ParseError, ValueError, RecursionError):
-            return _NO_FEED
-        if feed.tag != f"{_ATOM}feed":
-            return _NO_FEED
-        names = ("id", "title", "summary", "published")
-        rows = (
-            tuple(" ".join((entry.findtext(f"{_ATOM}{name}") or "").split()) for name in names)
-            for entry in feed.iter(f"{_ATOM}entry")
-        )
-        # an error is an entry of its own
-        papers = ((url, title, text, day) for url, title, text, day in rows if "/api/errors" not in url)
-        return found(papers, self.name, limits, now=self._now)
+
+def _feed(content: bytes) -> ElementTree.Element | None:
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # entities can grow without end
+        return None
+    try:
+        feed = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, RecursionError):
+        return None
+    return feed if feed.tag == f"{_ATOM}feed" else None

@@ -9,9 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from bounded import given_up
-from coreloop.answer.search.exchange import asked_to_wait
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchLimits
-from coreloop.answer.search.services import ArxivProvider, SearxngProvider, TavilyProvider
+from coreloop.answer.search.services import ArxivProvider, SearxngProvider, TavilyProvider, asked_to_wait
 from coreloop.base.http import HttpAnswer
 from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
 from rows import each_row
