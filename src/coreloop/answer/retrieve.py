@@ -4,17 +4,15 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal
 
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.search.index.search_index import entry_named, find_fields, find_symbols, is_named
+from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
-from coreloop.base.errors import SearchTimeoutError
 from coreloop.runs.events import Outcome
 
 _TEXTS: Final = 8  # chosen, as the next two: texts answer most questions, names and fields fewer
@@ -132,13 +130,10 @@ def outcome_of(answer: SearchAnswer) -> Outcome:
 
 
 def _declared(deps: Deps, query: str, limits: SearchLimits) -> tuple[list[Source], list[Source]]:
-    """Return the symbols and the fields of schemas that fit a query; in too short a time, none."""
+    """Return the symbols and the fields of schemas that fit a query."""
     index = deps.workspace.index_file
-    symbols, fields = list[Source](), list[Source]()
-    with suppress(SearchTimeoutError):
-        symbols = find_symbols(index, query, replace(limits, max_results=_SYMBOLS))
-        fields = find_fields(index, query, replace(limits, max_results=_FIELDS))
-    return symbols, fields
+    symbols = find_declared(index, query, replace(limits, max_results=_SYMBOLS))
+    return symbols, find_declared(index, query, replace(limits, max_results=_FIELDS), is_schema=True)
 
 
 def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, Source]]:

@@ -10,7 +10,6 @@
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
     ├── ModelError         a model gave no usable reply: kind, is_retryable
-    ├── SearchTimeoutError    a search of the index took too long
     ├── RunError           a run cannot be read or cannot go on
     │   ├── RunNotFoundError     the store has no such run
     │   ├── RunBusyError         another process works on the run
@@ -121,10 +120,6 @@ class ModelError(CoreloopError):
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.usage = usage
-
-
-class SearchTimeoutError(CoreloopError):
-    """A search of the index took longer than its limit."""
 
 
 class RunError(CoreloopError):

@@ -34,7 +34,7 @@ from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.python import read_imports
 from coreloop.answer.search.extract.split_passages import Passage, split_passages
 from coreloop.answer.search.index.run import File, file_at, index_paths, read_coverage
-from coreloop.answer.search.index.search_index import find_fields
+from coreloop.answer.search.index.search_index import find_declared
 from coreloop.answer.search.provider import SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import keys, term_set
@@ -173,7 +173,11 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> tuple[list[File], lis
     pending = read_coverage(deps.workspace, starts=[root]).pending
     likely = likely_files(question, pending, root)
     symbols = tuple(found.of("symbol"))
-    spoken_of = (field for symbol in symbols for field in find_fields(index, symbol.text, SearchLimits()))
+    spoken_of = (
+        field
+        for symbol in symbols
+        for field in find_declared(index, symbol.text, SearchLimits(), is_schema=True)
+    )
     files = [*dict.fromkeys([*likely, *_read_before(run, root)])][:MAX_FILES]
     return files, list(suggested_links(symbols, [*found.of("schema"), *spoken_of]))
 

@@ -21,12 +21,7 @@ _MARKDOWN: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S[^\n]*)", re.MULTILINE)
 _UNDERLINED: Final = re.compile(
     r"^(?=[^\s.])(?P<title>[^\n]+)\n(?P<mark>[=\-~^\"'*+#`.:_])(?P=mark){2,}[ \t]*$", re.MULTILINE
 )  # Title, and below it as many ====
-_COMMENT: Final = re.compile(
-    r"""^\ {0,3}(?P<fence>`{3,}|~{3,}) .*? (?: ^\ {0,3}(?P=fence) | \Z)  # code keeps its comments
-      | `[^`\n]*`
-      | (?P<comment> <!-- .*? --> )""",
-    re.VERBOSE | re.MULTILINE | re.DOTALL,
-)
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _MAX_HEADING: Final = 200
 _FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*+([^\n]++)\n")
 Heading = tuple[int, int, str]
@@ -49,7 +44,8 @@ def extract_markdown(data: bytes) -> Document | Unreadable:
     text = decode_text(data)
     if isinstance(text, Unreadable):
         return text
-    text = _without_comments(text)
+    end = text.rfind("-->") + 3  # a comment without an end is none; white space keeps offsets and lines
+    text = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text[:end]) + text[end:]
     front = _FRONT_TITLE.match(text)
     title = front[1].strip(" \t\"'") if front else ""
     return _document("markdown", text, _markdown_headings(text), title)
@@ -100,11 +96,3 @@ def _underlined_headings(text: str) -> Iterator[Heading]:
         title = match["title"].rstrip()
         if match.end() - match.end("title") - 1 >= len(title):
             yield match.start(), levels.setdefault(match["mark"], len(levels)), title
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments by white space, so that offsets and lines stay."""
-    end = text.rfind("-->") + len("-->")
-    if end < len("-->"):
-        return text
-    return _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]) if match["comment"] else match[0], text)

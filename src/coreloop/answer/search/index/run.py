@@ -151,7 +151,6 @@ CREATE TABLE passages (
     is_documented INTEGER NOT NULL
 );
 CREATE INDEX passages_by_document ON passages (document_id);
-CREATE INDEX passages_by_heading ON passages (heading);
 CREATE VIRTUAL TABLE passage_words USING fts5(
     heading, words, tokenize="unicode61 remove_diacritics 2 tokenchars '_-.+#'"
 );
@@ -171,7 +170,7 @@ Of a file, size and times decide whether it is read again; ``reason`` says why i
 invisible ones.
 """
 INDEX: Final = sqlite.Schema(
-    "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=6
+    "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=7
 )
 _DOCUMENT: Final = """
     INSERT INTO documents (path, size_bytes, changed_ns, reason, type, title, indexed_at, published)

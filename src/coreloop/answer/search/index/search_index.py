@@ -3,9 +3,6 @@
 import json
 import re
 import sqlite3
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -17,7 +14,7 @@ from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, 
 from coreloop.answer.search.source import Source
 from coreloop.answer.text.rank import rank
 from coreloop.answer.text.terms import is_cjk, search_words, terms
-from coreloop.base.errors import SearchTimeoutError, WorkspaceError
+from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.workspace import Workspace
 
 _POOL: Final = 30
@@ -43,7 +40,6 @@ _DECLARED: Final = _COLUMNS + _BEST.format(words="entry_words", of_heading="4.0"
 SNIPPET_CHARS: Final = 160
 _LEAD_CHARS: Final = 40
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", re.ASCII)
-_STEPS_BETWEEN_LOOKS: Final = 10_000  # of SQLite's machine: a millisecond or less between looks at the clock
 
 
 def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
@@ -58,10 +54,8 @@ def search_index(path: Path, query: str, limits: SearchLimits) -> list[Source]:
     ------
     WorkspaceError
         There is no index, or it cannot be read.
-    SearchTimeoutError
-        The time is up.
     """
-    with reading(path) as connection, _bounded(connection, limits.timeout_s):
+    with reading(path) as connection:
         found = _best(connection, _TEXTS, query, max(_POOL, limits.max_results))
         counts = _counts(connection, query) if found else None
     hits = rank(query[:MAX_QUERY_CHARS], found, counts=counts)
@@ -77,25 +71,20 @@ def search_files(
     ------
     WorkspaceError
         The index cannot be read or written.
-    SearchTimeoutError
-        The time is up.
     """
     note = refresh_index(workspace, now=now)
     return search_index(workspace.index_file, query, limits), note
 
 
-def find_symbols(path: Path, query: str, limits: SearchLimits) -> list[Source]:
-    """Return the symbols that fit a question best, as `search_index`; those that it names come first.
+def find_declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bool = False) -> list[Source]:
+    """Return the symbols, or the parts of declared schemas, that fit a question best, those it names first.
 
-    Their type is ``symbol``, their title the qualified name; the text has a paragraph for each thing that the
-    docstring says.
+    The type of a symbol is ``symbol``, its title the qualified name; the text has a paragraph for each thing
+    that the docstring says.
     """
-    return _declared(path, query, limits, is_schema=False)
-
-
-def find_fields(path: Path, query: str, limits: SearchLimits) -> list[Source]:
-    """Return the parts of declared schemas that fit a question best, as `find_symbols` does."""
-    return _declared(path, query, limits, is_schema=True)
+    with reading(path) as connection:
+        found = _best(connection, _DECLARED, query, _LOOKED_AT, is_schema=is_schema)
+    return sorted(found, key=lambda source: not is_named(source, query))[: limits.max_results]
 
 
 def entry_named(path: Path, reference: str) -> Source | None:
@@ -135,12 +124,6 @@ def word_counts(path: Path, query: str) -> tuple[int, dict[str, int]] | None:
         return _counts(connection, query)
 
 
-def _declared(path: Path, query: str, limits: SearchLimits, *, is_schema: bool) -> list[Source]:
-    with reading(path) as connection, _bounded(connection, limits.timeout_s):
-        found = _best(connection, _DECLARED, query, _LOOKED_AT, is_schema=is_schema)
-    return sorted(found, key=lambda source: not is_named(source, query))[: limits.max_results]
-
-
 def _best(
     connection: sqlite3.Connection, statement: str, query: str, most: int, *, is_schema: bool = False
 ) -> list[Source]:
@@ -161,19 +144,6 @@ def _counts(connection: sqlite3.Connection, query: str) -> tuple[int, dict[str, 
     return n_all, dict(connection.execute(statement, (json.dumps(_words(query)),)).fetchall())
 
 
-@contextmanager
-def _bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
-    """Interrupt statements that take longer than a time."""
-    deadline = time.monotonic() + timeout_s
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-            raise
-        raise SearchTimeoutError(f"the search of the index took longer than {timeout_s:g} s") from error
-
-
 def _source(row: sqlite3.Row) -> Source:
     return Source(
         title=row["heading"] or row["title"] or row["path"],
@@ -183,7 +153,7 @@ def _source(row: sqlite3.Row) -> Source:
         retrieved_at=datetime.fromisoformat(row["indexed_at"]),
         published=date.fromisoformat(row["published"]) if row["published"] else None,
         start=row["start"],
-        line=row["line"],
+        line=row["line"] or None,
         provider="index",
     )
 
@@ -205,8 +175,6 @@ class IndexProvider:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
             sources = search_index(self.path, query, limits)
-        except SearchTimeoutError as error:
-            return Failed(str(error))
         except WorkspaceError as error:
             return Failed(str(error), is_retryable=False)
         return Found(tuple(sources)) if sources else Empty()
