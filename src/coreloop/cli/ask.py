@@ -111,7 +111,7 @@ def feedback(answer_id: str, value: str, *, reason: str, later: bool) -> Output:
         answer_id = newest_answer(deps) if answer_id == "last" else answer_id
         given = give_feedback(deps, answer_id, _value(value), reason=reason)
         if given.mended_by and not later:
-            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id).id])
+            work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answer_id, given.mended_by).id])
         notice = read_notice(deps, answer_id) if given.mended_by else None
         question = load_run(deps.store, answer_id)[0].state.question if given.mended_by else ""
     facts = {"feedback": given, "notice": notice}

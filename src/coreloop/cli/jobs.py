@@ -212,7 +212,7 @@ def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
     """
     with project_deps() as deps:
         if gap_id is not None:
-            deps.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
+            deps.tables.close_gaps(gap_id=gap_id, by="person", now=datetime.now(UTC))
         gaps = deps.tables.gaps(open_only=not show_all)
         reasons = {gap.topic: deps.tables.reasons(gap.topic) for gap in gaps}
         suggestions = deps.tables.suggestions(status=None if show_all else "pending")

@@ -188,18 +188,9 @@ def newest_answer(deps: Deps) -> str:
     raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
 
 
-def mending_job(deps: Deps, message_id: str) -> Job:
-    """Return the job that answers a rejected question again; one that was forgotten is put again.
-
-    Raises
-    ------
-    UsageError
-        Nobody rejected the answer.
-    """
-    run_id = _mended_by(deps, message_id)
-    if not run_id:
-        raise UsageError("nobody rejected this answer")
-    return _put_job(deps, message_id, run_id)
+def mending_job(deps: Deps, message_id: str, run_id: str) -> Job:
+    """Return the job that answers a rejected question again; the first rejection puts it into the queue."""
+    return deps.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
 
 
 def read_notice(deps: Deps, message_id: str) -> Notice:
@@ -212,7 +203,10 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
     if not state.is_terminal:
-        return Notice(kind="progress", text=_progress(state))
+        case = knowledge_of(state)
+        waits = "the repair waits for a worker: dartlab-coreloop jobs work"
+        has_begun = case.attempts or case.repairs
+        return Notice(kind="progress", text="it is being answered again" if has_begun else waits)
     answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
@@ -267,20 +261,9 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     folding, newest = load_run(deps.store, run_id)
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     deps.store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
-    job = _put_job(deps, answered.run_id, run_id)
+    job = mending_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
-
-
-def _put_job(deps: Deps, message_id: str, run_id: str) -> Job:
-    return deps.queue.put(ANSWER_AGAIN, {"run": run_id}, key=f"{ANSWER_AGAIN} {message_id}", priority=3)
 
 
 def _mended_by(deps: Deps, message_id: str) -> str:
     return next((said.mended_by for said in deps.tables.feedback_of(message_id) if said.mended_by), "")
-
-
-def _progress(state: State) -> str:
-    case = knowledge_of(state)
-    if not case.attempts and not case.repairs:
-        return "the repair waits for a worker: dartlab-coreloop jobs work"
-    return f"attempt {len(case.attempts) + 1}; {len(case.repairs)} of 2 repairs done"

@@ -175,7 +175,7 @@ def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: d
     message = envelope(signal, trace_id=folding.state.trace_id, now=now)
     noted = Noted(at=now, name=SIGNALLED, data=message)
     deps.store.append(run_id, [noted, Ended(at=now, status="completed")], after=newest)
-    put_jobs(deps, ACTIONS[reason][0], files, run=folding.state)
+    put_jobs(deps, folding.state, ACTIONS[reason][0], files)
 
 
 def all_handlers(

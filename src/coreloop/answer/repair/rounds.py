@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from math import fsum, log
 from pathlib import Path
@@ -40,7 +41,6 @@ from coreloop.answer.search.source import Source
 from coreloop.answer.text.terms import keys, term_set
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import open_regular
-from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
@@ -53,7 +53,6 @@ MAX_CHAIN: Final = 50
 """Files of an import chain."""
 REPAIR: Final = "repair"
 """Name of the steps."""
-_READ: Final = re.compile(r"index\.file (?P<path>.*): done")  # index.file notes/a.md: done
 MAX_FILES: Final = 5
 _MAX_LOOKED_AT: Final = 2_000
 """Files whose beginning is read; of more, those whose names fit best."""
@@ -67,15 +66,21 @@ _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")  
 _SYMBOL: Final = re.compile(r"^[^\S\n]*(?:async[^\S\n]+)?(?:def|class)[^\S\n]+(\w+)", re.MULTILINE)
 
 
+Link = Mapping[str, str]
+Targets = tuple[list[File], list[Link]]
+
+
 def job_handlers(deps: Deps) -> Mapping[str, Handler]:
     """Return what does each job, by the job's name."""
-    workspace, root = deps.workspace, deps.workspace.root.resolve()
+    root = deps.workspace.root.resolve()
 
     def index(job: Job) -> dict[str, int]:
-        place = job.payload["path"]
-        locations = _chain(workspace, place) if job.name == INDEX_MODULE else [place]
-        paths = [path for path in [_inside(root, location) for location in locations] if path.exists()]
-        return dict(index_paths(workspace, paths, now=datetime.now(UTC)).counts)
+        chain = [job.payload["path"]]
+        for file in chain if job.name == INDEX_MODULE else ():
+            imported = read_imports(file, root)
+            chain += [name for name in imported if name not in chain][: MAX_CHAIN - len(chain)]
+        paths = [path for path in [_inside(root, name) for name in chain] if path.exists()]
+        return dict(index_paths(deps.workspace, paths, now=datetime.now(UTC)).counts)
 
     def inject(job: Job) -> bool:
         question, location = load_run(deps.store, job.payload["run"])[0].state.question, job.payload["path"]
@@ -86,20 +91,9 @@ def job_handlers(deps: Deps) -> Mapping[str, Handler]:
         return evidence is not None
 
     def suggest(job: Job) -> str:
-        details, now = dict(job.payload), datetime.now(UTC)
-        target = details["code_symbol"]
-        return deps.tables.suggest(action=SUGGEST_LINK, target=target, details=details, now=now).id
+        return deps.tables.suggest(SUGGEST_LINK, dict(job.payload), now=datetime.now(UTC)).id
 
     return {INDEX_FILE: index, INDEX_MODULE: index, INJECT: inject, SUGGEST_LINK: suggest}
-
-
-def _chain(workspace: Workspace, location: str) -> list[str]:
-    """Return a file and the project's files that it imports, directly or not, the nearest first."""
-    chain = [location]
-    for file in chain:
-        imported = read_imports(file, workspace.root.resolve())
-        chain += [name for name in imported if name not in chain][: MAX_CHAIN - len(chain)]
-    return chain
 
 
 def _inside(root: Path, location: str) -> Path:
@@ -135,13 +129,13 @@ def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     bool
         Whether another attempt can be better.
     """
-    case = knowledge_of(run.state)
-    files, links = _targets(run, deps, found)
+    case, targets = knowledge_of(run.state), _targets(run, deps, found)
     for round_, actions in _rounds(run, deps, reason):
-        done = _do(run, deps, actions, files, links, round_)
+        work = partial(_work, run, deps, actions, targets)
+        done = tuple(run.step(REPAIR, f"{REPAIR}-{round_}", work, at_most=NOTHING))
         helps = any(not line.startswith(SUGGEST_LINK) for line in done)  # a link waits
         if helps or {STRICT, OTHER_MODEL} & {*actions}:
-            repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
+            repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=done)
             run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(repaired))
             run.record(events.Progressed, what=REPAIR)
             return case.request.may_repair
@@ -166,7 +160,7 @@ def _rounds(run: Run, deps: Deps, reason: Reason) -> Iterator[tuple[int, tuple[s
         yield round_, tuple(action for action in ACTIONS[reason][round_ - 1] if action not in idle)
 
 
-def _targets(run: Run, deps: Deps, found: SearchResult) -> tuple[list[File], list[Mapping[str, str]]]:
+def _targets(run: Run, deps: Deps, found: SearchResult) -> Targets:
     """Return what the actions are about: files, the likeliest first, and links to suggest."""
     root, index, question = deps.workspace.root.resolve(), deps.workspace.index_file, run.state.question
     # what the settings name was read before the question; a repair looks in the rest of the project
@@ -178,45 +172,24 @@ def _targets(run: Run, deps: Deps, found: SearchResult) -> tuple[list[File], lis
         for symbol in symbols
         for field in find_declared(index, symbol.text, SearchLimits(), is_schema=True)
     )
-    files = [*dict.fromkeys([*likely, *_read_before(run, root)])][:MAX_FILES]
+    # imports of what the round before has injected are followed
+    injected = [file_at(root / source.location, source.location) for source in found.of("injected")]
+    files = [*dict.fromkeys([*likely, *injected])][:MAX_FILES]
     return files, list(suggested_links(symbols, [*found.of("schema"), *spoken_of]))
 
 
-def _read_before(run: Run, root: Path) -> Iterator[File]:
-    """Yield the files that the round before has read, whose imports the next one follows."""
-    for line in (line for repair in knowledge_of(run.state).repairs for line in repair.jobs):
-        if match := _READ.fullmatch(line):
-            path = match["path"]
-            yield file_at(root / path, path)
-
-
-def _do(
-    run: Run,
-    deps: Deps,
-    actions: Sequence[str],
-    files: Sequence[File],
-    links: Sequence[Mapping[str, str]],
-    round_: int,
-) -> list[str]:
-    """Put jobs into the queue and do them, as a step; returns a line for each that was not done before."""
-
-    def work(_key: str) -> tuple[Any, Amount]:
-        jobs = put_jobs(deps, actions, files, links, run=run.state)
-        open_ = [job.id for job in jobs if not job.is_finished]
-        if knowledge_of(run.state).request.may_repair and open_:
-            work_on_jobs(deps.queue, job_handlers(deps), open_)
-        return [_line(deps.queue.get(job_id)) for job_id in open_], NOTHING
-
-    return list(run.step(REPAIR, f"{REPAIR}-{round_}", work, at_most=NOTHING))
+def _work(
+    run: Run, deps: Deps, actions: Sequence[str], targets: Targets, _key: str
+) -> tuple[list[str], Amount]:
+    """Put jobs into the queue and do them; returns a line for each that was not done before."""
+    open_ = [job.id for job in put_jobs(deps, run.state, actions, *targets) if not job.is_finished]
+    if knowledge_of(run.state).request.may_repair and open_:
+        work_on_jobs(deps.queue, job_handlers(deps), open_)
+    return [_line(deps.queue.get(job_id)) for job_id in open_], NOTHING
 
 
 def put_jobs(
-    deps: Deps,
-    actions: Sequence[str],
-    files: Sequence[File],
-    links: Sequence[Mapping[str, str]] = (),
-    *,
-    run: State,
+    deps: Deps, run: State, actions: Sequence[str], files: Sequence[File], links: Sequence[Link] = ()
 ) -> list[Job]:
     """Put the jobs of actions into the queue: the same ones for the same content of the files."""
     jobs = []
@@ -301,7 +274,7 @@ def likely_files(question: str, files: Sequence[File], root: Path) -> list[File]
     return sorted(likely, key=lambda file: (-weights[file], file.location))[:MAX_FILES]
 
 
-def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Mapping[str, str]]:
+def suggested_links(symbols: Sequence[Source], fields: Sequence[Source]) -> Iterator[Link]:
     """Yield links between symbols and parts of schemas that are named alike, or that the symbol speaks of.
 
     ``customer_rate`` is ``customers.rate``; a docstring that has the words of a table and of its column

@@ -145,14 +145,13 @@ class Rejection:
 
     Attributes
     ----------
-    kind, value : str
-        A ``sentence`` on one line, a ``passage`` by its hash, the ``location`` of a file, a date ``until``
-        which sources are out of date; ``said``: the person's reason alone.
+    details : dict
+        A `Rejected`.
     """
 
+    id: str
     topic: str
-    kind: str
-    value: str
+    details: dict[str, Any] = field(metadata=JSON)
     reason: str
     created_at: datetime
 
@@ -192,7 +191,7 @@ _TABLES: Final[Mapping[str, tuple[type, str]]] = {
     "evidence": (Evidence, "PRIMARY KEY (question, location)"),
     "gate_snapshots": (Snapshot, "PRIMARY KEY (day, gate)"),
     "answers": (AnswerRow, "PRIMARY KEY (run_id)"),
-    "rejections": (Rejection, "PRIMARY KEY (topic, kind, value)"),
+    "rejections": (Rejection, "PRIMARY KEY (id)"),
 }
 
 
@@ -209,4 +208,5 @@ REPAIR: Final = Tables(
     ";\n".join(
         f"CREATE TABLE {name} ({', '.join(_columns(kind))}, {keys})" for name, (kind, keys) in _TABLES.items()
     ),
+    version=2,
 )

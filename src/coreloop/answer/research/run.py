@@ -323,7 +323,7 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     """Close the gap of a question that was answered, open it of another one, and keep the answer's row."""
     knowledge, now = knowledge_of(state), datetime.now(UTC)
     if answer.supported:
-        deps.tables.close_gaps(state.question, by="repair", now=now)
+        deps.tables.close_gaps(topic=state.question, by="repair", now=now)
     elif knowledge.signals:
         last = knowledge.signals[-1]
         file, symbol = last.context.file, last.context.symbol

@@ -29,7 +29,7 @@ def _button(scope: Literal["run", "review"], act: Callable[[PageSource, str, str
 
 
 def _close(source: PageSource, id: str, by: str) -> None:
-    source.tables.close_gap(id, by=by or "person", now=source.now)
+    source.tables.close_gaps(gap_id=id, by=by or "person", now=source.now)
 
 
 WORK: Final = PageSection(

@@ -77,7 +77,7 @@ def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
             "schema_ref": "tables.sql#clients.share",
             "reason": "x",
         }
-        made = deps.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
+        made = deps.tables.suggest(SUGGEST_LINK, details, now=MOMENT)
         assert deps.tables.decide(made.id, "applied", now=MOMENT).status == "applied"
         run = answer("When is rate_of set, each January?", deps=deps).run_id
         steps = [event for _, event in deps.store.read(run) if getattr(event, "name", "") == "retrieve"]

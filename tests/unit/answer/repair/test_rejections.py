@@ -30,8 +30,8 @@ SAME_QUESTION = "within how many days can a parcel be returned"
 
 
 def reject(deps: Deps, answered: AgentResponse, reason: str = "") -> AgentResponse | None:
-    give_feedback(deps, answered.run_id, "down", reason=reason)
-    work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id).id])
+    given = give_feedback(deps, answered.run_id, "down", reason=reason)
+    work_on_jobs(deps.queue, all_handlers(deps), [mending_job(deps, answered.run_id, given.mended_by).id])
     return read_notice(deps, answered.run_id).answer
 
 
