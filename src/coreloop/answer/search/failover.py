@@ -133,31 +133,16 @@ class Failover:
     def _ask(
         self, provider: Provider, query: str, limits: SearchLimits, ends_at: float, failures: list[str]
     ) -> SearchAnswer:
+        """Ask until an answer comes or another attempt is of no use; adds why each attempt failed."""
         breaker, now_s = self._breakers[provider.name], self._pace.monotonic()
+        answer: SearchAnswer = Failed("the time is over")
         if now_s >= ends_at:
-            return Failed("the time is over")  # says nothing about the provider: not counted
+            return answer  # says nothing about the provider: not counted
         closed_s = breaker.closed_s(now_s)
         if closed_s > 0:
             return Failed(f"left alone for {closed_s:.0f} s")
-        answer = self._attempts(provider, query, limits, ends_at, failures)
-        with self._lock:
-            now_s = self._pace.monotonic()
-            if isinstance(answer, Blocked) and answer.until is not None:
-                breaker.close_for(self._seconds_until(answer.until), now_s)
-            else:
-                breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
-        return answer
-
-    def _attempts(
-        self, provider: Provider, query: str, limits: SearchLimits, ends_at: float, failures: list[str]
-    ) -> SearchAnswer:
-        """Ask until an answer comes or another attempt is of no use; adds why each attempt failed."""
-        answer: SearchAnswer = Failed("the time is over")
         for number in range(1, ATTEMPTS + 1):
-            left_s = ends_at - self._pace.monotonic()
-            if left_s <= 0:
-                break
-            timeout_s = min(limits.timeout_s, LONGEST_S, left_s)
+            timeout_s = min(limits.timeout_s, LONGEST_S, ends_at - self._pace.monotonic())
             answer = provider.search(query, replace(limits, timeout_s=timeout_s))
             if isinstance(answer, Blocked | Failed):
                 failures.append(f"{provider.name}: {answer.reason}")
@@ -165,6 +150,12 @@ class Failover:
             if pause_s is None or number == ATTEMPTS or pause_s >= ends_at - self._pace.monotonic():
                 break
             self._pace.sleep(pause_s)
+        with self._lock:
+            now_s = self._pace.monotonic()
+            if isinstance(answer, Blocked) and answer.until is not None:
+                breaker.close_for(self._seconds_until(answer.until), now_s)
+            else:
+                breaker.count(now_s, has_worked=isinstance(answer, Found | Empty))
         return answer
 
     def _pause_s(self, answer: SearchAnswer, number: int) -> float | None:

@@ -172,15 +172,9 @@ invisible ones.
 INDEX: Final = sqlite.Schema(
     "index", _SCRIPT, sqlite.with_tables({"documents", "passages", "passage_words"}), version=7
 )
-_DOCUMENT: Final = """
-    INSERT INTO documents (path, size_bytes, changed_ns, reason, type, title, indexed_at, published)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-"""
-_PASSAGE: Final = """
-    INSERT INTO passages (document_id, kind, heading, text, line, "start", published, is_documented)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-"""
-_WORDS: Final = "INSERT INTO {}_words (rowid, heading, words) VALUES (?, ?, ?)"
+_DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+_PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
 
 
 @contextmanager
@@ -204,22 +198,6 @@ def require_index(path: Path) -> None:
         pass
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open an index for changes; it is created if necessary. Searches go on.
-
-    Raises
-    ------
-    WorkspaceError
-        The file is not an index, has another version, or cannot be written.
-    """
-    with sqlite.writer(path, INDEX) as connection:
-        connection.execute(
-            "PRAGMA synchronous = NORMAL"
-        )  # a power failure may lose the last commits, no more
-        yield connection
-
-
 def known_files(connection: sqlite3.Connection) -> dict[str, File]:
     """Return every file as it was when it was last read, by its location."""
     rows = connection.execute("SELECT path, size_bytes, changed_ns, reason FROM documents")
@@ -230,31 +208,28 @@ def put_document(
     connection: sqlite3.Connection, file: File, document: Document | Unreadable, *, now: datetime
 ) -> None:
     """Replace what is stored of a file; of one without text, why it has none."""
+    text = document if isinstance(document, Document) else Document(type="", text="", sections=())
+    published = _iso(document_date(text, file.location)) if text is document else ""
     with sqlite.transaction(connection):
         remove_document(connection, file.location)
-        stored = (file.location, file.size_bytes, file.changed_ns)
+        values = (file.location, file.size_bytes, file.changed_ns, getattr(document, "reason", ""))
         at = now.isoformat(timespec="seconds")
-        if isinstance(document, Unreadable):
-            connection.execute(_DOCUMENT, (*stored, document.reason, "", "", at, ""))
-            return
-        published = _iso(document_date(document, file.location))
-        values = (*stored, "", document.type, document.title, at, published)
-        _put_passages(connection, connection.execute(_DOCUMENT, values).lastrowid, document)
+        key = connection.execute(_DOCUMENT, (*values, text.type, text.title, at, published)).lastrowid
+        for table, *row in _rows(text):
+            passage = connection.execute(_PASSAGE, (key, *row)).lastrowid
+            _, heading, said, *_ = row
+            words = (" ".join(terms(heading)), " ".join(terms(said)))
+            connection.execute(_WORDS.format(table), (passage, *words))
 
 
-def _put_passages(connection: sqlite3.Connection, key: int | None, document: Document) -> None:
+def _rows(document: Document) -> Iterator[tuple[Any, ...]]:
+    """Yield the table of the words of each passage, and its columns."""
     for part in split_passages(document):
         dated = _iso(date_in_name(part.heading))
-        _put(connection, key, "text", part.heading, part.text, part.line, part.start, dated, 0)
+        yield "passage_words", "text", part.heading, part.text, part.line, part.start, dated, 0
     for entry in document.entries:
-        _put(connection, key, entry.kind, entry.name, entry.text, entry.line, None, "", entry.is_documented)
-
-
-def _put(connection: sqlite3.Connection, *values: Any) -> None:
-    _, kind, heading, text, *_ = values
-    row = connection.execute(_PASSAGE, values).lastrowid
-    words = _WORDS.format("passage" if kind == "text" else "entry")
-    connection.execute(words, (row, " ".join(terms(heading)), " ".join(terms(text))))
+        documented = entry.is_documented
+        yield "entry_words", entry.kind, entry.name, entry.text, entry.line, None, "", documented
 
 
 def remove_document(connection: sqlite3.Connection, location: str) -> None:
@@ -356,7 +331,8 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     """
     root, index, report = workspace.root.resolve(), workspace.index_file, IndexReport()
     starts = [path.resolve() for path in paths]
-    with locked(index.parent), writing(index) as connection:
+    with locked(index.parent), sqlite.writer(index, INDEX) as connection:
+        connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
         known = known_files(connection)
         for start in starts:
             if not os.path.lexists(start) and not any(
