@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.agent_state import like_runs, open_run
+from coreloop.answer.agent.agent_state import open_run
 from coreloop.answer.agent.plan import PlannedIteration, next_for_agent, order_of, plan_iteration, read_plan
 from coreloop.answer.agent.record import Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
 from coreloop.answer.research.answer import markdown_report
+from coreloop.answer.research.earlier_researches import like_sessions
 from coreloop.answer.search.page import PageReader
 from coreloop.base.errors import UsageError
 from coreloop.base.files import read_file, write_private
@@ -86,7 +87,7 @@ def open_(
     """
     text = _text(question, file)
     with project_store() as (workspace, store):
-        likes = () if is_new or continued else like_runs(store, text)
+        likes = () if is_new or continued else like_sessions(text, store, kind=agent_runs.KIND)
         if likes:
             return Output(choice_json(likes, text))
         if continued:

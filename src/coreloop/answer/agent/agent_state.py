@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from coreloop.answer.research.earlier_researches import Like, like_sessions
 from coreloop.answer.research.kind import committed, views
 from coreloop.answer.research.research_state import PLANNED, Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
@@ -120,12 +119,6 @@ def notes_line(state: State) -> str:
 def trust_in(read: ReadSource) -> Trust:
     """Return where the text of a source comes from: fetched, local, or given by the agent."""
     return _TRUST.get(read.source.provider, "given")
-
-
-def like_runs(store: Store, question: str) -> tuple[Like, ...]:
-    """Find the unfinished runs of agents that are like a question: one that is the same, or up to three."""
-    likes = like_sessions(question, store, kind=KIND)
-    return likes[:1] if likes and likes[0].likeness == "exact" else likes
 
 
 def open_run(

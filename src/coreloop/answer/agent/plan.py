@@ -198,8 +198,7 @@ def _require_fit(state: State, plan: AgentPlan, queries: Sequence[PlanQuery]) ->
                 f"{number} of at least {_LEAST_OF_INTENT} with the intent {' or '.join(intents)}; add some"
             )
             raise wrong_field("$.candidates", message)
-    leading = known.focus[0].id if known.focus else ""
-    if leading and not _attacks(queries, leading):
+    if known.focus and not _attacks(queries, leading := known.focus[0].id):
         raise wrong_field(
             "$.candidates",
             f'none could refute the leading hypothesis; add "against": "{leading}" to one '
@@ -235,19 +234,11 @@ def _choose(state: State, fresh: Sequence[PlanQuery]) -> list[PlanQuery]:
     if len(kept) < _LEAST_EXECUTED:  # also those of another year or site alone
         more = sorted(converge(queries, ()), key=lambda query: query.intent != COUNTER_EVIDENCE)
         kept = [*kept, *(query for query in more if query not in kept)][:MAX_CONVERGED]
-    leading = next((one.id for one in knowledge_of(state).focus), "")
-    return _with_one(kept, _attacks(fresh, leading) if leading else [])
-
-
-def _with_one(kept: list[PlanQuery], wanted: Sequence[PlanQuery]) -> list[PlanQuery]:
-    """Add the first of the wanted queries unless there is one; it takes the place of one like it."""
-    if not wanted or any(query in wanted for query in kept):
-        return kept
-    if len(kept) >= MAX_CONVERGED:
-        alike = [one for one in kept if one.intent == wanted[0].intent]
-        least = (alike or [one for one in kept if one.intent != COUNTER_EVIDENCE] or kept)[-1]
-        kept = [one for one in kept if one is not least]
-    return [*kept, wanted[0]]
+    focus = knowledge_of(state).focus
+    attacks = _attacks(fresh, focus[0].id) if focus else []
+    if attacks and not any(query in attacks for query in kept):
+        kept = [*kept[: MAX_CONVERGED - 1], attacks[0]]
+    return kept
 
 
 _SITUATION: Final = "Layer 1, situation: what is known, what is not, how sure each hypothesis is"
