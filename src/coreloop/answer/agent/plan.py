@@ -25,7 +25,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import added_parts
 from coreloop.runs.agent.json_input import read_json, wrong_field
 from coreloop.runs.agent.next_step import next_step
-from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.clock import SystemClock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.events import Reported, Turned
@@ -88,9 +88,7 @@ def read_plan(data: bytes) -> AgentPlan:
     return read_json(data, AgentPlan, what="plan")
 
 
-def plan_iteration(
-    store: Store, run_id: str, plan: AgentPlan, *, clock: Clock | None = None
-) -> PlannedIteration:
+def plan_iteration(store: Store, run_id: str, plan: AgentPlan) -> PlannedIteration:
     """Choose what the next iteration searches for, and keep it with the run.
 
     Raises
@@ -101,7 +99,7 @@ def plan_iteration(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
+    now = SystemClock().now()
     while True:
         folding, newest = load_run(store, run_id)
         state = folding.state
@@ -268,9 +266,9 @@ _SHAPES: Final = {
 _MAX_SOURCES: Final = 50
 
 
-def next_for_agent(store: Store, state: State, *, clock: Clock | None = None) -> dict[str, Any]:
+def next_for_agent(store: Store, state: State) -> dict[str, Any]:
     """Build what an agent must know before its next iteration, as JSON."""
-    facts, think = next_step(store, state, clock=clock), layer_due(state)
+    facts, think = next_step(store, state), layer_due(state)
     reflection = {name: _SHAPES.get(name, "…") for name in think["fields"]}
     for part in facts["sub_questions"]:
         if part["id"] in disputed(state):

@@ -3,7 +3,7 @@
 What is believed are sentences of sources that coreloop read itself around the quote, never the agent's words.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +14,7 @@ import msgspec
 
 from coreloop.answer.agent.agent_state import TEXT, Trust, agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
-from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.believe import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.best_passages import is_rejected
 from coreloop.answer.research.findings import Finding
@@ -48,7 +48,7 @@ from coreloop.runs.agent.agent_report import AgentReport, Learnt, answered_parts
 from coreloop.runs.agent.agent_runs import record_report
 from coreloop.runs.agent.json_input import wrong_field
 from coreloop.runs.agent.next_step import situation
-from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.clock import SystemClock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Reported
 from coreloop.runs.lessons import read_reflexion
@@ -103,7 +103,6 @@ def read_source(
     text: str | None = None,
     query: str = "",
     start: int = 0,
-    clock: Clock | None = None,
 ) -> Shown:
     """Read a source, store it with its number, and return a part of it.
 
@@ -123,8 +122,6 @@ def read_source(
         Show the passages nearest to it; "" for those in their order.
     start : int
         Show the text from a place on.
-    clock : Clock or None
-        None for the machine's.
 
     Raises
     ------
@@ -133,7 +130,7 @@ def read_source(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
+    now = SystemClock().now()
     state = load_run(store, run_id)[0].state
     head = agent_knowledge(state).head  # of another run nothing is stored
     if place.isdecimal():
@@ -242,21 +239,14 @@ def _shown(read: ReadSource, note: str, query: str, start: int) -> Shown:
     parts = [part for part in passages_of(read.source.text) if part.end > start]
     if query:
         asked = term_set(query)
-        nearest = _first(sorted(parts, key=lambda part: -len(asked & term_set(part.text))))
-        passages = tuple(sorted(nearest, key=lambda part: part.start))
-        return Shown(read=read, note=note, passages=passages, following=None)
-    passages = tuple(_first(parts))
-    following = passages[-1].end if len(passages) < len(parts) else None
-    return Shown(read=read, note=note, passages=passages, following=following)
-
-
-def _first(parts: Sequence[Passage]) -> list[Passage]:
-    """As many as are shown at once."""
+        parts.sort(key=lambda part: -len(asked & term_set(part.text)))
     shown: list[Passage] = []
     for part in parts:
         if sum(len(one.text) for one in shown) < SHOWN_CHARS:
             shown.append(part)
-    return shown
+    following = None if query or len(shown) == len(parts) else shown[-1].end
+    shown.sort(key=lambda part: part.start)
+    return Shown(read=read, note=note, passages=tuple(shown), following=following)
 
 
 ABOUT_FROM: Final = 0.3
@@ -289,12 +279,7 @@ class RecordedIteration:
 
 
 def record_iteration(
-    store: Store,
-    run_id: str,
-    report: AgentReport,
-    *,
-    rejections: Callable[..., Rejected] = lambda *_: NOTHING,
-    clock: Clock | None = None,
+    store: Store, run_id: str, report: AgentReport, *, rejections: Callable[..., Rejected]
 ) -> RecordedIteration:
     """Check the findings of a report and commit it, all of it or none.
 
@@ -304,8 +289,6 @@ def record_iteration(
         As for `coreloop.runs.agent.agent_runs.record_report`.
     rejections : callable
         Returns what persons rejected as answers to questions: those of the run are believed of no report.
-    clock : Clock or None
-        None for the machine's.
 
     Raises
     ------
@@ -324,7 +307,7 @@ def record_iteration(
         checking = _Checking(state, known, texts, rejections(state.question, *texts.values()))
         return [event_type(at=at, **fields) for event_type, fields in checking.changes(report, ids)]
 
-    state = record_report(store, run_id, report, believe=believed, clock=clock)
+    state = record_report(store, run_id, report, believe=believed)
     number = state.iteration if state.drives_itself else state.iteration + 1
     unbelieved = tuple(one for one in agent_knowledge(state).dropped if one.iteration == number)
     return RecordedIteration(
@@ -404,12 +387,7 @@ class _Checking:
             for part in parts
             if sources and part not in answers
         ]
-        finding = Finding(
-            text=said,
-            sources=tuple(sources),
-            iteration=self.iteration,
-            answers=answers,
-        )
+        finding = Finding(text=said, sources=tuple(sources), iteration=self.iteration, answers=answers)
         return finding, doubts
 
     def _quoting(self, learnt: Learnt, place: int, quote: str) -> tuple[list[int], list[str]]:
