@@ -79,17 +79,16 @@ def signal_of(data: Any) -> Signal:
     return msgspec.convert(msgspec.convert(data, Envelope).payload, Signal)
 
 
-INDEX_FILE: Final = "index.file"
-INDEX_MODULE: Final = "index.module"
-INJECT: Final = "evidence.inject"
-SUGGEST_LINK: Final = "schema.link.suggest"
 ANSWER_AGAIN: Final = "answer.again"
 """The job that mends an answer which a person rejected."""
 STRICT: Final = "answer.strict"
 OTHER_MODEL: Final = "answer.other_model"
 MAX_REPAIRS: Final = 2
 """Rounds of an answer."""
-_FIND: Final = (INDEX_FILE, INJECT, STRICT), (INDEX_MODULE, INJECT, OTHER_MODEL, SUGGEST_LINK)
+_FIND: Final = (
+    ("index.file", "evidence.inject", STRICT),
+    ("index.module", "evidence.inject", OTHER_MODEL, "schema.link.suggest"),
+)
 _CITE: Final = (STRICT,), (OTHER_MODEL,)
 
 ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
@@ -97,9 +96,9 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "search_miss": _FIND,
     "thumbs_down": _FIND,
     "citation_missing": _CITE,
-    "citation_unsupported": ((INJECT, STRICT), (INDEX_MODULE, OTHER_MODEL)),
+    "citation_unsupported": (("evidence.inject", STRICT), ("index.module", OTHER_MODEL)),
     "contract_invalid": _CITE,
-    "coverage_drop": ((INDEX_MODULE,), ()),
-    "io_gate_drop": ((INDEX_MODULE,), ()),
+    "coverage_drop": (("index.module",), ()),
+    "io_gate_drop": (("index.module",), ()),
 }
 """The actions of the first and of the second round, in their order."""

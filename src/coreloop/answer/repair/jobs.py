@@ -10,14 +10,7 @@ from threading import Event
 from typing import Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.actions import (
-    ACTIONS,
-    ANSWER_AGAIN,
-    Context,
-    Reason,
-    Signal,
-    envelope,
-)
+from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
 from coreloop.answer.repair.tables import AnswerRow, Feedback, Gate, Snapshot

@@ -14,18 +14,8 @@ import msgspec
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.offline import NAME as OFFLINE
-from coreloop.answer.repair.actions import (
-    ACTIONS,
-    INDEX_FILE,
-    INDEX_MODULE,
-    INJECT,
-    MAX_REPAIRS,
-    OTHER_MODEL,
-    STRICT,
-    SUGGEST_LINK,
-    Reason,
-)
-from coreloop.answer.repair.store import file_hash, question_key
+from coreloop.answer.repair.actions import ACTIONS, MAX_REPAIRS, OTHER_MODEL, STRICT, Reason
+from coreloop.answer.repair.store import question_key
 from coreloop.answer.repair.tables import Evidence
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
@@ -51,6 +41,7 @@ from coreloop.runs.state import State
 
 MAX_CHAIN: Final = 50
 """Files of an import chain."""
+_LINK: Final = "schema.link.suggest"
 REPAIR: Final = "repair"
 """Name of the steps."""
 MAX_FILES: Final = 5
@@ -76,7 +67,7 @@ def job_handlers(deps: Deps) -> Mapping[str, Handler]:
 
     def index(job: Job) -> dict[str, int]:
         chain = [job.payload["path"]]
-        for file in chain if job.name == INDEX_MODULE else ():
+        for file in chain if job.name == "index.module" else ():
             imported = read_imports(file, root)
             chain += [name for name in imported if name not in chain][: MAX_CHAIN - len(chain)]
         paths = [path for path in [_inside(root, name) for name in chain] if path.exists()]
@@ -91,9 +82,9 @@ def job_handlers(deps: Deps) -> Mapping[str, Handler]:
         return evidence is not None
 
     def suggest(job: Job) -> str:
-        return deps.tables.suggest(SUGGEST_LINK, dict(job.payload), now=datetime.now(UTC)).id
+        return deps.tables.suggest(_LINK, dict(job.payload), now=datetime.now(UTC)).id
 
-    return {INDEX_FILE: index, INDEX_MODULE: index, INJECT: inject, SUGGEST_LINK: suggest}
+    return {"index.file": index, "index.module": index, "evidence.inject": inject, _LINK: suggest}
 
 
 def _inside(root: Path, location: str) -> Path:
@@ -133,7 +124,7 @@ def repair(run: Run, deps: Deps, reason: Reason, found: SearchResult) -> bool:
     for round_, actions in _rounds(run, deps, reason):
         work = partial(_work, run, deps, actions, targets)
         done = tuple(run.step(REPAIR, f"{REPAIR}-{round_}", work, at_most=NOTHING))
-        helps = any(not line.startswith(SUGGEST_LINK) for line in done)  # a link waits
+        helps = any(not line.startswith(_LINK) for line in done)  # a link waits
         if helps or {STRICT, OTHER_MODEL} & {*actions}:
             repaired = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=done)
             run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(repaired))
@@ -193,16 +184,16 @@ def put_jobs(
 ) -> list[Job]:
     """Put the jobs of actions into the queue: the same ones for the same content of the files."""
     jobs = []
-    for link in links if SUGGEST_LINK in actions else ():
-        key = f"{SUGGEST_LINK} {link['code_symbol']} {link['schema_ref']}"
-        jobs.append(deps.queue.put(SUGGEST_LINK, link, key=key))
+    for link in links if _LINK in actions else ():
+        key = f"{_LINK} {link['code_symbol']} {link['schema_ref']}"
+        jobs.append(deps.queue.put(_LINK, link, key=key))
     payloads: dict[str, dict[str, Any]] = {
-        INDEX_FILE: {},
-        INDEX_MODULE: {"recursive": True},
-        INJECT: {"run": run.run_id},  # which has the question: the queue holds no text of users
+        "index.file": {},
+        "index.module": {"recursive": True},
+        "evidence.inject": {"run": run.run_id},  # which has the question: the queue holds no text of users
     }
     for action in [action for action in actions if action in payloads]:
-        about = f"{action} {question_key(run.question)}" if action == INJECT else action
+        about = f"{action} {question_key(run.question)}" if action == "evidence.inject" else action
         for file in files:
             payload = {"path": file.location, **payloads[action]}
             jobs.append(deps.queue.put(action, payload, key=f"{about} {file.location} {file.version}"))
@@ -228,7 +219,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
     now : datetime
         With a time zone.
     """
-    content_hash, document = file_hash(root / location), read_document(root / location, location)
+    file, document = file_at(root / location, location), read_document(root / location, location)
     if isinstance(document, Unreadable):
         return None
     asked = term_set(question)
@@ -244,7 +235,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
         location=location,
         symbol=best.heading,
         content=best.text,
-        content_hash=content_hash,
+        version=file.version,
         created_at=now,
     )
 

@@ -1,7 +1,7 @@
 """Where repair keeps its rows: tables in the database of the project."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
@@ -25,10 +25,10 @@ from coreloop.answer.repair.tables import (
     Suggestion,
 )
 from coreloop.answer.research.research_state import ASK
+from coreloop.answer.search.index.run import file_at
 from coreloop.answer.search.source import Source
 from coreloop.base.database import ADDRESS, Database, of_row, storable
 from coreloop.base.errors import UsageError
-from coreloop.base.files import open_regular
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -163,7 +163,7 @@ class RepairStore:
                 provider="repair",
             )
             for evidence in kept
-            if evidence.content_hash == file_hash(root / evidence.location)
+            if evidence.version == file_at(root / evidence.location, evidence.location).version
         ]
 
     def reject(self, topic: str, rejected: Rejected, *, reason: str, now: datetime) -> None:
@@ -262,13 +262,6 @@ def question_key(question: str) -> str:
     """Return the key under which evidence for a question is kept: of its words, whatever their case."""
     words = " ".join(question.split()).casefold()
     return sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, or "" if it cannot be read."""
-    with suppress(OSError), open_regular(path) as file:
-        return sha256(file.read()).hexdigest()
-    return ""
 
 
 def _new_id(now: datetime) -> str:

@@ -90,15 +90,15 @@ class Evidence:
         Key of the question, see `coreloop.answer.repair.store.question_key`.
     location, symbol : str
         Where it stands; ``symbol`` is "" for none.
-    content_hash : str
-        SHA-256 of the file: evidence of a file that changed is not used.
+    version : str
+        Of the file: evidence of one that changed is not used.
     """
 
     question: str
     location: str
     symbol: str
     content: str
-    content_hash: str
+    version: str
     created_at: datetime
     kind: Literal["local_file"] = "local_file"
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
 from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.research.run import answer
 from coreloop.runs.jobs.work import work_on_jobs
@@ -53,7 +52,7 @@ def test_symbols_with_control_characters_reach_no_answer(tmp_path: Path):
 @pytest.mark.parametrize(
     "path", slow_after(2, ["../outside.md", "/etc/hostname", "docs/../../outside.md", "link.md"])
 )
-@pytest.mark.parametrize("name", [INDEX_FILE, INDEX_MODULE, INJECT])
+@pytest.mark.parametrize("name", ["index.file", "index.module", "evidence.inject"])
 def test_a_job_reads_nothing_outside_of_the_project(name: str, path: str, tmp_path: Path):
     root = tmp_path / "project"
     workspace = shop(root)
@@ -77,7 +76,7 @@ def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
             "schema_ref": "tables.sql#clients.share",
             "reason": "x",
         }
-        made = deps.tables.suggest(SUGGEST_LINK, details, now=MOMENT)
+        made = deps.tables.suggest("schema.link.suggest", details, now=MOMENT)
         assert deps.tables.decide(made.id, "applied", now=MOMENT).status == "applied"
         run = answer("When is rate_of set, each January?", deps=deps).run_id
         steps = [event for _, event in deps.store.read(run) if getattr(event, "name", "") == "retrieve"]

@@ -55,7 +55,7 @@ def evidence(content: str) -> Evidence:
         location="docs/a.md",
         symbol="",
         content=content,
-        content_hash="h",
+        version="1-1",
         created_at=MOMENT,
     )
 
