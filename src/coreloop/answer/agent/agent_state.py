@@ -156,10 +156,6 @@ def _fold(part: _Driven, name: str, data: Any) -> None:
     fold(part, name, data)
 
 
-def _is_complete(state: State) -> bool:
-    return DRIVEN.is_complete(state) and is_complete(state)
-
-
 _KIND: Final = partial(Kind, committed=committed, views=views)
 register_kind(_KIND(name=KIND, initial=AgentKnowledge, fold=fold, is_complete=is_complete))
 register_kind(
@@ -168,6 +164,6 @@ register_kind(
         searches=DRIVEN.searches,
         initial=_Driven,
         fold=_fold,
-        is_complete=_is_complete,
+        is_complete=lambda state: DRIVEN.is_complete(state) and is_complete(state),
     )
 )

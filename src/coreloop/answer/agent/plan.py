@@ -315,11 +315,6 @@ def _known(state: State) -> dict[str, Any]:
             for read in known.sources[-_MAX_SOURCES:]
         ],
         "uncertainties": known.uncertainties,
-        "not_believed": [
-            {"text": one.sentence, "sources": one.sources, "reason": one.reason}
-            for one in known.dropped
-            if one.iteration == state.iteration
-        ],
     }
 
 

@@ -30,7 +30,6 @@ from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
 MAX_REASON_CHARS: Final = 2_000
-_MAX_ID_CHARS: Final = 100
 _NEWEST: Final = 100  # chosen: `last` means an answer of today
 _TOO_SHORT: Final = re.compile(
     r"\b(?:too\s(?:short|brief|little)|incomplete|more\s(?:detail|context))|짧|부족|자세히|불완전",
@@ -86,7 +85,7 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Raises
     ------
     UsageError
-        The value is none of these, or the id is empty or too long.
+        The value is none of these.
     RunNotFoundError
         The id is neither of an answer nor of a request that has a record.
     RunStoreError
@@ -123,15 +122,13 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     Raises
     ------
     UsageError
-        The value is none of these, or the id is empty or too long.
+        The value is none of these.
     RunNotFoundError
         The id is neither of an answer nor of a request that has a record.
     WorkspaceError
         The verdict cannot be written; nothing is stored then.
     """
     kind = kind_of(value)
-    if not message_id.strip() or len(message_id) > _MAX_ID_CHARS:
-        raise UsageError("name the answer by its id, as `ask` prints it")
     now = datetime.now(UTC)
     answered = _answered(deps, message_id)
     feedback = Feedback(
@@ -203,10 +200,7 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     except RunNotFoundError:
         return Notice(kind="none", text="the search for another answer was removed")
     if not state.is_terminal:
-        case = knowledge_of(state)
-        waits = "the repair waits for a worker: dartlab-coreloop jobs work"
-        has_begun = case.attempts or case.repairs
-        return Notice(kind="progress", text="it is being answered again" if has_begun else waits)
+        return Notice(kind="progress", text="the repair waits for a worker: dartlab-coreloop jobs work")
     answer = respond(state)
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
@@ -227,7 +221,7 @@ def _answered(deps: Deps, message_id: str) -> State | None:
             return state
     logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
     if not any(find_record(message_id, log) for log in logs):
-        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
+        raise RunNotFoundError(f"no answer {printable(message_id[:100])}; copy the id that `ask` prints")
     return None
 
 
