@@ -19,7 +19,7 @@ from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
 from coreloop.answer.search.index.run import File, read_coverage
 from coreloop.answer.search.index.search_index import public_functions
-from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, UsageError
+from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended, Noted
@@ -28,7 +28,7 @@ from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run, read_run
-from coreloop.runs.pause_and_stop import resume_run, stop_run
+from coreloop.runs.pause_and_stop import resume_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.runs.stores.store import Store
@@ -78,17 +78,6 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
     state = resume_run(store, run_id)
     if state.kind in JOB_NAMES:
         queue_run(queue, state.kind, run_id, is_new=False)
-    return state
-
-
-def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
-    """End a run as `coreloop.runs.pause_and_stop.stop_run`; the record of an idle one is a worker's job."""
-    state = stop_run(store, run_id)
-    if state.kind in JOB_NAMES:
-        with suppress(RunBusyError):
-            with store.hold(run_id):
-                pass
-            queue_run(queue, state.kind, run_id, is_new=False)
     return state
 
 

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from coreloop.answer.search.extract.decode import clean_text, decode_text
 from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable
-from coreloop.answer.search.extract.html import read_page
+from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.text import plain_document
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
@@ -339,7 +339,7 @@ def page_text(content: bytes, content_type: str, timeout_s: float) -> Document |
     if media not in _HTML | _PLAIN:
         return Unreadable("not HTML, PDF or plain text")
     text = _decoded(content, content_type)
-    return read_page(text) if media in _HTML else plain_document(text)
+    return extract_html(text) if media in _HTML else plain_document(text)
 
 
 def _decoded(content: bytes, content_type: str) -> str:

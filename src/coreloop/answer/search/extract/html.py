@@ -8,8 +8,8 @@ import re
 from datetime import date
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text, decode_text
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
+from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
 from coreloop.answer.search.extract.file_date import date_in_name
 
 _UNSEEN: Final = re.compile(
@@ -41,14 +41,8 @@ _BEGIN, _END = "\0", "\x01"
 """Around the text of a heading, until it is found again: control characters, which no clean text has."""
 
 
-def extract_html(data: bytes) -> Document | Unreadable:
+def extract_html(page: str) -> Document:
     """Read an HTML page; offsets are those of its visible text."""
-    page = decode_text(data)
-    return page if isinstance(page, Unreadable) else read_page(page)
-
-
-def read_page(page: str) -> Document:
-    """Read a decoded HTML page."""
     pieces = _pieces(page)
     sections, start = list[Section](), 0
     for heading, text in pieces:

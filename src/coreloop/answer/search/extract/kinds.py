@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.python import extract_python
 from coreloop.answer.search.extract.schemas import extract_schema
-from coreloop.answer.search.extract.text import extract_markdown, extract_plain, extract_rst
+from coreloop.answer.search.extract.text import extract_markdown, extract_rst, plain_document
 from coreloop.base.files import open_regular
 
-Extractor = Callable[[bytes], Document | Unreadable]
+Extractor = Callable[[Any], Document | Unreadable]
+"""Of the text of a file; of a PDF, of its bytes."""
 
 _EXTRACTORS: Final[dict[str, Extractor]] = {
     **dict.fromkeys(("md", "markdown", "mdx"), extract_markdown),
-    **dict.fromkeys(("txt", "text", "adoc", "org"), extract_plain),
+    **dict.fromkeys(("txt", "text", "adoc", "org"), plain_document),
     "rst": extract_rst,
     **dict.fromkeys(("html", "htm", "xhtml"), extract_html),
     **dict.fromkeys(("py", "pyi"), extract_python),
@@ -42,7 +44,7 @@ def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | No
     stem, _, suffix = name.rpartition(".")
     if stem:
         return _EXTRACTORS.get(suffix)
-    return extract_plain if name in _PLAIN_NAMES else None
+    return plain_document if name in _PLAIN_NAMES else None
 
 
 def read_document(path: Path, location: str, schemas: Collection[str] = ()) -> Document | Unreadable:
@@ -54,4 +56,6 @@ def read_document(path: Path, location: str, schemas: Collection[str] = ()) -> D
         return Unreadable(f"cannot be read ({error.strerror})")
     if len(data) > MAX_FILE_BYTES:
         return Unreadable(f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
-    return (extractor_of(location, schemas) or extract_plain)(data)
+    extract: Extractor = extractor_of(location, schemas) or plain_document
+    text = data if extract is extract_pdf else decode_text(data)
+    return text if isinstance(text, Unreadable) else extract(text)

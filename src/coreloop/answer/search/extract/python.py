@@ -10,8 +10,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
-from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import Document, Entry, Section, Unreadable
+from coreloop.answer.search.extract.document import Document, Entry, Section
 from coreloop.answer.search.extract.text import plain_document
 from coreloop.base.files import open_regular
 from coreloop.descriptions.sections import DocstringSection, Layout, name_key, scan
@@ -53,11 +52,8 @@ _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _NO_VALUE: Final = ("None", "NoReturn", "Never", "")
 
 
-def extract_python(data: bytes) -> Document | Unreadable:
+def extract_python(text: str) -> Document:
     """Read a Python file; one that this Python cannot parse is plain text."""
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
     try:
         symbols = _symbols(_parsed(text))
         entries = tuple(_entry(name, node) for name, node in symbols)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.extract.document import Document, Entry, Section, Unreadable
 
-MAX_BYTES: Final = 5_000_000
+MAX_SCHEMA_CHARS: Final = 5_000_000
 MAX_ENTRIES: Final = 20_000
 _MAX_CHARS: Final = 2_000
 _STRUCTURE: Final = frozenset(
@@ -26,13 +25,10 @@ _NO_COLUMN: Final = frozenset(
 )
 
 
-def extract_schema(data: bytes) -> Document | Unreadable:
+def extract_schema(text: str) -> Document | Unreadable:
     """Read a JSON, YAML or SQL file that coreloop.yaml names under ``schemas``."""
-    if len(data) > MAX_BYTES:
-        return Unreadable(f"schema larger than {MAX_BYTES // 1_000_000} MB")
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
+    if len(text) > MAX_SCHEMA_CHARS:
+        return Unreadable(f"schema with more than {MAX_SCHEMA_CHARS:,} characters")
     parsed = _parsed(text)
     found = _fields(parsed, text) if isinstance(parsed, dict) else _columns(text)
     entries = tuple(islice(found, MAX_ENTRIES))

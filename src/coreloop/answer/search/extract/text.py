@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from coreloop.answer.search.extract.decode import decode_text
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
 
 SEPARATOR: Final = " › "
 FENCED: Final = re.compile(
@@ -28,22 +27,13 @@ Heading = tuple[int, int, str]
 """Offset, level and text."""
 
 
-def extract_plain(data: bytes) -> Document | Unreadable:
-    """Read a plain text."""
-    text = decode_text(data)
-    return text if isinstance(text, Unreadable) else plain_document(text)
-
-
 def plain_document(text: str) -> Document:
     """Return a text as a document of one section."""
     return Document(type="text", text=text, sections=(Section(0, len(text), 1),))
 
 
-def extract_markdown(data: bytes) -> Document | Unreadable:
+def extract_markdown(text: str) -> Document:
     """Read a Markdown file; the title is of its front matter or its first heading."""
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
     end = text.rfind("-->") + 3  # a comment without an end is none; white space keeps offsets and lines
     text = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text[:end]) + text[end:]
     front = _FRONT_TITLE.match(text)
@@ -51,11 +41,8 @@ def extract_markdown(data: bytes) -> Document | Unreadable:
     return _document("markdown", text, _markdown_headings(text), title)
 
 
-def extract_rst(data: bytes) -> Document | Unreadable:
+def extract_rst(text: str) -> Document:
     """Read a reStructuredText file; the marks below its titles are levels in their order."""
-    text = decode_text(data)
-    if isinstance(text, Unreadable):
-        return text
     return _document("text", text, _underlined_headings(text))
 
 

@@ -16,7 +16,7 @@ PAGE = """<!doctype html><html><head><title>Report &amp; outlook</title>
 
 
 def read(page: str) -> Document:
-    document = extract_html(page.encode())
+    document = extract_html(page)
     assert isinstance(document, Document)
     return document
 
@@ -53,7 +53,7 @@ HOSTILE = {
 
 
 def extract(page: str) -> None:
-    assert isinstance(extract_html(page.encode()), Document)
+    assert isinstance(extract_html(page), Document)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from rows import each_row
 
 
 def read(text: str) -> Document:
-    document = extract_markdown(text.encode())
+    document = extract_markdown(text)
     assert isinstance(document, Document)
     return document
 
