@@ -160,9 +160,7 @@ def require_order(order: Turned | None, path: str, labelled: Sequence[tuple[str,
             raise wrong_field(
                 f"{path}[{place}]", f"'{name[:80]}': the strategy {left[0]} must be left; {use}"
             )
-    if not labelled:
-        raise wrong_field(path, f"the strategy had to change; {use}")
-    if new and not any(labels & new for _, labels in labelled):
+    if not labelled or (new and not any(labels & new for _, labels in labelled)):
         raise wrong_field(path, f"none follows the ordered strategy; {use}")
 
 

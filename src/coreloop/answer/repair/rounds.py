@@ -23,7 +23,7 @@ from coreloop.answer.search.extract.decode import decode_text
 from coreloop.answer.search.extract.document import Unreadable
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.python import read_imports
-from coreloop.answer.search.extract.split_passages import Passage, split_passages
+from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.search.index.run import File, file_at, index_paths, read_coverage
 from coreloop.answer.search.index.search_index import find_declared
 from coreloop.answer.search.provider import SearchLimits
@@ -222,12 +222,8 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
     file, document = file_at(root / location, location), read_document(root / location, location)
     if isinstance(document, Unreadable):
         return None
-    asked = term_set(question)
-
-    def fit(passage: Passage) -> int:
-        return len(asked & term_set(f"{passage.heading}\n{passage.text}"))
-
-    best = max(split_passages(document), key=fit, default=None)
+    asked, passages = term_set(question), split_passages(document)
+    best = max(passages, key=lambda part: len(asked & term_set(f"{part.heading}\n{part.text}")), default=None)
     if best is None:
         return None
     return Evidence(

@@ -280,16 +280,12 @@ def judgment_of(feedback: Feedback) -> HumanVerdict:
     )
 
 
-def forget_answer(workspace: Workspace, state: State, *, environ: Mapping[str, str]) -> None:
+def _forget(workspace: Workspace, state: State, address: str) -> None:
     """Remove what people said of an answer, its gaps and its verdicts; again, it changes nothing."""
-    with open_repair_store(workspace, environ=environ) as tables:
+    with open_repair_store(workspace, environ={ADDRESS: address} if address else {}) as tables:
         for feedback in tables.feedback_of(state.run_id):
             take_back_verdict(workspace.judgments_dir, judgment_of(feedback))
         tables.forget_answer(state.run_id, state.question)
-
-
-def _forget(workspace: Workspace, state: State, address: str) -> None:
-    forget_answer(workspace, state, environ={ADDRESS: address} if address else {})
 
 
 register_kind(replace(kind_named(ASK), forget=_forget))

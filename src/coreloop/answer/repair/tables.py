@@ -124,18 +124,13 @@ class AnswerRow:
 
     Attributes
     ----------
-    mends : str
-        The id of the rejected one that it replaces, or "".
     found : dict
         Sources by where they come from.
     """
 
     run_id: str
-    session_id: str
     ended_at: datetime
     is_supported: bool
-    repairs: int
-    mends: str = ""
     found: dict[str, int] = field(default_factory=dict, metadata=JSON)
 
 

@@ -330,11 +330,8 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
         deps.tables.open_gap(topic=state.question, file=file, symbol=symbol, reason=last.reason, now=now)
     row = AnswerRow(
         run_id=state.run_id,
-        session_id=answer.session_id,
         ended_at=now,
         is_supported=answer.supported,
-        repairs=answer.repairs,
-        mends=knowledge.request.mends,
         found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
     deps.tables.keep_answer(row)  # last: with the row, all of it is there

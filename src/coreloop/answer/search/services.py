@@ -14,7 +14,7 @@ import msgspec
 
 from coreloop.answer.search.extract.decode import clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
-from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, Now, SearchAnswer, SearchLimits
+from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
 from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 
@@ -27,7 +27,7 @@ _MAX_TITLE: Final = 300
 _MAX_URL: Final = 2_000
 
 
-def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> bytes | Blocked | Failed:
+def ask_service(request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
     """Send a request and judge the status of its answer.
 
     Parameters
@@ -36,8 +36,6 @@ def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> byte
         Its address and headers may hold a key, which no answer of this function repeats.
     limits : SearchLimits
         Time and size.
-    now : callable
-        Returns the time, with a time zone.
     """
     named = replace(request, headers={"User-Agent": USER_AGENT, **request.headers})
     try:
@@ -48,7 +46,7 @@ def ask_service(request: HttpRequest, limits: SearchLimits, *, now: Now) -> byte
     status = answer.status
     if status == 200:
         return answer.content
-    if blocked := asked_to_wait(answer, now()):
+    if blocked := asked_to_wait(answer, datetime.now(UTC)):
         return blocked
     if status in _QUOTA:
         return Blocked(f"the quota is used up (HTTP {status})")
@@ -68,7 +66,7 @@ def asked_to_wait(answer: HttpAnswer, now: datetime) -> Blocked | None:
     return None
 
 
-def found(rows: Iterable[Row], provider: str, limits: SearchLimits, *, now: Now) -> Found | Empty:
+def found(rows: Iterable[Row], provider: str, limits: SearchLimits) -> Found | Empty:
     """Return results as sources, each address once; those without text or ``http(s)`` address are left out.
 
     Parameters
@@ -86,7 +84,7 @@ def found(rows: Iterable[Row], provider: str, limits: SearchLimits, *, now: Now)
                 location=location,
                 type="paper" if provider == "arxiv" else "web",
                 text=passage,
-                retrieved_at=now(),
+                retrieved_at=datetime.now(UTC),
                 published=date_in_name(published),
                 provider=provider,
             )
@@ -115,8 +113,8 @@ class _Answer(msgspec.Struct):
     unresponsive_engines: list[Any] = []
 
 
-def _search(name: str, request: HttpRequest, limits: SearchLimits, now: Now) -> SearchAnswer:
-    content = ask_service(request, limits, now=now)
+def _search(name: str, request: HttpRequest, limits: SearchLimits) -> SearchAnswer:
+    content = ask_service(request, limits)
     if not isinstance(content, bytes):
         return content
     try:
@@ -129,11 +127,7 @@ def _search(name: str, request: HttpRequest, limits: SearchLimits, now: Now) -> 
         (one.url or "", one.title or "", one.content or "", one.publishedDate or one.published_date or "")
         for one in answer.results
     )
-    return found(rows, name, limits, now=now)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    return found(rows, name, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,20 +140,16 @@ class SearxngProvider:
     ----------
     url : str
         Of the instance.
-    now : callable
-        Returns the time, with a time zone.
     """
 
     url: str
-    now: Now = _now
     name: str = "searxng"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once."""
         parameters = urlencode({"q": query, "format": "json"})
-        return _search(
-            self.name, HttpRequest(url=f"{self.url.rstrip('/')}/search?{parameters}"), limits, self.now
-        )
+        request = HttpRequest(url=f"{self.url.rstrip('/')}/search?{parameters}")
+        return _search(self.name, request, limits)
 
 
 TAVILY_KEY: Final = "TAVILY_API_KEY"
@@ -175,13 +165,10 @@ class TavilyProvider:
         Of the account; it is sent as a header, and nowhere else.
     url : str
         Of the service.
-    now : callable
-        Returns the time, with a time zone.
     """
 
     key: str = field(repr=False)
     url: str = "https://api.tavily.com"
-    now: Now = _now
     name: str = "tavily"
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
@@ -190,7 +177,7 @@ class TavilyProvider:
         headers = {"Authorization": f"Bearer {self.key}"}
         url = f"{self.url.rstrip('/')}/search"
         request = HttpRequest(method="POST", url=url, headers=headers, json=body)
-        return _search(self.name, request, limits, self.now)
+        return _search(self.name, request, limits)
 
 
 _PAUSE_S: Final = 3.0
@@ -206,8 +193,6 @@ class ArxivProvider:
     ----------
     url : str
         Of the service.
-    now : callable
-        Returns the time, with a time zone.
     sleep : callable
         Waits some seconds.
     """
@@ -218,10 +203,9 @@ class ArxivProvider:
         self,
         *,
         url: str = "https://export.arxiv.org/api/query",
-        now: Now = _now,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._url, self._now, self._sleep = url, now, sleep
+        self._url, self._sleep = url, sleep
         self._turn = Lock()
         self._next_s = 0.0
 
@@ -245,12 +229,12 @@ class ArxivProvider:
         )
         # an error is an entry of its own
         papers = ((url, title, text, day) for url, title, text, day in rows if "/api/errors" not in url)
-        return found(papers, self.name, limits, now=self._now)
+        return found(papers, self.name, limits)
 
     def _in_turn(self, request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
         """Send a request after the pause, one at a time, as the manual asks."""
         ends_at = time.monotonic() + limits.timeout_s
-        busy = Blocked("other searches of arXiv come first", self._now() + timedelta(seconds=_PAUSE_S))
+        busy = Blocked("other searches of arXiv come first", datetime.now(UTC) + timedelta(seconds=_PAUSE_S))
         if not self._turn.acquire(timeout=limits.timeout_s):
             return busy
         try:
@@ -258,7 +242,7 @@ class ArxivProvider:
             if begins_at >= ends_at:
                 return busy
             self._sleep(max(0.0, begins_at - time.monotonic()))
-            content = ask_service(request, replace(limits, timeout_s=ends_at - begins_at), now=self._now)
+            content = ask_service(request, replace(limits, timeout_s=ends_at - begins_at))
             self._next_s = time.monotonic() + _PAUSE_S
             return content
         finally:

@@ -69,7 +69,7 @@ def read_imports(location: str, root: Path) -> list[str]:
             tree = _parsed(file.read(_MAX_PARSED_CHARS).decode("utf-8", "replace"))
     except (OSError, *_UNREADABLE):
         return []
-    found = (place for module in _imported(tree) for place in _places(module, location))
+    found = (place for name in _imported(tree) for place in _places(*name, location))
     return list(dict.fromkeys(place for place in found if (root / place).is_file()))
 
 
@@ -81,23 +81,21 @@ def _parsed(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
-    """Yield modules, relative ones with their dots; ``from a import b`` is ``a`` and ``a.b``."""
+def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield modules, and how many dots stand before; ``from a import b`` is ``a`` and ``a.b``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((0, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            yield base
-            yield from (f"{base}{'' if base.endswith('.') else '.'}{alias.name}" for alias in node.names)
+            names = (f"{node.module or ''}.{alias.name}" for alias in node.names)
+            yield from ((node.level, name.strip(".")) for name in (node.module or "", *names))
 
 
-def _places(module: str, location: str) -> Iterator[str]:
+def _places(dots: int, module: str, location: str) -> Iterator[str]:
     """Yield the files that a module may be: seen from the folders above, and from ``src``."""
-    dots = len(module) - len(module.lstrip("."))
     above = PurePosixPath(location).parents
     for start in above[dots - 1 : dots] if dots else (*above, PurePosixPath("src")):
-        place = start.joinpath(*module[dots:].split("."))
+        place = start.joinpath(*module.split("."))
         yield f"{place}.py"
         yield (place / "__init__.py").as_posix()
 

@@ -109,21 +109,19 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
 
 
 def _file(location: str, status: os.stat_result, schemas: Collection[str] | None = None) -> File:
-    shown = location if location.isascii() else location.encode("utf-8", "replace").decode()
-    reason = "" if schemas is None else _reason(location, shown, status, schemas)
+    reason = "" if schemas is None else _reason(location, status, schemas)
+    shown = location.encode("utf-8", "replace").decode()
     return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
 
 
-def _reason(location: str, shown: str, status: os.stat_result, schemas: Collection[str]) -> str:
+def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
     if stat.S_ISLNK(status.st_mode):
         return "link"
     if not stat.S_ISREG(status.st_mode):
         return "not a regular file"
     if extractor_of(location, schemas) is None:
         return "other kind of file"
-    if status.st_size > MAX_FILE_BYTES:
-        return f"larger than {MAX_FILE_BYTES // 1_000_000} MB"
-    return "" if location == shown else "name is not UTF-8"
+    return f"larger than {MAX_FILE_BYTES // 1_000_000} MB" if status.st_size > MAX_FILE_BYTES else ""
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
