@@ -62,7 +62,7 @@ class Document:
     title : str
         Empty if the file states none.
     published : date or None
-        When the page says that it was published.
+        When it says that it was written, changed or published.
     has_own_lines : bool
         Whether the lines of the text are the lines of the file.
     sections : tuple of Section

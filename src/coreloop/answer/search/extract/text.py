@@ -6,10 +6,12 @@ Lines decide, not a parser: offsets stay those of the file.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
+from coreloop.answer.search.extract.file_date import date_in_name
 
 SEPARATOR: Final = " › "
 FENCED: Final = re.compile(
@@ -22,7 +24,9 @@ _UNDERLINED: Final = re.compile(
 )  # Title, and below it as many ====
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _MAX_HEADING: Final = 200
-_FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*+([^\n]++)\n")
+_FRONT: Final = re.compile(r"\A---\n(?P<fields>(?:[^\n]*\n){0,50}?)---\s*\n")
+_DATED: Final = ("updated", "last_updated", "lastmod", "modified", "date", "published", "created")
+"""Names in front matter, the one that says most of the text as it is first."""
 Heading = tuple[int, int, str]
 """Offset, level and text."""
 
@@ -36,9 +40,11 @@ def extract_markdown(text: str) -> Document:
     """Read a Markdown file; the title is of its front matter or its first heading."""
     end = text.rfind("-->") + 3  # a comment without an end is none; white space keeps offsets and lines
     text = _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]), text[:end]) + text[end:]
-    front = _FRONT_TITLE.match(text)
-    title = front[1].strip(" \t\"'") if front else ""
-    return _document("markdown", text, _markdown_headings(text), title)
+    front = _FRONT.match(text)
+    fields = dict(line.partition(":")[::2] for line in front["fields"].splitlines()) if front else {}
+    dates = (date_in_name(fields.get(name, "")) for name in _DATED)
+    document = _document("markdown", text, _markdown_headings(text), fields.get("title", "").strip(" \t\"'"))
+    return replace(document, published=next(filter(None, dates), None))
 
 
 def extract_rst(text: str) -> Document:
