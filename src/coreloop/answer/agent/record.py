@@ -30,8 +30,7 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.run_searches import origin_of, passages_of
 from coreloop.answer.research.verify import REJECTED, source_number
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable
+from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.split_passages import Passage
 from coreloop.answer.search.provider import Empty, Found, SearchLimits

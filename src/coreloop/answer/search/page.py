@@ -17,8 +17,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from coreloop.answer.search.extract.decode import clean_text, decode_text
-from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable
+from coreloop.answer.search.extract.document import MAX_CHARS, Document, Unreadable, clean_text, decode_text
 from coreloop.answer.search.extract.html import extract_html
 from coreloop.answer.search.extract.pdf import extract_pdf
 from coreloop.answer.search.extract.text import plain_document

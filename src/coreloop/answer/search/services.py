@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source

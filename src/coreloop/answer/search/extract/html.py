@@ -8,8 +8,7 @@ import re
 from datetime import date
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section
+from coreloop.answer.search.extract.document import MAX_SECTIONS, Document, Section, clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
 
 _UNSEEN: Final = re.compile(

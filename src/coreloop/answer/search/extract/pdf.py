@@ -12,8 +12,7 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text
-from coreloop.answer.search.extract.document import Document, Section, Unreadable
+from coreloop.answer.search.extract.document import Document, Section, Unreadable, clean_text
 from coreloop.base.extras import needs
 
 TIMEOUT_S: Final = 30.0  # chosen: who asks does not wait longer for one file

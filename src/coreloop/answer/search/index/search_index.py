@@ -8,7 +8,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.answer.search.extract.decode import clean_text
+from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.index.run import reading, refresh_index
 from coreloop.answer.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 from coreloop.answer.search.source import Source
