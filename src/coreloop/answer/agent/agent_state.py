@@ -116,6 +116,13 @@ def notes_line(state: State) -> str:
     )
 
 
+def to_complete(state: State) -> list[str]:
+    """Return what keeps the run from being completed; nothing else ends it but a limit or a person."""
+    tell = in_language_of(state.question)
+    is_open = [tell("answer {part}", part=part.id) for part in state.counted if not part.is_settled]
+    return [*is_open, *left_to_do(state), *filter(None, [notes_line(state)])]
+
+
 def trust_in(read: ReadSource) -> Trust:
     """Return where the text of a source comes from: fetched, local, or given by the agent."""
     return _TRUST.get(read.source.provider, "given")
