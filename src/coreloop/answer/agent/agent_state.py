@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from coreloop.answer.research.kind import committed, views
-from coreloop.answer.research.research_state import PLANNED, Knowledge, ReadSource
+from coreloop.answer.research.research_state import PLANNED, READ, Knowledge, ReadSource
 from coreloop.answer.research.research_state import fold as fold_research
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
@@ -22,8 +22,10 @@ from coreloop.runs.manage import begin_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
-BEGAN, TEXT = "began", "text"
-"""Names of the events beside those of a research."""
+BEGAN: Final = "began"
+"""Name of the event beside those of a research."""
+_EXCERPT_CHARS: Final = 300
+"""Of a source's text that stays in the state; the whole text is in the run's events."""
 LEAST_PARTS: Final = 3
 """Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
 Trust = Literal["fetched", "local", "given"]
@@ -65,6 +67,9 @@ def fold(known: AgentKnowledge, name: str, data: Any) -> None:
     if name == BEGAN:
         known.head = data["head"]
         return
+    if name == READ:
+        source = data["source"]
+        data = {**data, "source": {**source, "text": source["text"][:_EXCERPT_CHARS]}}
     fold_research(known, name, data)
     if name == PLANNED:
         known.planned += [text for text in data["sub_questions"] if text not in known.planned]
