@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -112,15 +113,12 @@ _INVISIBLE: Final = re.compile(
 
 def decode_text(data: bytes) -> str | Unreadable:
     """Decode a file: by its byte order mark, else as UTF-8, else as CP949 (which contains EUC-KR)."""
-    for mark, codec in _MARKS:
-        if data.startswith(mark):
-            return _decoded(data[len(mark) :], codec) or (UNKNOWN_ENCODING if len(data) > len(mark) else "")
-    if b"\0" in data:
+    mark, stated = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), (b"", ""))
+    if b"\0" in data and not stated:
         return BINARY
-    for codec in ("utf-8", "cp949"):
-        text = _decoded(data, codec)
-        if text is not None:
-            return text
+    for codec in (stated,) if stated else ("utf-8", "cp949"):
+        with suppress(UnicodeDecodeError):
+            return clean_text(data[len(mark) :].decode(codec))
     return UNKNOWN_ENCODING
 
 
@@ -129,10 +127,3 @@ def clean_text(text: str) -> str:
     if "\r" in text or not text.isascii():
         text = _NEWLINE.sub("\n", text)
     return _INVISIBLE.sub("", text)
-
-
-def _decoded(data: bytes, codec: str) -> str | None:
-    try:
-        return clean_text(data.decode(codec))
-    except UnicodeDecodeError:
-        return None
