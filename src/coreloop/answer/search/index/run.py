@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from coreloop.answer.search.extract.document import Document, Unreadable
 from coreloop.answer.search.extract.file_date import date_in_name, document_date
-from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, extractor_of, read_document
+from coreloop.answer.search.extract.kinds import extractor_of, read_document
 from coreloop.answer.search.extract.split_passages import split_passages
 from coreloop.answer.text.terms import terms
 from coreloop.base import sqlite
@@ -88,7 +88,7 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         return
     if not start.is_dir():
         if start.exists():
-            yield _file(location_of(start, root), start.stat(), schemas)
+            yield _seen(location_of(start, root), start.stat(), schemas)
         return
     errors = list[OSError]()
     for folder, folders, names in os.walk(start, onerror=errors.append):
@@ -99,7 +99,7 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         links = [name for name in folders if Path(folder, name).is_symlink()]
         for name in sorted(name for name in (*names, *links) if name[0] != "."):
             with suppress(FileNotFoundError):  # removed in between; a Path would cost 30 µs a file
-                yield _file(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
+                yield _seen(f"{prefix}{name}", os.lstat(f"{folder}/{name}"), schemas)
         ignored = {name for name in folders if name[0] == "." or Path(folder, name) in {data_dir, *own}}
         folders[:] = sorted({*folders} - ignored - _IGNORED)
     for error in errors:
@@ -108,20 +108,16 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         )
 
 
-def _file(location: str, status: os.stat_result, schemas: Collection[str] | None = None) -> File:
-    reason = "" if schemas is None else _reason(location, status, schemas)
+def _file(location: str, status: os.stat_result, reason: str = "") -> File:
     shown = location.encode("utf-8", "replace").decode()
     return File(shown, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), reason)
 
 
-def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
-    if stat.S_ISLNK(status.st_mode):
-        return "link"
+def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> File:
+    """Return a file as it is now, and by its kind why it is not read."""
     if not stat.S_ISREG(status.st_mode):
-        return "not a regular file"
-    if extractor_of(location, schemas) is None:
-        return "other kind of file"
-    return f"larger than {MAX_FILE_BYTES // 1_000_000} MB" if status.st_size > MAX_FILE_BYTES else ""
+        return _file(location, status, "link" if stat.S_ISLNK(status.st_mode) else "not a regular file")
+    return _file(location, status, "" if extractor_of(location, schemas) else "other kind of file")
 
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"

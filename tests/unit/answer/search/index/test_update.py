@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from coreloop.answer.search.extract import kinds
 from coreloop.answer.search.index import run
 from coreloop.answer.search.index.run import INDEX
 from coreloop.answer.search.index.search_index import IndexProvider
@@ -70,7 +71,7 @@ def test_links_are_not_followed(project: Indexed, tmp_path_factory: pytest.TempP
 
 
 def test_files_that_cannot_be_indexed_are_counted(project: Indexed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(run, "MAX_FILE_BYTES", 1_000_000)
+    monkeypatch.setattr(kinds, "MAX_FILE_BYTES", 1_000_000)
     project.write({"a.png": b"\x89PNG", "b.txt": b"x" * 1_000_001, "c.txt": b"\xff\xfe\xfd", "d.md": "fine"})
     os.mkfifo(project.root / "pipe.md")
     report = project.update()
