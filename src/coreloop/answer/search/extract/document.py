@@ -19,13 +19,13 @@ class Section:
 
     Attributes
     ----------
-    line : int
-        Where it begins in the file, from 1; of a PDF the page; 0 if unknown.
+    line : int or None
+        Of a PDF the page, 0 if unknown; None where the lines of the text are those of the file.
     """
 
     start: int
     end: int
-    line: int
+    line: int | None = None
     heading: str = ""
 
 
@@ -66,8 +66,6 @@ class Document:
         Empty if the file states none.
     published : date or None
         When it says that it was written, changed or published.
-    has_own_lines : bool
-        Whether the lines of the text are the lines of the file.
     sections : tuple of Section
         In the order of the text; they may leave parts out.
     entries : tuple of Entry
@@ -79,7 +77,6 @@ class Document:
     sections: tuple[Section, ...]
     title: str = ""
     published: date | None = None
-    has_own_lines: bool = True
     entries: tuple[Entry, ...] = ()
 
 

@@ -54,7 +54,6 @@ def extract_html(page: str) -> Document:
         title=_on_one_line(_plain(title[1])) if title else first,
         published=_published(page),
         sections=tuple(sections),
-        has_own_lines=False,
     )
 
 

@@ -45,7 +45,7 @@ def _document(title: str, pages: list[str]) -> Document | Unreadable:
         for number, (start, page) in enumerate(zip(starts, pages, strict=False), start=1)
         if page
     )
-    return Document(type="pdf", text="\n\n".join(pages), title=title, sections=sections, has_own_lines=False)
+    return Document(type="pdf", text="\n\n".join(pages), title=title, sections=sections)
 
 
 def _main() -> None:

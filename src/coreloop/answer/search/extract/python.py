@@ -110,13 +110,13 @@ def _sections(text: str, symbols: list[tuple[str, Symbol]]) -> Iterator[Section]
             first -= 1
         last = node.end_lineno or node.lineno
         owners[first:last] = [name] * (last - first)
-    start = number = 0
+    start = 0
     for heading, group in groupby(zip(owners, lines, strict=True), key=itemgetter(0)):
         part = [line for _, line in group]
         size = sum(map(len, part))
         if any(line.strip() for line in part):
-            yield Section(start, start + size, number + 1, heading)
-        start, number = start + size, number + len(part)
+            yield Section(start, start + size, None, heading)
+        start += size
 
 
 def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-from coreloop.answer.search.extract.document import Document, Entry, Section, Unreadable
+from coreloop.answer.search.extract.document import Document, Entry, Unreadable
 
 MAX_SCHEMA_CHARS: Final = 5_000_000
 MAX_ENTRIES: Final = 20_000
@@ -34,7 +34,7 @@ def extract_schema(text: str) -> Document | Unreadable:
     entries = tuple(islice(found, MAX_ENTRIES))
     if not entries:
         return Unreadable("not a schema")
-    return Document(type="schema", text=text, sections=(Section(0, 0, 1),), entries=entries)
+    return Document(type="schema", text=text, sections=(), entries=entries)
 
 
 def _parsed(text: str) -> Any:

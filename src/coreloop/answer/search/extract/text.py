@@ -33,7 +33,7 @@ Heading = tuple[int, int, str]
 
 def plain_document(text: str) -> Document:
     """Return a text as a document of one section."""
-    return Document(type="text", text=text, sections=(Section(0, len(text), 1),))
+    return Document(type="text", text=text, sections=(Section(0, len(text)),))
 
 
 def extract_markdown(text: str) -> Document:
@@ -59,14 +59,13 @@ def _document(kind: str, text: str, headings: Iterable[Heading], title: str = ""
 
 
 def _sections(text: str, headings: Iterable[Heading]) -> Iterator[Section]:
-    start, line, path = 0, 1, list[tuple[int, str]]()
+    start, path = 0, list[tuple[int, str]]()
     for offset, level, title in islice(headings, MAX_SECTIONS):
         if offset > start:
-            yield Section(start, offset, line, SEPARATOR.join(name for _, name in path))
-        line += text.count("\n", start, offset)
+            yield Section(start, offset, None, SEPARATOR.join(name for _, name in path))
         start, path = offset, [*(above for above in path if above[0] < level), (level, title[:_MAX_HEADING])]
     if start < len(text):
-        yield Section(start, len(text), line, SEPARATOR.join(name for _, name in path))
+        yield Section(start, len(text), None, SEPARATOR.join(name for _, name in path))
 
 
 def _markdown_headings(text: str) -> Iterator[Heading]:

@@ -36,7 +36,7 @@ def make_pdf(pages: list[str], title: str = "") -> bytes:
 def test_each_page_is_a_section():
     document = extract_pdf(make_pdf(["Revenue rose", "Costs fell"], title="Annual report"))
     assert isinstance(document, Document)
-    assert (document.title, document.has_own_lines) == ("Annual report", False)
+    assert document.title == "Annual report"
     pages = {part.line: document.text[part.start : part.end] for part in document.sections}
     assert pages == {1: "Revenue rose", 2: "Costs fell"}
 
