@@ -1,7 +1,6 @@
 """The user message of a call: the question, and what was found about it, as one JSON document."""
 
 import json
-from collections.abc import Sequence
 
 import msgspec
 
@@ -59,12 +58,3 @@ def user_message(material: Material) -> Message:
     """
     text = json.dumps(msgspec.to_builtins(material), ensure_ascii=False)
     return Message("user", text.encode("utf-8", "replace").decode())
-
-
-def read_material(messages: Sequence[Message]) -> Material:
-    """Read the last user message; any other text than such a document is a question without sources."""
-    content = next((message.content for message in reversed(messages) if message.role == "user"), "")
-    try:
-        return msgspec.json.decode(content, type=Material)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return Material(question=content)

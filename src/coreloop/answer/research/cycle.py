@@ -14,7 +14,7 @@ import msgspec
 
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.contracts import CheckResponse, LlmResponse, PlanResponse, SynthesisResponse
-from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.offline import plan_offline
 from coreloop.answer.models.prompt import Material
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
@@ -155,7 +155,7 @@ def _explore(run: Run, deps: Deps) -> None:
 
 def _plan(run: Run, deps: Deps) -> None:
     material = Material(question=run.state.question)
-    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, key="plan", what="plan")
+    plan = ask_or_do_without(run, deps.ladder, "plan", material, PlanResponse, plan_offline)
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
     parts = plan_parts(run.state.question, plan)
@@ -197,7 +197,7 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
         note=knowledge.note if number == 1 else "",
     )
     missed: Reason = "insufficient_evidence" if found.sources else "search_miss"
-    if ladder.name == OFFLINE:
+    if not ladder.models:
         grounds = Grounds(question, numbered(found.sources), rejected, index=_index(deps))
         attempt = quoted(attempt, grounds, most=2 * SHOWN if knowledge.request.wants_more else SHOWN)
         return attempt, None if attempt.sentences else missed
@@ -208,10 +208,10 @@ def attempt_answer(run: Run, deps: Deps, found: SearchResult) -> tuple[Attempt, 
     try:
         reply = ask(run, ladder, prompt, material, LlmResponse, key=f"{prompt}-{number}")
     except ModelError as error:
-        if error.kind not in UNUSABLE:
+        if not (ladder.is_optional or error.kind in UNUSABLE):
             raise
         attempt = quoted(attempt, grounds)
-        if ladder.name.endswith(OFFLINE):  # the last of a list
+        if ladder.is_optional:
             return attempt, None if attempt.sentences else missed
         return _unusable(attempt, error), "contract_invalid"
     attempt = replace(attempt, intent=reply.intent)
@@ -236,13 +236,13 @@ def final_attempt(run: Run, deps: Deps) -> Attempt:
         is_down=bool(reasons) and not knowledge.sources,
         note=knowledge.note,
     )
-    if not knowledge.sources or deps.ladder.name == OFFLINE:
+    if not (knowledge.sources and deps.ladder.models):
         return _found(run, grounds, attempt)
     try:
         attempt = _synthesised(run, deps, grounds, attempt)
     except (ModelError, BudgetError) as error:
         found = _found(run, grounds, attempt)
-        return found if deps.ladder.name.endswith(OFFLINE) else _unusable(found, error)
+        return found if deps.ladder.is_optional else _unusable(found, error)
     return _beside(attempt, grounds) if attempt.sentences else answer_from(run.state, attempt)
 
 

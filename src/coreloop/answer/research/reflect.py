@@ -9,6 +9,7 @@ import msgspec
 
 from coreloop.answer.models.contracts import ReflectionResponse, ReportedFinding
 from coreloop.answer.models.ladder import Ladder
+from coreloop.answer.models.offline import reflect_offline
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.asking import ask_or_do_without
 from coreloop.answer.research.believe import Change, add_findings, noted, weigh
@@ -71,7 +72,7 @@ def reflect(run: Run, ladder: Ladder, rejected: Rejected) -> None:
         A call could pass a limit.
     """
     memory = view(run)
-    reply = _ask(run, ladder, "reflect", memory, what="reflection")
+    reply = _ask(run, ladder, "reflect", memory)
     _record(run, _believed(run.state, reply.findings, rejected))
     if run.state.mode == "exhaust" or knowledge_of(run.state).tier == "deep":
         reply = _challenged(run, ladder, reply, memory)
@@ -92,10 +93,9 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
     return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
-def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str, what: str) -> ReflectionResponse:
+def _ask(run: Run, ladder: Ladder, prompt: str, memory: Memory, *notes: str) -> ReflectionResponse:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
-    key = f"{prompt}-{run.state.iteration + 1}"
-    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, key=key, what=what)
+    return ask_or_do_without(run, ladder, prompt, material, ReflectionResponse, reflect_offline)
 
 
 def _record(run: Run, changes: Iterable[Change]) -> None:
@@ -137,7 +137,7 @@ def _finding(
 def _challenged(run: Run, ladder: Ladder, reply: ReflectionResponse, memory: Memory) -> ReflectionResponse:
     """Ask the second time, keep its perspectives, dialectic and paths, and add what comes of it."""
     tool = f"tool: {tool_for(run.state, knowledge_of(run.state))}"
-    more = _ask(run, ladder, "challenge", memory, tool, what="second reflection")
+    more = _ask(run, ladder, "challenge", memory, tool)
     fields = msgspec.to_builtins(more)
     thought = {name: fields[name] for name in _THOUGHTS if fields.get(name)}
     if thought:

@@ -15,7 +15,6 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.models.offline import NAME as OFFLINE
 from coreloop.answer.repair.tables import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, attempt_call, respond
 from coreloop.answer.research.cycle import conclude, iterate
@@ -169,7 +168,7 @@ def begin_research(
         The question is empty or too long, the limits cannot hold, or no model can exhaust it.
     """
     require_question(task)
-    if exhaust and deps.ladder.name == OFFLINE:
+    if exhaust and not deps.ladder.models:
         raise UsageError("an exhaustive research needs a model; set CORELOOP_MODEL")
     now = datetime.now(UTC)
     _forget_expired(deps, now)
