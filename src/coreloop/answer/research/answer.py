@@ -147,8 +147,6 @@ class AgentResponse:
         One line that says why there is no answer, or what else to know; "" for nothing.
     error : EndError or None
         The same for programs, if the search or the model did not work.
-    intent : str
-        What the question wants, as the model says.
     signals : tuple of str
         What went wrong in the attempts, in their order.
     repairs : int
@@ -175,7 +173,6 @@ class AgentResponse:
     end: End
     reason: str
     error: EndError | None
-    intent: str
     signals: tuple[str, ...]
     repairs: int
     run_id: str
@@ -192,7 +189,7 @@ def respond(state: State) -> AgentResponse:
         return build_response(state, knowledge.attempts[-1])
     if knowledge.answer is not None:
         return replace(msgspec.convert(knowledge.answer, AgentResponse), usage=usage_of(state))
-    response = build_response(state, answer_from(state, Attempt(number=0, model="")))
+    response = build_response(state, answer_from(state, Attempt(number=0)))
     if response.supported:
         return response
     return replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
@@ -230,11 +227,10 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
         supported=bool(attempt.sentences),
         insufficient_termination=not (state.is_covered or state.sufficient),
         end=end,
-        reason="; ".join(filter(None, (tell(_LINES[end], reason=tell(why)), attempt.note))),
+        reason="; ".join(filter(None, (tell(_LINES[end], reason=tell(why)), knowledge.note))),
         error=EndError(type=end, message=_LINES[end].format(reason=why), retryable=True)
         if is_failed
         else None,
-        intent=attempt.intent,
         signals=tuple(signal.reason for signal in knowledge.signals),
         repairs=sum(bool(repair.actions) for repair in knowledge.repairs if knowledge.request.may_repair),
         run_id=state.run_id,
@@ -266,7 +262,7 @@ def _end(attempt: Attempt) -> tuple[End, str]:
         return "model_unusable", " ".join(attempt.failure.split())
     if attempt.sentences:
         return "answered", ""
-    if attempt.is_down:
+    if attempt.problem:
         return "search_down", " ".join(attempt.problem.split())
     return "nothing_said_so", _ADVICE
 
@@ -275,7 +271,7 @@ def _summary(attempt: Attempt) -> str:
     """The first sentence; if sources differ about it, both sides."""
     shown = attempt.sentences or attempt.quoted
     if not shown:
-        return DEGRADED if attempt.is_down else NO_EVIDENCE
+        return DEGRADED if attempt.problem else NO_EVIDENCE
     pair = next((pair for pair in attempt.differing if any(text in shown[0] for text in pair.texts)), None)
     return contradiction_line(pair) if pair else shown[0]
 
@@ -285,7 +281,7 @@ def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
     if shown:
         yield from shown
         yield from map(contradiction_line, attempt.differing)
-    elif not (attempt.is_down or attempt.failure):
+    elif not (attempt.problem or attempt.failure):
         yield NO_EVIDENCE
     if attempt.dropped:
         yield f"({number_of(len(attempt.dropped), 'sentence')} left out: no source says so.)"

@@ -27,6 +27,8 @@ _WAITS_S: Final = (1.0, 4.0, inf)
 """Before the next attempt, unless the endpoint says how long."""
 _MADE: Final = {"plan": "plan", "reflect": "reflection", "challenge": "second reflection"}
 """What a prompt asks for."""
+_OF_ANSWERS: Final = {"synthesize", "check"}
+"""Prompts whose calls may use the reserve for the answer."""
 
 
 def read_prompt(name: str) -> str:
@@ -34,16 +36,7 @@ def read_prompt(name: str) -> str:
     return (files("coreloop.answer.research") / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
 
 
-def ask(
-    run: Run,
-    ladder: Ladder,
-    prompt: str,
-    material: Material,
-    schema: type[T],
-    *,
-    key: str,
-    is_answer: bool = False,
-) -> T:
+def ask(run: Run, ladder: Ladder, prompt: str, material: Material, schema: type[T]) -> T:
     """Ask the models within the time that is left; after a rate limit or an outage, again.
 
     Each call is an attempt of one step of the run. One without a usable reply is a failed attempt, which
@@ -58,10 +51,7 @@ def ask(
         Has a model.
     prompt, material, schema
         What is asked, about what, and what is to be replied.
-    key : str
-        Identifies the question in its run, for example ``reflect-3``.
-    is_answer : bool
-        Whether the calls may use the reserve for the answer.
+        The prompt of an iteration is asked once; those in `_OF_ANSWERS` may use the reserve for the answer.
 
     Raises
     ------
@@ -73,8 +63,8 @@ def ask(
         A model has no price, and the run no limit of tokens.
     """
     messages = [Message("system", read_prompt(prompt)), user_message(material)]
-    make, failures = partial(_make_in_run, run, key, is_answer), list[ModelError]()
-    ends_at = time.monotonic() + time_left(run, is_answer=is_answer, at_most=CallLimits().timeout_s)
+    make, failures = partial(_make_in_run, run, prompt), list[ModelError]()
+    ends_at = time.monotonic() + time_left(run, CallLimits().timeout_s, is_answer=prompt in _OF_ANSWERS)
     for wait_s in _WAITS_S:
         limits = CallLimits(timeout_s=ends_at - time.monotonic())
         try:
@@ -109,7 +99,7 @@ def ask_or_do_without(
     """
     if ladder.models:
         try:
-            return ask(run, ladder, prompt, material, schema, key=f"{prompt}-{run.state.iteration + 1}")
+            return ask(run, ladder, prompt, material, schema)
         except ModelError as error:
             if not (ladder.is_optional or error.kind in UNUSABLE):
                 raise
@@ -117,7 +107,7 @@ def ask_or_do_without(
     return without(material)
 
 
-def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
+def time_left(run: Run, at_most: float, *, is_answer: bool = False) -> float:
     """Return the seconds that a call may take: until the deadline, less the reserve for the answer."""
     left = seconds_left(run.state, run.now())
     if left is None:
@@ -128,8 +118,7 @@ def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
 
 def _make_in_run(
     run: Run,
-    key: str,
-    is_answer: bool,
+    prompt: str,
     model: Model,
     messages: Sequence[Message],
     schema: type[Any],
@@ -149,6 +138,7 @@ def _make_in_run(
             raise
         return msgspec.to_builtins(reply), _amount(reply.usage)
 
+    key, is_answer = f"{prompt}-{run.state.iteration + 1}", prompt in _OF_ANSWERS
     stored = run.step(f"ask {model.name}", key, call, at_most=_amount(most), is_answer=is_answer)
     return Reply(msgspec.convert(stored["value"], schema), Usage(**stored["usage"]))
 

@@ -185,8 +185,6 @@ class Attempt:
         From 1.
     model : str
         Names of the models that were asked.
-    intent : str
-        What the question wants, as the model says.
     verdict : str
         Whether the sources say so.
     sentences : tuple of str
@@ -206,17 +204,12 @@ class Attempt:
         ``injected``.
     problem : str
         Why a search failed; "" if none did.
-    is_down : bool
-        Whether that is why there is no answer.
     failure : str
         Why the model's answer could not be used; "" if it could.
-    note : str
-        What else a person should know, such as files that are still being read.
     """
 
     number: int
-    model: str
-    intent: str = ""
+    model: str = ""
     verdict: Verdict = "nothing said so"
     sentences: tuple[str, ...] = ()
     cited: tuple[ReadSource, ...] = ()
@@ -226,9 +219,7 @@ class Attempt:
     dropped: tuple[Dropped, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
-    is_down: bool = False
     failure: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

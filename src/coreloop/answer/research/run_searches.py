@@ -120,7 +120,7 @@ def read_pages(
 def _search_limits(run: Run) -> SearchLimits:
     """Return the most that a search or a page may take now."""
     default = SearchLimits()
-    left = max(_LEAST_S, time_left(run, at_most=default.deadline_s))
+    left = max(_LEAST_S, time_left(run, default.deadline_s))
     return replace(default, timeout_s=min(default.timeout_s, left), deadline_s=left)
 
 

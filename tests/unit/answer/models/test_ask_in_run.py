@@ -60,7 +60,7 @@ def new_run(store: Store, **fields: object) -> str:
 
 
 def plan(run: Run, models: Ladder) -> PlanResponse:
-    return ask(run, models, "plan", ASKED, PlanResponse, key="plan")
+    return ask(run, models, "plan", ASKED, PlanResponse)
 
 
 def state_of(store: Store, run_id: str) -> State:
@@ -121,7 +121,7 @@ settings = Settings(
 with store_at(place) as store:
     failing = Failpoint(store, int(number), is_before=is_before == "before")
     with work_on(failing, run_id) as run:
-        ask(run, choose_model(settings, {}), "plan", Material(question="Why?"), PlanResponse, key="plan")
+        ask(run, choose_model(settings, {}), "plan", Material(question="Why?"), PlanResponse)
 """
 
 

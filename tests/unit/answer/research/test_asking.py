@@ -41,8 +41,8 @@ def run_of(store: Store, deadline_s: float) -> str:
     return create_run(store, "why?", kind="research", limits=limits)
 
 
-def plan(run: Run, ladder: Ladder, key: str = "plan") -> PlanResponse:
-    return ask(run, ladder, "plan", MATERIAL, PlanResponse, key=key)
+def plan(run: Run, ladder: Ladder) -> PlanResponse:
+    return ask(run, ladder, "plan", MATERIAL, PlanResponse)
 
 
 def failures(store: Store, run_id: str) -> list[StepFailed]:
