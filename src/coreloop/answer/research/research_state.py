@@ -1,8 +1,8 @@
 """What a research knows: its part of the run's state, and the events that change it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_type_hints
 
 import msgspec
 
@@ -23,11 +23,11 @@ AGAINST: Final = "What speaks against the answer?"
 """The sub-question of an exhaustive run; it is not part of the prompts."""
 ASK: Final = "ask"
 """Of the runs; what `ask` begins is a research of one iteration, which a repair repeats."""
-REQUESTED, PLANNED, READ, FOUND, DROPPED = "request", "queries", "source", "finding", "dropped"
-TESTED, REFLECTED, THOUGHT, CONTRADICTED = "hypotheses", "reflection", "thought", "contradictions"
-FAILED, REWORDED, COMPACTED, UNUSED = "search_failed", "reworded", "compacted", "unusable"
-ANSWERED, NOTE, ATTEMPTED, REPAIRED = "answer", "note", "attempt", "repair"
-"""Names of the events."""
+PLANNED, FOUND, DROPPED, TESTED, REFLECTED = "queries", "finding", "dropped", "hypotheses", "reflection"
+READ, FAILED, REWORDED, COMPACTED = "sources", "failed_queries", "rewordings", "compactions"
+UNUSED, THOUGHT, ATTEMPTED, REPAIRED = "unusable", "thoughts", "attempts", "repairs"
+REQUESTED, CONTRADICTED, ANSWERED, NOTE = "request", "contradictions_found", "answer", "note"
+"""Names of the events; most are those of the fields that they add to or set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,34 +310,17 @@ def knowledge_of(state: State) -> Knowledge:
     return replace(state.of_kind)
 
 
-_ADDED: Final[Mapping[str, tuple[str, type]]] = {
-    READ: ("sources", ReadSource),
-    FAILED: ("failed_queries", FailedQuery),
-    REWORDED: ("rewordings", Rewording),
-    COMPACTED: ("compactions", Compaction),
-    UNUSED: ("unusable", str),
-    THOUGHT: ("thoughts", dict),
-    ATTEMPTED: ("attempts", Attempt),
-    REPAIRED: ("repairs", Repaired),
-}
-"""Events that add their data to a list."""
-_SET: Final[Mapping[str, tuple[str, Any]]] = {
-    REQUESTED: ("request", Request),
-    CONTRADICTED: ("contradictions_found", list[Contradiction]),
-    ANSWERED: ("answer", dict[str, Any]),
-    NOTE: ("note", str),
-}
-"""Events whose data is the newest value of a field."""
+_TYPES: Final = get_type_hints(Knowledge)
+_ADDED: Final = {READ, FAILED, REWORDED, COMPACTED, UNUSED, THOUGHT, ATTEMPTED, REPAIRED}
+_SET: Final = {REQUESTED, CONTRADICTED, ANSWERED, NOTE}
 
 
 def fold(known: Knowledge, name: str, data: Any) -> None:
     """Add an event of a research to what it knows; events of a newer version are ignored."""
     if name in _ADDED:
-        key, kind = _ADDED[name]
-        getattr(known, key).append(msgspec.convert(data, kind))
+        getattr(known, name).extend(msgspec.convert([data], _TYPES[name]))
     elif name in _SET:
-        key, kind = _SET[name]
-        setattr(known, key, msgspec.convert(data, kind))
+        setattr(known, name, msgspec.convert(data, _TYPES[name]))
     elif name == PLANNED:
         known.plan_queries += msgspec.convert(data["queries"], list[PlanQuery])
         known.tier = data.get("tier") or known.tier
