@@ -1,5 +1,6 @@
 """Questions of a research to its models: a prompt and what is in view -> a typed reply, as a step."""
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,10 +10,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from coreloop.answer.models.contracts import Contract
+from coreloop.answer.models.contracts import Contract, Material
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
-from coreloop.answer.models.prompt import Material, user_message
 from coreloop.answer.research.research_state import UNUSED
 from coreloop.base.errors import ModelError, UsageError
 from coreloop.runs.active_run import Run
@@ -34,6 +34,24 @@ _OF_ANSWERS: Final = {"synthesize", "check"}
 def read_prompt(name: str) -> str:
     """Return the text of a file in ``prompts/``."""
     return (files("coreloop.answer.research") / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
+
+
+def user_message(material: Material) -> Message:
+    """Write the material of a call as a user message.
+
+    The message is one JSON document, so a source cannot end its text and go on as an instruction::
+
+        {"question": "서울의 인구는?",
+         "sub_questions": ["서울의 인구는?"],
+         "sources": [{"number": 1, "title": "서울", "text": "…", "type": "page", "location": "https://…"}],
+         "searched": ["서울 인구"],
+         "notes": []}
+
+    Empty lists are left out. Models refer to a source by its number in brackets, ``[1]``: in the ``sources``
+    of a finding, in the text of an answer and as the ``id`` of a citation.
+    """
+    text = json.dumps(msgspec.to_builtins(material), ensure_ascii=False)
+    return Message("user", text.encode("utf-8", "replace").decode())
 
 
 def ask(run: Run, ladder: Ladder, prompt: str, material: Material, schema: type[T]) -> T:

@@ -13,17 +13,21 @@ from typing import Final
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.contracts import CheckResponse, LlmResponse, PlanResponse, SynthesisResponse
+from coreloop.answer.models.contracts import (
+    CheckResponse,
+    LlmResponse,
+    Material,
+    PlanResponse,
+    SynthesisResponse,
+)
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import plan_offline
-from coreloop.answer.models.prompt import Material
 from coreloop.answer.repair.actions import MAX_REPAIRS, OTHER_MODEL, STRICT, Context, Reason, Signal, envelope
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.rounds import asks_again, repair
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import answer_from, build_response
 from coreloop.answer.research.asking import UNUSABLE, ask, ask_or_do_without
-from coreloop.answer.research.best_passages import SHOWN, Grounds, numbered, quoted
 from coreloop.answer.research.memory import Memory, material_of, notes_of, view
 from coreloop.answer.research.next_queries import (
     START_STRATEGY,
@@ -48,7 +52,7 @@ from coreloop.answer.research.research_state import (
 )
 from coreloop.answer.research.run_searches import execute, search_step
 from coreloop.answer.research.tiers import run_limits
-from coreloop.answer.research.verify import UNCITED, check_answer, without
+from coreloop.answer.research.verify import SHOWN, UNCITED, Grounds, check_answer, numbered, quoted, without
 from coreloop.answer.retrieve import SearchResult, find_sources
 from coreloop.answer.search.index.run import refresh_index
 from coreloop.answer.search.provider import SearchLimits

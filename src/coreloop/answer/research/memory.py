@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from coreloop.answer.models.prompt import Material, NumberedSource
+from coreloop.answer.models.contracts import Material, NumberedSource
 from coreloop.answer.research.findings import Finding, citation_marks
 from coreloop.answer.research.research_state import (
     AGAINST,

@@ -9,8 +9,7 @@ import msgspec
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
 from coreloop.answer.repair.actions import Signal, signal_of
-from coreloop.answer.research.findings import Contradiction, Finding
-from coreloop.answer.research.hypotheses import MAX_ACTIVE, Hypothesis
+from coreloop.answer.research.findings import MAX_ACTIVE, Contradiction, Finding, Hypothesis
 from coreloop.answer.research.tiers import Wishes
 from coreloop.answer.search.source import Source
 from coreloop.runs.state import KindState, State

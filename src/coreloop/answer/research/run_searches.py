@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
-from math import ceil
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -37,7 +36,7 @@ from coreloop.answer.text.terms import term_set
 from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
-from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.amounts import NOTHING
 from coreloop.runs.duplicates import QueryHistory
 from coreloop.runs.state import State
 
@@ -51,9 +50,9 @@ COPIED_FROM: Final = 0.5
 _RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
 _SHORT_LABEL: Final = 3  # co, com, ac, gov, … before a country
-_LEAST_READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
+_READ: Final = 5  # chosen: with fewer, one bad site is most of what was read
 _KEPT: Final = 2
-"""Sources that are left for other queries if an iteration that could ask them comes."""
+"""Sources of an iteration, and those that are left for other queries if another one comes."""
 _MOST_READ: Final = 10
 _LEAST_S: Final = 1.0
 """A search that has begun is let end, with what it has; a page of this machine's network takes less."""
@@ -81,11 +80,10 @@ def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[
 
 def search_step(run: Run, name: str, key: str, search: Callable[[], SearchResult]) -> SearchResult:
     """Search, or read a page, as a step of a run: it is not done again once it is committed."""
-
-    def made(_key: str) -> tuple[Any, Amount]:
-        return msgspec.to_builtins(search()), NOTHING
-
-    return msgspec.convert(run.step(name, f"{name}-{key}", made, at_most=NOTHING), SearchResult)
+    made = run.step(
+        name, f"{name}-{key}", lambda _: (msgspec.to_builtins(search()), NOTHING), at_most=NOTHING
+    )
+    return msgspec.convert(made, SearchResult)
 
 
 def read_pages(
@@ -193,13 +191,11 @@ def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
 
 def sources_now(state: State) -> int:
     """Return how many sources the next iteration may read, so that the later ones can read, too."""
-    limit = state.limits.sources
-    if limit is None:
+    if state.limits.sources is None:
         return _MOST_READ
-    left = max(0, limit - len(state.read_sources))
-    iterations = max(1, state.limits.max_iterations - state.iteration)
-    now = min(left, max(_LEAST_READ, ceil(left / iterations)))
-    return now if iterations == 1 else max(min(1, left), min(now, left - _KEPT))
+    left = max(0, state.limits.sources - len(state.read_sources))
+    is_last = state.iteration + 1 >= state.limits.max_iterations
+    return left if is_last else max(min(1, left), min(_READ, left - _KEPT))
 
 
 def _identity(source: Source) -> str:

@@ -19,7 +19,7 @@ from coreloop.answer.text.sentences import gives_orders, split, with_example
 from coreloop.answer.text.terms import is_korean, optional, terms, words_of
 
 if TYPE_CHECKING:
-    from coreloop.answer.models.prompt import NumberedSource
+    from coreloop.answer.models.contracts import NumberedSource
 
 Verdict = Literal["says so", "may say so", "nothing said so"]
 Kind = Literal["default", "date", "number", "name"]

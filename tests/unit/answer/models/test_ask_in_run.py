@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.answer.models.choose_model import ENDPOINTS
-from coreloop.answer.models.contracts import PlannedQuery, PlanResponse
+from coreloop.answer.models.contracts import Material, PlannedQuery, PlanResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.openai_compatible import OpenAICompatible
-from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask
 from coreloop.base.errors import UsageError
 from coreloop.base.project.model_settings import PriceSettings
@@ -106,7 +105,7 @@ KILLED = """
 import sys
 from coreloop.answer.models.choose_model import choose_model
 from coreloop.answer.models.contracts import PlanResponse
-from coreloop.answer.models.prompt import Material
+from coreloop.answer.models.contracts import Material
 from coreloop.answer.research.asking import ask
 from coreloop.base.project.model_settings import EndpointSettings, PriceSettings
 from coreloop.base.project.settings import Settings

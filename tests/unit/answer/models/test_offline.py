@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.answer.models.contracts import Material, NumberedSource
 from coreloop.answer.models.offline import reflect_offline
-from coreloop.answer.models.prompt import Material, NumberedSource
 
 SEOUL = NumberedSource(
     number=1,

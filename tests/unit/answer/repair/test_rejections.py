@@ -12,10 +12,9 @@ from coreloop.answer.repair.jobs import all_handlers
 from coreloop.answer.repair.store import open_repair_store
 from coreloop.answer.repair.tables import Rejected
 from coreloop.answer.research.answer import AgentResponse
-from coreloop.answer.research.best_passages import sentence_key
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer, run_research
-from coreloop.answer.research.verify import REJECTED
+from coreloop.answer.research.verify import REJECTED, sentence_key
 from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.jobs.work import work_on_jobs
 from coreloop.runs.load import load_run

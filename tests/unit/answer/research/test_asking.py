@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.models.contracts import PlanResponse
+from coreloop.answer.models.contracts import Material, PlanResponse
 from coreloop.answer.models.ladder import Ladder
 from coreloop.answer.models.offline import plan_offline
-from coreloop.answer.models.prompt import Material
 from coreloop.answer.research.asking import ask, ask_or_do_without
 from coreloop.base.errors import ModelError
 from coreloop.runs.active_run import Run, work_on
