@@ -260,7 +260,7 @@ def _written(run: Run, deps: Deps, grounds: Grounds, attempt: Attempt) -> Attemp
         return attempt
     notes = [f"sentence {number}: {text}" for number, text in enumerate(attempt.sentences, 1)]
     material = material_of(run.state, Memory(attempt.cited, ()), notes)
-    return without(attempt, ask(run, ladder, "check", material, CheckResponse).unsupported)
+    return without(attempt, ask(run, ladder, "check", material, CheckResponse).unsupported, grounds)
 
 
 def _ladder(run: Run, deps: Deps) -> Ladder:

@@ -203,7 +203,7 @@ def check_answer(attempt: Attempt, text: str, grounds: Grounds, *, named: Sequen
     """
     kept: dict[str, Sequence[int]] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in islice(_claims(text, grounds.sources), _MAX_SENTENCES):
+    for claim, numbers in islice(cited_sentences(text), _MAX_SENTENCES):
         cited, reason = supporting(claim, numbers or named, grounds)
         cited = cited if numbers else cited[:_MAX_COMPUTED]
         if cited:
@@ -246,18 +246,14 @@ def supporting(claim: str, numbers: Sequence[int], grounds: Grounds) -> tuple[Se
     return ((), reason) if reason else ([read.number for read in left], "")
 
 
-def without(attempt: Attempt, unsupported: Collection[int]) -> Attempt:
+def without(attempt: Attempt, unsupported: Collection[int], grounds: Grounds) -> Attempt:
     """Drop sentences by their numbers, from 1."""
     numbered = list(enumerate(attempt.sentences, 1))
-    kept = tuple(sentence for number, sentence in numbered if number not in unsupported)
+    left = [sentence for number, sentence in numbered if number not in unsupported]
     gone = [without_citations(sentence) for number, sentence in numbered if number in unsupported]
-    cited = {number for sentence in kept for number in _cited(sentence)}
-    return replace(
-        attempt,
-        sentences=kept,
-        cited=tuple(read for read in attempt.cited if read.number in cited),
-        dropped=(*attempt.dropped, *(Dropped(one, "a model does not find it in its source") for one in gone)),
-    )
+    dropped = (Dropped(one, "a model does not find it in its source") for one in gone)
+    kept = check_answer(attempt, "\n".join(left), grounds)
+    return replace(kept, dropped=(*attempt.dropped, *dropped))
 
 
 def source_number(name: str) -> int | None:
@@ -267,14 +263,19 @@ def source_number(name: str) -> int | None:
 
 
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the sentences of an answer without their citations, and the numbers that each cites."""
-    for written in text.splitlines():
+    """Yield the sentences of an answer without their citations, and the numbers that each cites.
+
+    A sentence that cites nothing has the citations of the next one on its line.
+    """
+    for written in text[:_MAX_CHARS].splitlines():
         line = _BULLET.sub("", _MARKED.sub("", " ".join(written.split())))
-        for sentence in split_sentences(_marked(line)):
+        cited: list[tuple[str, tuple[int, ...]]] = []
+        for sentence in reversed(split_sentences(_marked(line))):
             claim = " ".join(_MARKED.sub("", sentence).split())
+            numbers = tuple(dict.fromkeys(int(match[1]) for match in _MARKED.finditer(sentence)))
             if claim.strip(".!?。 "):
-                numbers = (int(match[1]) for match in _MARKED.finditer(sentence))
-                yield claim, tuple(dict.fromkeys(numbers))
+                cited.append((claim, numbers or (cited[-1][1] if cited else ())))
+        yield from reversed(cited)
 
 
 def without_citations(text: str) -> str:
@@ -282,29 +283,10 @@ def without_citations(text: str) -> str:
     return " ".join(_CITED.sub("", text).split())
 
 
-def _claims(text: str, sources: Sequence[ReadSource]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield what an answer says and cites: a line that is one quote, else each of its sentences."""
-    for written in text[:_MAX_CHARS].splitlines():
-        line = " ".join(written.split())
-        quote, numbers = without_citations(line), _cited(line)
-        first = _CITED.search(line)
-        is_cited_last = first is not None and line[: first.start()].rstrip(".!?。 ") == quote.rstrip(".!?。 ")
-        cited = [sources[number - 1] for number in numbers if 0 < number <= len(sources)]
-        if is_cited_last and any(holds(read.source.text, quote) for read in cited):
-            yield quote, numbers
-        else:
-            yield from cited_sentences(line)
-
-
 def _marked(line: str) -> str:
     """Move citations before the end of their sentence, as marks that are no end of a sentence."""
     line = _AFTER_END.sub(r"\2\1", line)
     return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
-
-
-def _cited(text: str) -> tuple[int, ...]:
-    numbers = (int(number) for match in _CITED.finditer(text) for number in re.findall(r"\d+", match[1]))
-    return tuple(dict.fromkeys(numbers))
 
 
 def _is_rejected(read: ReadSource, claim: str, rejected: Rejected) -> bool:
