@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
 from coreloop.answer.research.research_state import ASK, KIND, Aim, Knowledge, fold, knowledge_of
 from coreloop.base.text import escape_markdown
@@ -66,20 +65,14 @@ def _iteration(state: State, knowledge: Knowledge, aim: Aim) -> dict[str, Any]:
 def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
     newest = knowledge.findings[-SEMANTIC_FINDINGS:]
     yield f"# {escape_markdown(state.question)}"
-    for part in state.sub_questions:
-        yield f"\n## {part.id} {escape_markdown(part.text)}\n"
-        answering = [finding for finding in newest if part.id in finding.answers]
-        yield from [_line(finding, knowledge) for finding in answering] or ["open"]
-    if others := [finding for finding in newest if not finding.answers]:
-        yield "\n## Others\n"
-        yield from (_line(finding, knowledge) for finding in others)
+    for part, text in [*((part.id, part.text) for part in state.sub_questions), ("", "Others")]:
+        yield f"\n## {part} {escape_markdown(text)}\n"
+        for finding in newest:
+            if part in (finding.answers or ("",)):
+                sources = knowledge.sources_of(finding.sources)
+                named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
+                yield f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
     yield ""
-
-
-def _line(finding: Finding, knowledge: Knowledge) -> str:
-    sources = knowledge.sources_of(finding.sources)
-    named = ", ".join(f"[{read.number}] {read.source.location}" for read in sources)
-    return f"- {finding.tag} {escape_markdown(finding.text)} ({escape_markdown(named)})"
 
 
 register_kind(Kind(name=KIND, initial=Knowledge, fold=fold, committed=committed, views=views))

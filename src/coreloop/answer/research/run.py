@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -308,13 +308,9 @@ def _cause(knowledge: Knowledge, attempt: Attempt) -> str:
 def _observe(audit: OwnCollector, result: SearchResult) -> None:
     """Add a search, or a page of a research."""
     error = None if result.outcome in {"found", "empty"} else f"{result.outcome}: {result.reason}"
-    name, args = PAGE, {"url": result.query}
-    found: Any = {"title": "".join(source.title for source in result.sources)}
-    if result.provider != PAGE:
-        name = result.provider if result.provider == "index" else SEARCH
-        strategy = "+".join(result.strategy)
-        args = {"query": result.query, "provider": result.provider, "strategy": strategy}
-        found = [{"location": source.location, "title": source.title} for source in result.sources]
+    name = result.provider if result.provider in {PAGE, "index"} else SEARCH
+    args = {"query": result.query, "provider": result.provider, "strategy": "+".join(result.strategy)}
+    found = [{"location": source.location, "title": source.title} for source in result.sources]
     audit.observe_tool_call(name, args, error=error, duration_ms=result.elapsed_ms, result=found)
 
 
