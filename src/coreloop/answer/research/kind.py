@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from coreloop.answer.research.memory import SEMANTIC_FINDINGS, WORKING_ITERATIONS, remember
-from coreloop.answer.research.research_state import ASK, KIND, Aim, Knowledge, fold, knowledge_of
+from coreloop.answer.research.research_state import ASK, KIND, Knowledge, fold, knowledge_of
 from coreloop.base.text import escape_markdown
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
@@ -16,12 +16,12 @@ def committed(state: State) -> None:
     """Keep the active hypotheses and the next actions of the iteration that was just committed."""
     known = state.of_kind
     assert isinstance(known, Knowledge), state.kind
-    aim = Aim(
-        iteration=state.iteration,
-        active_hypotheses=tuple(known.active_hypotheses),
-        next_actions=state.next_actions,
-    )
-    known.aims = [*(known.aims or ()), aim][-WORKING_ITERATIONS:]
+    aim = {
+        "iteration": state.iteration,
+        "active_hypotheses": known.active_hypotheses,
+        "next_actions": state.next_actions,
+    }
+    known.aims = [*known.aims, aim][-WORKING_ITERATIONS:]
 
 
 def views(state: State) -> Mapping[str, bytes]:
@@ -39,7 +39,7 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     memory = remember(knowledge, iteration=state.iteration)
     return {
         "iteration": state.iteration,
-        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims or ()],
+        "iterations": [_iteration(state, knowledge, aim) for aim in knowledge.aims],
         "working": [
             {"number": read.number, "location": read.source.location, "iteration": read.iteration}
             for read in memory.working
@@ -50,16 +50,12 @@ def _working_memory(state: State, knowledge: Knowledge) -> dict[str, Any]:
     }
 
 
-def _iteration(state: State, knowledge: Knowledge, aim: Aim) -> dict[str, Any]:
-    """An iteration's findings, executed queries, active hypotheses and next actions."""
-    number = aim.iteration
-    return {
-        "iteration": number,
-        "findings": [finding for finding in knowledge.findings if finding.iteration == number],
-        "queries_executed": [one.query for one in state.search_history if one.iteration == number],
-        "active_hypotheses": aim.active_hypotheses,
-        "next_actions": aim.next_actions,
-    }
+def _iteration(state: State, knowledge: Knowledge, aim: Mapping[str, Any]) -> dict[str, Any]:
+    """An iteration's aims, findings and executed queries."""
+    number = aim["iteration"]
+    found = [finding for finding in knowledge.findings if finding.iteration == number]
+    queries = [one.query for one in state.search_history if one.iteration == number]
+    return {**aim, "findings": found, "queries_executed": queries}
 
 
 def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:

@@ -4,14 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-import msgspec
-
 from coreloop.answer.models.contracts import Material, NumberedSource
 from coreloop.answer.research.findings import Finding, citation_marks
 from coreloop.answer.research.research_state import (
     AGAINST,
     COMPACTED,
-    Compaction,
     Knowledge,
     ReadSource,
     knowledge_of,
@@ -95,8 +92,8 @@ def view(run: Run, *, is_answer: bool = False) -> Memory:
     if memory.archived != whole:
         low = f"less than {LEAST_BUDGET_SHARE:.0%} of the token budget is left"
         reason = low if is_low else f"the sources do not fit in {room:,} tokens"
-        compaction = Compaction(reason, state.iteration + 1, memory.archived)
-        run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(compaction))
+        about = {"reason": reason, "iteration": state.iteration + 1, "archived": memory.archived}
+        run.record(events.Noted, name=COMPACTED, data=about)
     return memory
 
 

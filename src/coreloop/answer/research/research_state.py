@@ -109,16 +109,6 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewording:
-    """A query that found little, what it became, and how."""
-
-    query: str
-    becomes: str
-    how: str
-    iteration: int
-
-
-@dataclass(frozen=True, slots=True)
 class ReadSource:
     """A source with its number, in the order in which sources were retrieved.
 
@@ -146,15 +136,6 @@ class ReadSource:
     def type(self) -> str:
         """The type of the source."""
         return self.source.type
-
-
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """A time at which older sources left the prompts; ``archived`` are their numbers."""
-
-    reason: str
-    iteration: int
-    archived: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,18 +224,20 @@ class Repaired:
     jobs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """What an iteration aimed at, which the findings and searches of a run do not say."""
-
-    iteration: int
-    active_hypotheses: tuple[str, ...]
-    next_actions: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class Knowledge(KindState):
-    """What a research knows; its fields are keys of ``state.json``."""
+    """What a research knows; its fields are keys of ``state.json``.
+
+    Attributes
+    ----------
+    rewordings : list of dict
+        A ``query`` that found little, what it ``becomes``, ``how``, and the ``iteration``.
+    compactions : list of dict
+        A time at which older sources left the prompts: the ``reason``, the ``iteration``, and the numbers of
+        what was ``archived``.
+    aims : list of dict
+        What the last iterations aimed at: ``active_hypotheses`` and ``next_actions``.
+    """
 
     request: Request = field(default_factory=Request)
     tier: str = ""
@@ -266,20 +249,20 @@ class Knowledge(KindState):
     contradictions_found: list[Contradiction] = field(default_factory=list)
     plan_queries: list[PlanQuery] = field(default_factory=list)
     failed_queries: list[FailedQuery] = field(default_factory=list)
-    rewordings: list[Rewording] = field(default_factory=list)
+    rewordings: list[dict[str, Any]] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
     uncertainties: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     thoughts: list[dict[str, Any]] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
-    compactions: list[Compaction] = field(default_factory=list)
+    compactions: list[dict[str, Any]] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)
     answer: dict[str, Any] | None = None
     note: str = ""
     attempts: list[Attempt] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
     repairs: list[Repaired] = field(default_factory=list)
-    aims: list[Aim] | msgspec.UnsetType = msgspec.UNSET
+    aims: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def focus(self) -> list[Hypothesis]:

@@ -22,7 +22,6 @@ from coreloop.answer.research.research_state import (
     FailedQuery,
     PlanQuery,
     ReadSource,
-    Rewording,
     knowledge_of,
 )
 from coreloop.answer.research.tiers import AT_ONCE
@@ -156,14 +155,16 @@ def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, .
 def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
     """Yield another form of each query that worked and found little, within the limit of queries."""
     history = QueryHistory(run.state.search_history)
-    searched = {search.query for search in run.state.search_history}
+    searched, number = {search.query for search in run.state.search_history}, run.state.iteration + 1
     few = [one for one in results if one.outcome in {"found", "empty"} and len(one.sources) < FEW]
     for result in few[: queries_left(run.state)]:
         for text, how in reword(result.query):
             if text not in searched and not history.is_duplicate_query(text)[0]:
                 searched.add(text)
-                reworded = Rewording(result.query, text, how, run.state.iteration + 1)
-                run.record(events.Noted, name=REWORDED, data=msgspec.to_builtins(reworded))
+                reworded = {"query": result.query, "becomes": text, "how": how}
+                run.record(
+                    events.Noted, name=REWORDED, data=reworded | {"iteration": run.state.iteration + 1}
+                )
                 yield text
                 break
 
