@@ -161,10 +161,8 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
         for text, how in reword(result.query):
             if text not in searched and not history.is_duplicate_query(text)[0]:
                 searched.add(text)
-                reworded = {"query": result.query, "becomes": text, "how": how}
-                run.record(
-                    events.Noted, name=REWORDED, data=reworded | {"iteration": run.state.iteration + 1}
-                )
+                reworded = {"query": result.query, "becomes": text, "how": how, "iteration": number}
+                run.record(events.Noted, name=REWORDED, data=reworded)
                 yield text
                 break
 
