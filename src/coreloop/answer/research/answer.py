@@ -223,18 +223,15 @@ def build_response(state: State, attempt: Attempt) -> AgentResponse:
 
 
 def tool_calls(state: State) -> list[AnswerCall]:
-    """Return the searches of a run, and the attempts of `ask`."""
-    searches = [
+    """Return the searches of a run, and the attempts of `ask`, each of which searches once."""
+    calls = [
         AnswerCall(name="search", args={"query": search.query}, ok=bool(search.results_count))
         for search in state.search_history
     ]
-    return searches + [attempt_call(state, attempt) for attempt in knowledge_of(state).attempts]
-
-
-def attempt_call(state: State, attempt: Attempt) -> AnswerCall:
-    """Return an attempt of `ask`, which searches once."""
-    args = {"question": state.question, "attempt": attempt.number}
-    return AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences))
+    for attempt in knowledge_of(state).attempts:
+        args = {"question": state.question, "attempt": attempt.number}
+        calls.append(AnswerCall(name="retrieve", args=args, ok=bool(attempt.sentences)))
+    return calls
 
 
 def _end(attempt: Attempt) -> tuple[End, str]:

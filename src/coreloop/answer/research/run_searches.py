@@ -70,8 +70,8 @@ def execute(run: Run, deps: Deps, queries: Sequence[PlanQuery], strategy: tuple[
     if not fresh:
         return 0
     run.record(events.ActionTaken, tool=deps.provider.name, strategy=strategy)
-    results = _search(run, deps, fresh, strategy)
-    results += _search(run, deps, list(_rewordings(run, results)), strategy)
+    results = _search(run, deps, fresh)
+    results += _search(run, deps, list(_rewordings(run, results)))
     chosen = _choose(run.state, results)
     _number(run, read_pages(run, deps.pages, chosen) if deps.pages else chosen)
     return len(results)
@@ -132,13 +132,13 @@ def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[str]:
             yield query.query
 
 
-def _search(run: Run, deps: Deps, queries: Sequence[str], strategy: tuple[str, ...]) -> list[SearchResult]:
+def _search(run: Run, deps: Deps, queries: Sequence[str]) -> list[SearchResult]:
     """Execute queries at once; their events are in the order of the queries, whichever came back first."""
     limits, number, first = _search_limits(run), run.state.iteration + 1, run.state.progress.queries
 
     def search(place: int, query: str) -> SearchResult:
         question = run.state.question
-        find = partial(find_sources, deps, query, limits, question=question, strategy=strategy)
+        find = partial(find_sources, deps, query, limits, question=question)
         return search_step(run, SEARCH, f"{number}-{first + place}", find)
 
     with ThreadPoolExecutor(max_workers=AT_ONCE) as threads:
