@@ -1,6 +1,5 @@
 """The sources of a question: passages, symbols, declared schemas, and injected evidence."""
 
-import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,8 +41,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
         Why the search was blocked or failed.
     failures : tuple of str
         Why each attempt failed that did.
-    elapsed_ms : int
-        Of all searches.
     """
 
     query: str = ""
@@ -53,7 +50,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[Origin, ...] = ()
     reason: str = ""
     failures: tuple[str, ...] = ()
-    elapsed_ms: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -67,12 +63,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_sources(
-    deps: Deps,
-    query: str,
-    limits: SearchLimits,
-    *,
-    question: str = "",
-    words: str = "",
+    deps: Deps, query: str, limits: SearchLimits, *, question: str = "", words: str = ""
 ) -> SearchResult:
     """Search everywhere at once; the same passage counts once.
 
@@ -89,7 +80,6 @@ def find_sources(
     words : str
         What texts are searched for; "" for the query as it is.
     """
-    started = time.monotonic()
     is_local = deps.searches_index and deps.workspace.index_file.exists()
     with ThreadPoolExecutor(max_workers=1) as threads:
         text = threads.submit(deps.provider.search, words or query, limits)
@@ -116,7 +106,6 @@ def find_sources(
         origins=tuple(origin for origin, _ in best),
         reason=getattr(answer, "reason", ""),
         failures=answer.failures,
-        elapsed_ms=round((time.monotonic() - started) * 1000),
     )
 
 
