@@ -197,7 +197,7 @@ def ending(state: State) -> str:
 def build_response(state: State, attempt: Attempt) -> AgentResponse:
     """Build the response of an attempt in a run."""
     knowledge, tell = knowledge_of(state), in_language_of(state.question)
-    (end, why), text = _end(attempt), "\n".join(_lines(knowledge, attempt))
+    (end, why), text = _end(attempt), "\n".join(_lines(attempt))
     line, is_failed = _LINES.get(end, ""), end in HTTP_STATUS
     return AgentResponse(
         summary=_summary(attempt),
@@ -254,7 +254,7 @@ def _summary(attempt: Attempt) -> str:
     return contradiction_line(pair) if pair else shown[0]
 
 
-def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
+def _lines(attempt: Attempt) -> Iterator[str]:
     shown = attempt.sentences or attempt.quoted
     if shown:
         yield from shown
@@ -266,9 +266,6 @@ def _lines(knowledge: Knowledge, attempt: Attempt) -> Iterator[str]:
     if attempt.problem:
         yield DEGRADED
         yield from (f"({reason})" for reason in attempt.problem.splitlines())
-    yield from (
-        f"The model's {what} could not be used; it was made without it." for what in knowledge.unusable
-    )
     if attempt.failure and shown:
         yield UNUSABLE
 

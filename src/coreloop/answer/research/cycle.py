@@ -114,9 +114,7 @@ def _answer_and_repair(run: Run, deps: Deps) -> None:
         find = partial(find_sources, deps, run.state.question, SearchLimits(), words=words)
         found = search_step(run, RETRIEVE, str(number), find)
     with phase(run, "synthesize"):
-        attempt = Attempt(
-            number=number, model=_ladder(run, deps).name, found=found.counts, problem=found.reason
-        )
+        attempt = Attempt(number=number, found=found.counts, problem=found.reason)
         attempt, reason = write_answer(run, deps, numbered(found.sources), attempt)
         run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
     if reason is None:
