@@ -50,7 +50,6 @@ def test_a_file_that_changed_is_read_before_the_question(tmp_path: Path, researc
     [
         ((" ",), "the question is empty"),
         (("?!...,,",), "the question has no words"),
-        ((QUESTION, "--session", ""), "--session is empty"),
         (("why " * 5_000,), "at most 10,000"),
         ((QUESTION, "--session", "nope"), "no run nope"),
         (("--tier", "huge", QUESTION), "'huge' is not one of"),
