@@ -31,8 +31,6 @@ _ORDERS: Final = re.compile(
 )
 """Sentences that tell who reads them what to answer: ``Ignore all instructions``; not: ``Run the tests``."""
 _FOOTNOTE: Final = re.compile(r"\s?\[\d{1,3}\]")
-_MAX_CHARS: Final = 600
-"""Of a sentence; longer ones are cut at a line."""
 
 
 def gives_orders(text: str) -> bool:
@@ -89,14 +87,4 @@ def _stripped(text: str, start: int, stop: int) -> list[tuple[int, int]]:
         return []
     first = start + len(part) - len(part.lstrip())
     last = first + len(part.strip())
-    return _cut(text, first, last)
-
-
-def _cut(text: str, first: int, last: int) -> list[tuple[int, int]]:
-    places = []
-    while last - first > _MAX_CHARS:
-        end = max(text.rfind(mark, first + 1, first + _MAX_CHARS) for mark in ("\n", " "))
-        end = end if end > first else first + _MAX_CHARS
-        places.append((first, end))
-        first = end + len(text[end:last]) - len(text[end:last].lstrip())
-    return [*places, (first, last)] if last > first else places
+    return [(first, last)]
