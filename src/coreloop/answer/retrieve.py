@@ -1,7 +1,7 @@
 """The sources of a question: passages, symbols, declared schemas, and injected evidence."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +20,6 @@ from coreloop.runs.events import Outcome
 _TEXTS: Final = 8  # chosen, as the next two: texts answer most questions, names and fields fewer
 _SYMBOLS: Final = 4  # see above
 _FIELDS: Final = 4  # see above
-_CODE: Final = frozenset({"symbol", "python"})
 Origin = Literal["injected", "symbol", "text", "schema"]
 
 
@@ -96,7 +95,10 @@ def find_sources(
         *(("symbol", source) for source in called),
         *(("schema", source) for source in [*fields, *_linked(deps, called)]),
     ]
-    best = _unique(found)
+    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
+    for origin, source in found:
+        unique.setdefault((source.location, source.text), (origin, source))
+    best = unique.values()
     outcome = outcome_of(answer)
     return SearchResult(
         query=query,
@@ -123,19 +125,6 @@ def _declared(deps: Deps, query: str, limits: SearchLimits) -> tuple[list[Source
         symbols = find_symbols(index, query, replace(limits, max_results=_SYMBOLS))
         fields = find_fields(index, query, replace(limits, max_results=_FIELDS))
     return symbols, fields
-
-
-def _unique(found: Sequence[tuple[Origin, Source]]) -> Collection[tuple[Origin, Source]]:
-    """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
-    symbols = {(one.location, one.title): one for origin, one in found if origin == "symbol"}
-    indexed = {(one.location, one.text): one for origin, one in found if origin == "text"}
-    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
-    for origin, source in found:
-        is_repeated = source.type in _CODE and origin != "text"  # a text has the symbol's body
-        symbol = symbols.get((source.location, source.title)) if is_repeated else None
-        best = symbol or indexed.get((source.location, source.text), source)
-        unique.setdefault((best.location, best.text), (origin, best))
-    return unique.values()
 
 
 def _linked(deps: Deps, symbols: Sequence[Source]) -> Iterator[Source]:
