@@ -15,7 +15,6 @@ _NO_END: Final = re.compile(
 _HEADING: Final = re.compile(r"(?:\#{1,6}\s|[^\n]*\n([=\-~^\"'*+.])\1{2,}\s*(?:\n|$))")
 _HEAD_OF_TABLE: Final = re.compile(r"\s*\|[\s:-]+[-|]")
 _UNDERLINED: Final = re.compile(r"\s*\n([=~^\"'*+-])\1{2,}\s*(?:\n|$)")
-_EXAMPLE: Final = re.compile(r"\s*(?:```.*?(?:```|\Z)|.+?(?=\n\n\S|\Z))", re.DOTALL)
 _ORDERS: Final = re.compile(
     r"""(?i:
         \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|question|above|previous|other)
@@ -55,14 +54,6 @@ def split(text: str, *, is_code: bool = False) -> tuple[tuple[int, int], ...]:
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, each a part of it."""
     return [text[start:end] for start, end in split(text)]
-
-
-def with_example(text: str, end: int) -> int:
-    """Return where a sentence ends that ends in a colon: behind what it announces."""
-    if not text[:end].rstrip("`* ").endswith(":"):
-        return end
-    example = _EXAMPLE.match(text, end)
-    return example.end() if example else end
 
 
 def without_footnotes(sentence: str) -> str:
