@@ -130,12 +130,7 @@ def time_left(run: Run, at_most: float, *, is_answer: bool = False) -> float:
 
 
 def _make_in_run(
-    run: Run,
-    prompt: str,
-    model: Model,
-    messages: Sequence[Message],
-    schema: type[Any],
-    limits: CallLimits,
+    run: Run, prompt: str, model: Model, messages: Sequence[Message], schema: type[Any], limits: CallLimits
 ) -> Reply[Any]:
     most = model.most(messages, limits)
     if most.microusd is None and run.state.limits.tokens is None:
