@@ -15,9 +15,8 @@ import msgspec
 from coreloop.answer.agent.agent_state import Trust, agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.repair.tables import Rejected
-from coreloop.answer.research.believe import Change, add_findings, noted, weigh, with_new
-from coreloop.answer.research.best_passages import is_rejected
 from coreloop.answer.research.findings import Finding
+from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import (
     DROPPED,
     READ,
@@ -28,7 +27,7 @@ from coreloop.answer.research.research_state import (
     ReadSource,
 )
 from coreloop.answer.research.run_searches import origin_of, passages_of
-from coreloop.answer.research.verify import REJECTED, source_number
+from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import read_document
 from coreloop.answer.search.extract.split_passages import Passage

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.models.offline import NAME as OFFLINE
+from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.actions import ACTIONS, MAX_REPAIRS, OTHER_MODEL, STRICT, Reason
 from coreloop.answer.repair.store import question_key
 from coreloop.answer.repair.tables import Evidence

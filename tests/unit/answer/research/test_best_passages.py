@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 
 from coreloop.answer.research.answer import contradiction_line
-from coreloop.answer.research.best_passages import Grounds, numbered, quoted
 from coreloop.answer.research.research_state import Attempt
+from coreloop.answer.research.verify import Grounds, numbered, quoted
 from coreloop.answer.search.source import Source
 from researching import MOMENT
 from rows import each_row
@@ -119,15 +119,6 @@ def test_a_constant_of_a_program_is_marked():
     )
     _, marks = ask("How many attempts does a payment have?", code)
     assert marks == ["RETRIES = 7  # attempts of a payment"]
-
-
-def test_what_announces_the_steps_is_marked_if_a_question_asks_how():
-    steps = "To route HTTP and HTTPS requests to two different proxies, pass a dict of URLs:"
-    other = "This is different to `proxies` of HTTP and HTTPS in other libraries."
-    _, marks = ask(
-        "How do I use different proxies for HTTP and HTTPS?", source(f"{steps}\n\n    x\n\n{other}")
-    )
-    assert marks == [f"{steps}\n\n    x"]
 
 
 @each_row("line", ["", "=================================\n"], ids=["Markdown", "underlined"])
