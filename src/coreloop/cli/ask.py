@@ -9,7 +9,7 @@ import click
 
 from coreloop.answer.repair.feedback import Notice, give_feedback, mending_job, newest_answer, read_notice
 from coreloop.answer.repair.jobs import all_handlers
-from coreloop.answer.repair.tables import Feedback
+from coreloop.answer.repair.store import Feedback
 from coreloop.answer.research.answer import EXIT_CODES, AgentResponse
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import answer

@@ -14,7 +14,7 @@ import msgspec
 
 from coreloop.answer.agent.agent_state import Trust, agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
-from coreloop.answer.repair.tables import Rejected
+from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import (

@@ -9,10 +9,8 @@ from typing import Final, Literal
 
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
-from coreloop.answer.repair.actions import ANSWER_AGAIN, Signal, envelope
-from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.repair.store import judgment_of
-from coreloop.answer.repair.tables import NOTHING, Feedback, Rejected
+from coreloop.answer.repair.actions import ANSWER_AGAIN, NOTHING, Rejected, signalled
+from coreloop.answer.repair.store import Feedback, judgment_of
 from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
@@ -22,7 +20,6 @@ from coreloop.base.records import encodable
 from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
-from coreloop.runs.events import Noted
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
@@ -250,10 +247,10 @@ def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str
     wants_more = _TOO_SHORT.search(reason) is not None
     asked = Request(session_id=session, mends=answered.run_id, wants_more=wants_more)
     run_id = begin_research(answered.question, asked, deps, kind=ASK, trace_id=answered.trace_id)
-    signal = Signal(source="chat", reason="thumbs_down", session_id=session)
     folding, newest = load_run(deps.store, run_id)
-    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    deps.store.append(run_id, [Noted(at=now, name=SIGNALLED, data=message)], after=newest)
+    trace_id = folding.state.trace_id
+    noted = signalled("chat", "thumbs_down", trace_id=trace_id, now=now, session_id=session)
+    deps.store.append(run_id, [noted], after=newest)
     job = mending_job(deps, answered.run_id, run_id)
     return str(job.payload["run"])  # another one if two reject at once, or if the first was killed here
 

@@ -10,10 +10,9 @@ from threading import Event
 from typing import Final
 
 from coreloop.answer.deps import Deps
-from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Context, Reason, Signal, envelope
-from coreloop.answer.repair.actions import TYPE as SIGNALLED
+from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Reason, signalled
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
-from coreloop.answer.repair.tables import AnswerRow, Feedback, Gate, Snapshot
+from coreloop.answer.repair.store import AnswerRow, Feedback, Gate, Snapshot
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
@@ -22,7 +21,7 @@ from coreloop.answer.search.index.search_index import public_functions
 from coreloop.base.errors import RunEndedError, RunNotFoundError, UsageError
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
-from coreloop.runs.events import Ended, Noted
+from coreloop.runs.events import Ended
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler
@@ -153,9 +152,7 @@ def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: d
     """Store a signal in the event store, and put its jobs into the queue."""
     run_id = begin_run(deps.workspace, deps.store, f"{reason} {now.date()}", kind=KIND, now=now)
     folding, newest = load_run(deps.store, run_id)
-    signal = Signal(source="gate", reason=reason, context=Context(file=worst))
-    message = envelope(signal, trace_id=folding.state.trace_id, now=now)
-    noted = Noted(at=now, name=SIGNALLED, data=message)
+    noted = signalled("gate", reason, trace_id=folding.state.trace_id, now=now, file=worst)
     deps.store.append(run_id, [noted, Ended(at=now, status="completed")], after=newest)
     put_jobs(deps, folding.state, ACTIONS[reason][0], files)
 

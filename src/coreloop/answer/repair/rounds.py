@@ -15,8 +15,7 @@ import msgspec
 from coreloop.answer.deps import Deps
 from coreloop.answer.models.ladder import OFFLINE
 from coreloop.answer.repair.actions import ACTIONS, MAX_REPAIRS, OTHER_MODEL, STRICT, Reason
-from coreloop.answer.repair.store import question_key
-from coreloop.answer.repair.tables import Evidence
+from coreloop.answer.repair.store import Evidence, question_key
 from coreloop.answer.research.research_state import REPAIRED, Repaired, knowledge_of
 from coreloop.answer.retrieve import SearchResult
 from coreloop.answer.search.extract.document import Unreadable, decode_text

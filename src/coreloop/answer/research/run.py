@@ -15,7 +15,7 @@ import msgspec
 import coreloop.answer.research.kind  # noqa: F401 (registers it)
 from coreloop.answer.deps import Deps, deps_here
 from coreloop.answer.models.contracts import Tier
-from coreloop.answer.repair.tables import AnswerRow
+from coreloop.answer.repair.store import AnswerRow
 from coreloop.answer.research.answer import AgentResponse, AnswerCall, respond
 from coreloop.answer.research.cycle import conclude, iterate
 from coreloop.answer.research.research_state import (

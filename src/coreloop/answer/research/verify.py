@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.answer.models.offline import question_parts
-from coreloop.answer.repair.tables import NOTHING, Rejected
+from coreloop.answer.repair.actions import NOTHING, Rejected
 from coreloop.answer.research.contradictions import contradictions
 from coreloop.answer.research.findings import Contradiction, SourcedText, citation_marks
 from coreloop.answer.research.research_state import Attempt, Dropped, MarkedPassage, ReadSource, Verdict
