@@ -1,9 +1,9 @@
 """Runs and repairs as jobs of workers; gates, which measure what is described; figures of answers."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Event
@@ -12,7 +12,7 @@ from typing import Final
 from coreloop.answer.deps import Deps
 from coreloop.answer.repair.actions import ACTIONS, ANSWER_AGAIN, Reason, signalled
 from coreloop.answer.repair.rounds import job_handlers, put_jobs
-from coreloop.answer.repair.store import AnswerRow, Feedback, Gate, Snapshot
+from coreloop.answer.repair.store import Gate, Snapshot
 from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run import continue_research, keep_ended_late
@@ -195,8 +195,6 @@ class DayMetrics:
     ----------
     day : str
         ISO date (UTC); of the last 24 hours the one that they end on.
-    answered, unanswered : int
-        Questions with a supported answer, and those without.
     evidence : dict of str to int
         Sources that the last attempts were given, by where they come from.
     feedback : dict of str to int
@@ -204,39 +202,29 @@ class DayMetrics:
     """
 
     day: str
-    answered: int
-    unanswered: int
-    evidence: dict[str, int]
-    feedback: dict[str, int]
+    evidence: dict[str, int] = field(default_factory=dict)
+    feedback: dict[str, int] = field(default_factory=dict)
+
+
+def read_days(
+    deps: Deps, *, now: datetime, days: int = 30, day_of: Callable[[datetime], str] = utc_day
+) -> list[DayMetrics]:
+    """Count by day what happened in so many days, the newest first; days without anything are left out."""
+    since, counted = now - timedelta(days=days), dict[str, DayMetrics]()
+
+    def of(moment: datetime) -> DayMetrics:
+        return counted.setdefault(day_of(moment), DayMetrics(day=day_of(moment)))
+
+    for row in deps.tables.answers(since=since):
+        evidence = of(row.ended_at).evidence
+        evidence.update(Counter(evidence) + Counter(row.found))
+    for rating in deps.tables.feedback_since(since):
+        feedback = of(rating.created_at).feedback
+        feedback[rating.kind] = feedback.get(rating.kind, 0) + 1
+    return sorted(counted.values(), key=lambda one: one.day, reverse=True)
 
 
 def read_last_day(deps: Deps, *, now: datetime) -> DayMetrics:
     """Count the answers and feedback of the last 24 hours."""
-    since = now - timedelta(days=1)
-    return _metrics(utc_day(now), deps.tables.answers(since=since), deps.tables.feedback_since(since))
-
-
-def read_days(deps: Deps, *, now: datetime, days: int = 30) -> list[DayMetrics]:
-    """Count by day what happened in so many days, the newest first; days without anything are left out."""
-    since = now - timedelta(days=days)
-    answers, feedback = defaultdict[str, list[AnswerRow]](list), defaultdict[str, list[Feedback]](list)
-    for row in deps.tables.answers(since=since):
-        answers[utc_day(row.ended_at)].append(row)
-    for rating in deps.tables.feedback_since(since):
-        feedback[utc_day(rating.created_at)].append(rating)
-    seen = sorted(answers.keys() | feedback.keys(), reverse=True)
-    return [_metrics(day, answers[day], feedback[day]) for day in seen]
-
-
-def _metrics(day: str, ended: Sequence[AnswerRow], ratings: Sequence[Feedback]) -> DayMetrics:
-    evidence = Counter[str]()
-    for row in ended:
-        evidence.update(row.found)
-    answered = sum(row.is_supported for row in ended)
-    return DayMetrics(
-        day=day,
-        answered=answered,
-        unanswered=len(ended) - answered,
-        evidence=dict(evidence),
-        feedback=dict(Counter(rating.kind for rating in ratings)),
-    )
+    today = DayMetrics(day=utc_day(now))
+    return next(iter(read_days(deps, now=now, days=1, day_of=lambda _: today.day)), today)

@@ -150,7 +150,6 @@ class AnswerRow:
 
     run_id: str
     ended_at: datetime
-    is_supported: bool
     found: dict[str, int] = field(default_factory=dict, metadata=JSON)
 
 

@@ -313,7 +313,6 @@ def _keep_answer(deps: Deps, state: State, answer: AgentResponse) -> None:
     row = AnswerRow(
         run_id=state.run_id,
         ended_at=now,
-        is_supported=answer.supported,
         found=knowledge.attempts[-1].found if knowledge.attempts else {},
     )
     deps.tables.keep_answer(row)  # last: with the row, all of it is there
