@@ -1,7 +1,6 @@
 """What people say of an answer: a verdict, another answer to a rejected one, decisions, and its removal."""
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_bytes
@@ -17,9 +16,7 @@ from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import sentence_key, without_citations
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.records import encodable
-from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
-from coreloop.observe.reading.decode import find_record
 from coreloop.runs.jobs.job import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
@@ -67,7 +64,7 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Parameters
     ----------
     id : str
-        Of an answer (`coreloop.answer.research.run.answer`), or of another request that has a record.
+        Of an answer, see `coreloop.answer.research.run.answer`.
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str or None
@@ -81,9 +78,9 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Raises
     ------
     UsageError
-        The value is none of these.
+        The value is none of these, or the id is that of another run.
     RunNotFoundError
-        The id is neither of an answer nor of a request that has a record.
+        Nothing has this id.
     RunStoreError
         A database cannot be used.
 
@@ -102,7 +99,7 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     Parameters
     ----------
     message_id : str
-        Id of an answer, or of another request that has a record.
+        Id of an answer.
     value : {"up", "down"} or float
         A number is 0 to 1; below 0.5 it is ``down``.
     reason : str
@@ -118,18 +115,20 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     Raises
     ------
     UsageError
-        The value is none of these.
+        The value is none of these, or the id is that of another run.
     RunNotFoundError
-        The id is neither of an answer nor of a request that has a record.
+        Nothing has this id.
     WorkspaceError
         The verdict cannot be written; nothing is stored then.
     """
     kind = kind_of(value)
     now = datetime.now(UTC)
-    answered = _answered(deps, message_id)
+    answered = load_run(deps.store, message_id)[0].state
+    if answered.kind != ASK:
+        raise UsageError(f"run {answered.run_id} is no answer, but {answered.kind}")
     feedback = Feedback(
         id=new_ulid(now, token_bytes(10)),
-        chat_id=knowledge_of(answered).request.session_id if answered else "",
+        chat_id=knowledge_of(answered).request.session_id,
         message_id=message_id,
         kind=kind,
         reason=encodable(reason)[:MAX_REASON_CHARS],
@@ -138,9 +137,9 @@ def give_feedback(deps: Deps, message_id: str, value: str | float, *, reason: st
     )
     # first: if it fails, nothing is stored
     append_verdict(deps.workspace.judgments_dir, judgment_of(feedback))
-    if answered and kind == "up":
+    if kind == "up":
         deps.tables.accept(answered.question)
-    if answered and kind == "down":
+    else:
         _reject(deps, answered, reason, now)
         feedback = replace(feedback, mended_by=_mending_run(deps, answered, reason, now))
     deps.tables.add_feedback(feedback)
@@ -201,24 +200,6 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     if not answer.supported:
         return Notice(kind="answer", text="no other evidence was found; a gap is noted")
     return Notice(kind="answer", text="there is another answer", answer=answer)
-
-
-def _answered(deps: Deps, message_id: str) -> State | None:
-    """Return the run of an answer; None for another request's id.
-
-    Raises
-    ------
-    RunNotFoundError
-        Nothing has this id.
-    """
-    with suppress(RunNotFoundError):
-        state = load_run(deps.store, message_id)[0].state
-        if state.kind == ASK:
-            return state
-    logs = (deps.workspace.own_records_dir, deps.workspace.records_dir)
-    if not any(find_record(message_id, log) for log in logs):
-        raise RunNotFoundError(f"no answer {printable(message_id[:100])}; copy the id that `ask` prints")
-    return None
 
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
