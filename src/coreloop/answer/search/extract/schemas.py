@@ -75,9 +75,7 @@ def _fields(schema: Any, text: str) -> Iterator[Entry]:
 def _entry(names: list[str], line: int, node: dict[str, Any]) -> Entry:
     kind = node.get("type") or node.get("$ref") or ""
     said = " ".join(str(node.get("description", "")).split())
-    values = node["enum"][:20] if isinstance(node.get("enum"), list) else []
-    one_of = f" One of {', '.join(map(str, values))}." if values else ""
-    text = f"{' '.join(names)}{f' ({kind})' if kind else ''}{f': {said}' if said else ''}{one_of}"
+    text = f"{' '.join(names)}{f' ({kind})' if kind else ''}{f': {said}' if said else ''}"
     return Entry(kind="schema", name=f"#{'.'.join(names)}", line=line, text=text[:_MAX_CHARS])
 
 
