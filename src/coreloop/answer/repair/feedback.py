@@ -14,7 +14,7 @@ from coreloop.answer.research.answer import AgentResponse, respond
 from coreloop.answer.research.research_state import ASK, Request, knowledge_of
 from coreloop.answer.research.run import begin_research
 from coreloop.answer.research.verify import sentence_key, without_citations
-from coreloop.base.errors import RunNotFoundError, UsageError
+from coreloop.base.errors import UsageError
 from coreloop.base.records import encodable
 from coreloop.observe.judgments import append_verdict
 from coreloop.runs.jobs.job import Job
@@ -46,7 +46,7 @@ class Notice:
     ----------
     kind : str
         ``answer``: the search for another one has ended; ``progress``: it is being worked on; ``none``:
-        nobody rejected it, or its run was removed since.
+        nobody rejected it.
     text : str
         One line for the person.
     answer : AgentResponse or None
@@ -190,10 +190,7 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
     run_id = _mended_by(deps, message_id)
     if not run_id:
         return Notice(kind="none", text="nobody rejected this answer")
-    try:
-        state = load_run(deps.store, run_id)[0].state
-    except RunNotFoundError:
-        return Notice(kind="none", text="the search for another answer was removed")
+    state = load_run(deps.store, run_id)[0].state
     if not state.is_terminal:
         return Notice(kind="progress", text="the repair waits for a worker: dartlab-coreloop jobs work")
     answer = respond(state)
