@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import stat
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -235,20 +235,12 @@ class IndexReport:
     ----------
     counts : Counter of str
         Files that were ``added``, ``changed``, ``removed`` and ``unchanged``.
-    skipped : Counter of str
-        Files that were not indexed, by reason.
-    first_skipped : dict of str
-        The first location of each reason.
+    skipped : dict of list of str
+        The locations of files that were not indexed, by reason.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
-    first_skipped: dict[str, str] = field(default_factory=dict)
-
-    def skip(self, location: str, reason: str) -> None:
-        """Count a file that is not indexed."""
-        self.skipped[reason] += 1
-        self.first_skipped.setdefault(reason, location)
+    skipped: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +323,7 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 report.counts["removed"] += not known[location].reason
     for schema in sorted(workspace.schemas):
         if not (root / schema).exists():
-            report.skip(schema, "declared schema does not exist")
+            report.skipped["declared schema does not exist"].append(schema)
     return report
 
 
@@ -393,7 +385,7 @@ def _update(
     elif not reason:
         report.counts["unchanged"] += 1
     if reason:
-        report.skip(file.location, reason)
+        report.skipped[reason].append(file.location)
 
 
 def _above(location: str) -> set[str]:
