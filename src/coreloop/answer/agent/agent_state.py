@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from coreloop.answer.research.kind import committed, views
 from coreloop.answer.research.research_state import PLANNED, READ, Knowledge, ReadSource
@@ -28,8 +28,7 @@ _EXCERPT_CHARS: Final = 300
 """Of a source's text that stays in the state; the whole text is in the run's events."""
 LEAST_PARTS: Final = 3
 """Sub-questions of a plan whose coverage completes a run; with one, an agent could ask what it knows."""
-Trust = Literal["fetched", "local", "given"]
-_TRUST: Final[dict[str, Trust]] = {"page": "fetched", "file": "local"}
+_TRUST: Final = {"page": "fetched", "file": "local"}
 """Providers of sources that coreloop read itself; any other text came from the agent."""
 
 
@@ -128,7 +127,7 @@ def to_complete(state: State) -> list[str]:
     return [*is_open, *left_to_do(state), *filter(None, [notes_line(state)])]
 
 
-def trust_in(read: ReadSource) -> Trust:
+def trust_in(read: ReadSource) -> str:
     """Return where the text of a source comes from: fetched, local, or given by the agent."""
     return _TRUST.get(read.source.provider, "given")
 

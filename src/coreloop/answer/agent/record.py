@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from coreloop.answer.agent.agent_state import Trust, agent_knowledge, trust_in
+from coreloop.answer.agent.agent_state import agent_knowledge, trust_in
 from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.repair.actions import Rejected
 from coreloop.answer.research.findings import Finding
@@ -84,7 +84,7 @@ class Shown:
     following: int | None
 
     @property
-    def trust(self) -> Trust:
+    def trust(self) -> str:
         return trust_in(self.read)
 
 

@@ -130,10 +130,8 @@ def read_gates(deps: Deps, *, now: datetime) -> list[GateReading]:
     return readings
 
 
-def has_fallen(now: Snapshot, before: Snapshot | None) -> bool:
+def has_fallen(now: Snapshot, before: Snapshot) -> bool:
     """Return whether a gate fell by at least one point and three items."""
-    if before is None:
-        return False
     lost = (now.total - now.good) - (before.total - before.good)
     return before.share - now.share >= _LEAST_POINTS and lost >= _LEAST_ITEMS
 
@@ -142,7 +140,7 @@ def _compare(deps: Deps, snapshot: Snapshot, lacking: Sequence[str]) -> GateRead
     kept = deps.tables.snapshots(snapshot.gate)
     before = next((other for other in kept if other.day < snapshot.day), None)
     deps.tables.put_snapshot(snapshot)
-    reason = _DROPS[snapshot.gate] if has_fallen(snapshot, before) else None
+    reason = _DROPS[snapshot.gate] if before and has_fallen(snapshot, before) else None
     return GateReading(
         now=snapshot, before=before, worst=tuple(Counter(lacking).most_common(_WORST)), signal=reason
     )
