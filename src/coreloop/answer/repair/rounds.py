@@ -225,6 +225,7 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
         question=question_key(question),
         location=location,
         symbol=best.heading,
+        line=best.line,
         content=best.text,
         version=file.version,
         created_at=now,
