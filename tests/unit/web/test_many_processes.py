@@ -14,7 +14,7 @@ from coreloop.runs.stores.store import open_store
 from researching import project
 from serving import asked, served, until
 
-RUNS, JOBS, GATES = 60, 300, 1
+RUNS, JOBS = 60, 300
 """Many times what a process has under way, so that the killed one leaves work of each kind."""
 LEASE_S = 5.0
 SETTINGS = "service: {runs_per_minute: 1000000, requests_per_minute: 1000000, max_queued: 100000}\n"
@@ -45,7 +45,7 @@ def test_nothing_is_lost_and_no_committed_step_is_done_twice_when_one_is_killed(
                 queue.put("index.file", {"path": "docs/han.md"}, key=f"job {number}")
             until(lambda: sum(line["event"] == "ended" for line in killed.lines) > RUNS // 10, 60)
             killed.end(signal.SIGKILL)
-        until(lambda: queue.metrics().by_status.get("done", 0) >= RUNS + JOBS + GATES, 240)
+        until(lambda: queue.metrics().by_status.get("done", 0) >= RUNS + JOBS, 240)
         assert "dead" not in queue.metrics().by_status
         assert [line for line in other.lines if line["event"] == "bug"] == []
     with open_store(open_workspace(tmp_path), environ=environ) as store:
