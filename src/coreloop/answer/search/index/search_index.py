@@ -181,7 +181,7 @@ class IndexProvider:
 
 
 def cut_snippet(source: Source, query: str) -> str:
-    """Return a source's text from the sentence with the most words of a query on."""
-    asked, text = term_set(query), source.text
-    best = max(split(text), key=lambda span: len(asked & term_set(text[span[0] : span[1]])), default=(0, 0))
-    return text[best[0] : best[0] + SNIPPET_CHARS]
+    """Return the part of a source's text, from a sentence on, with the most words of a query."""
+    parts = [source.text[first : first + SNIPPET_CHARS] for first, _ in split(source.text)]
+    whole = source.text[:SNIPPET_CHARS]  # of a heading alone
+    return max(parts, key=lambda part: len(term_set(query) & term_set(part)), default=whole)
