@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from coreloop.base.errors import (
     CoreloopError,
@@ -36,8 +35,6 @@ from coreloop.learn.verdicts.judge import LOOK_BACK
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.revert import branch_of, confirm_revert
 from coreloop.promote.run import PromoteRequest, confirm_promotion
-
-_SHOWN: Final = 200
 
 
 class DraftState(StrEnum):
@@ -158,11 +155,9 @@ def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
     lines = [f"### {number_of(n_prepared, 'draft')} prepared\n"]
     if not outcomes:
         lines.append("There was no proposal.")
-    for outcome in outcomes[:_SHOWN]:
+    for outcome in outcomes:
         id, text = escape_markdown(outcome.id), linked_markdown(outcome.text)
         lines.append(f"- **{id}** {outcome.state.value}: {text}")
-    if len(outcomes) > _SHOWN:
-        lines.append(f"- and {len(outcomes) - _SHOWN} more")
     return "\n".join([*lines, ""])
 
 

@@ -227,14 +227,6 @@ def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspac
 
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
-    """A plan, and the entries about the tool that are not promoted, with the reason."""
-
-    plan: Plan
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PromoteResult:
     """The result of a promotion.
 
@@ -247,7 +239,7 @@ class PromoteResult:
     body : Path or None
         File with the pull request's text, if there is no forge.
     left_out : tuple of str
-        The same as in `PlanResult`.
+        The entries about the tool that are not promoted, with the reason.
     remote : str or None
         Where the branch was pushed; None if the repository has no remote, so that it is only here.
     on_github : bool
@@ -262,8 +254,13 @@ class PromoteResult:
     on_github: bool = False
 
 
-def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
+def plan_promotion(workspace: Workspace, request: PromoteRequest) -> tuple[Plan, tuple[str, ...]]:
     """Plan a promotion without changing anything; the agent is asked only if the request says so.
+
+    Returns
+    -------
+    tuple of Plan and tuple of str
+        The plan, and the entries about the tool that are not promoted, with the reason.
 
     Raises
     ------
@@ -276,7 +273,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     with WritableRepository(workspace.root) as repository:
         promoting = prepare_promotion(workspace, selection, repository, request, confirmed=False)
         plan = preview(promoting if request.ask else replace(promoting, ask=ask_nobody))
-    return PlanResult(plan, selection.left_out)
+    return plan, selection.left_out
 
 
 def confirm_promotion(

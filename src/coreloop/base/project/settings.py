@@ -59,8 +59,7 @@ class ToolSettings:
     Attributes
     ----------
     target : str or None
-        ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
-        Default: the tool's only definition.
+        ``path.py::qualname``. Default: the tool's only definition.
     selectors : tuple of str
         Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
         in ``axis_slugs`` or a literal in the tool's file.

@@ -113,7 +113,7 @@ class Words:
         known = self.settings.tools.get(tool)
         name = tool
         if known is not None and known.target is not None:
-            name = known.target.partition("::")[2].partition(":")[0].rpartition(".")[2]
+            name = known.target.partition("::")[2].rpartition(".")[2]
         pattern = f"(def|class)[[:space:]]+{name}"
         files = self.repository.files_with(self.base, pattern, ("*.py",)) if name.isidentifier() else ()
         texts = (

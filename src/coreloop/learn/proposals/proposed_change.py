@@ -9,7 +9,8 @@ from typing import Final, Literal
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.edit import Refused, Unchanged, put_lines
+from coreloop.descriptions.edit import put_lines
+from coreloop.descriptions.source import UnprovenError
 from coreloop.learn.proposals.allowed_lines import is_form
 from coreloop.learn.proposals.entry import SuggestedAppend
 
@@ -69,22 +70,19 @@ def change_of(
         source = read_file(path)
     except WorkspaceError as error:
         return DocstringChange(target, problem=str(error))
-    symbol, _, line = suggested.target_symbol.partition(":")
     settings = workspace.settings.docstring
-    outcome = put_lines(
-        source,
-        symbol,
-        suggested.body.splitlines(),
-        section=suggested.section if settings.placement == "section" else None,
-        style=settings.style,
-        is_ours=is_form,
-        line=int(line) if line.isdecimal() else None,
-    )
-    if isinstance(outcome, Refused):
-        return DocstringChange(target, problem=outcome.reason)
-    if isinstance(outcome, Unchanged):
-        return DocstringChange(target, _compared(outcome.docstring, outcome.docstring))
-    return DocstringChange(target, _compared(outcome.before, outcome.after))
+    try:
+        edited = put_lines(
+            source,
+            suggested.target_symbol,
+            suggested.body.splitlines(),
+            section=suggested.section if settings.placement == "section" else None,
+            style=settings.style,
+            is_ours=is_form,
+        )
+    except UnprovenError as reason:
+        return DocstringChange(target, problem=str(reason))
+    return DocstringChange(target, _compared(edited.before, edited.after))
 
 
 _KINDS: Final[dict[str, LineKind]] = {" ": "same", "-": "taken", "+": "added"}

@@ -29,7 +29,7 @@ def words(first_project: Project, tmp_path_factory: pytest.TempPathFactory) -> I
         project.commit(FILES)
         with Repository(project.root) as repository:
             file = read_source(TOOLS.encode())
-            definition = find_definition(file.tree, "open_ticket", None)
+            definition = find_definition(file.tree, "open_ticket")
             base = project.git("rev-parse", "HEAD")
             path = "lib/shop/tools.py"
             yield Words(repository, base, Settings(), path, file.text, "open_ticket", definition)
@@ -54,6 +54,6 @@ def test_a_value_may_stand_where_the_file_imports_it_from_and_in_no_other(
 @pytest.mark.parametrize(("field", "is_refused"), [("priority", False), ("우선순위", True)])
 def test_a_field_has_an_ascii_name_whatever_declares_it(field: str, is_refused: bool, words: Words) -> None:
     text = f'FIELDS = ("priority", "우선순위")\n{TOOLS}'
-    definition = find_definition(read_source(text.encode()).tree, "open_ticket", None)
+    definition = find_definition(read_source(text.encode()).tree, "open_ticket")
     there = replace(words, source=text, definition=definition)
     assert bool([*refuse_words(f"- priority: only while {field} is low", there)]) is is_refused
