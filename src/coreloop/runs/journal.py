@@ -6,7 +6,7 @@ from threading import RLock
 from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
-from coreloop.runs.stores.run_lock import busy
+from coreloop.runs.stores.holds import busy
 from coreloop.runs.stores.store import Numbered, Store
 
 

@@ -24,6 +24,7 @@ from coreloop.runs.person_or_agent import RUN, UNKNOWN
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.run_files import remove_views
 from coreloop.runs.state import State
+from coreloop.runs.stores.holds import hold_file
 from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import new_ulid
 
@@ -212,6 +213,7 @@ def _remove(workspace: Workspace, store: Store, run_id: str) -> None:
         kind_named(state.kind).forget(workspace, state, store.address)
         _unlearn(workspace, store, state)
     store.forget(run_id)
+    hold_file(workspace.runs_dir, run_id).unlink(missing_ok=True)
 
 
 def _unlearn(workspace: Workspace, store: Store, state: State) -> None:

@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
 from datetime import date, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol, get_args
+from typing import Final, get_args
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
 from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
 from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.base.waiting import wait_until
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
@@ -22,7 +23,7 @@ from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
-from coreloop.runs.stores.run_lock import held_file
+from coreloop.runs.stores.holds import busy, held_file, held_session, hold_file
 from coreloop.runs.ulid import is_ulid
 
 Numbered = tuple[int, Event]
@@ -55,27 +56,8 @@ Publish = Callable[[Sequence[Event], int], None]
 """Writes what others read of a run, inside the commit: `coreloop.runs.agent.session_file.publish`."""
 
 
-class Holds(Protocol):
-    """The runs that this process works on, so that no other one does; released when it dies."""
-
-    def held(self, run_id: str) -> AbstractContextManager[None]:
-        """Hold a run, or raise `RunBusyError`."""
-
-    def require(self, run_id: str) -> None:
-        """Raise `RunBusyError` if a run was held here and another process has taken it."""
-
-
-class _FileHolds:
-    """Holds of files in a folder beside the database."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def held(self, run_id: str) -> AbstractContextManager[None]:
-        return held_file(self._folder / f"{run_id}.lock", run_id)
-
-    def require(self, run_id: str) -> None:
-        """Do nothing: nobody takes a lock away."""
+Hold = Callable[[str], AbstractContextManager[bool]]
+"""Holds a run as long as the process lives; yields False if another process does."""
 
 
 class Store:
@@ -95,9 +77,9 @@ class Store:
     parent = ""
     publish: Publish | None = None
 
-    def __init__(self, database: Database, holds: Holds, *, address: str = "") -> None:
+    def __init__(self, database: Database, hold: Hold, *, address: str = "") -> None:
         self._database = database
-        self._holds = holds
+        self._hold = hold
         self.address = address
 
     @contextmanager
@@ -111,7 +93,9 @@ class Store:
         """
         with self._database.reading():
             self._newest(run_id)
-        with self._holds.held(run_id):
+        with self._hold(run_id) as is_held:
+            if not is_held:  # its holder writes its name just after it has locked the run
+                raise busy(run_id, wait_until(partial(self._owner, run_id), within_s=0.5, pause_s=0.01))
             yield
 
     def create(self, created: happened.Created, *events: Event) -> None:
@@ -157,7 +141,6 @@ class Store:
         BudgetError
             A reservation would pass ``per_day``; nothing was added.
         """
-        self._holds.require(run_id)
         with self._database.writing(is_durable=is_durable(events)):
             if self._newest(run_id, self._database.lock_row) == after:
                 self._insert(run_id, events, after=after)
@@ -262,6 +245,10 @@ class Store:
             changed = change(bytes(before) or None)
             self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
         return changed
+
+    def _owner(self, run_id: str) -> str:
+        opened = (event.owner for _, event in self.read(run_id) if isinstance(event, happened.Opened))
+        return "".join([*opened][-1:])
 
     def _tell(self, run_id: str, events: Sequence[Event]) -> None:
         """Publish what is being committed, if it is of interest outside the process that works on the run."""
@@ -421,11 +408,9 @@ def store_at(place: Path | str) -> Iterator[Store]:
 
 @contextmanager
 def _opened(database: Database) -> Iterator[Store]:
-    if isinstance(database, SqliteDatabase):
-        yield Store(database, _FileHolds(database.path.parent / "held"))
+    if isinstance(database, PostgresDatabase):
+        yield Store(database, partial(held_session, database.address), address=database.address)
         return
-    from coreloop.runs.stores.postgres import SessionHolds
-
-    assert isinstance(database, PostgresDatabase)
-    with closing(SessionHolds(database.address)) as holds:
-        yield Store(database, holds, address=database.address)
+    assert isinstance(database, SqliteDatabase)
+    folder = database.path.parent
+    yield Store(database, lambda run_id: held_file(hold_file(folder, run_id)))

@@ -210,7 +210,7 @@ def test_one_handle_holds_a_run_and_another_run_can_be_held_beside_it(store: Sto
         with store.hold(run_id), store.hold(other):
             for handle in (store, second):
                 with pytest.raises(
-                    RunBusyError, match=rf"^process \d+ on .* works on run {run_id}; wait until"
+                    RunBusyError, match=rf"^another process works on run {run_id}; wait until"
                 ):
                     handle.hold(run_id).__enter__()
         with second.hold(run_id), pytest.raises(RunBusyError):
@@ -234,7 +234,7 @@ def test_a_killed_process_holds_nothing(store: Store, place: str):
     with python(HOLD, place, run_id) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with pytest.raises(RunBusyError, match=f"^process {process.pid} on "):
+        with pytest.raises(RunBusyError):
             store.hold(run_id).__enter__()
         process.kill()
     for _ in range(1000):  # a server notices a little later
