@@ -201,7 +201,7 @@ class Noted(Event, frozen=True, tag="noted"):
 
 
 class WaiverProposed(Event, frozen=True, tag="waiver_proposed"):
-    """An agent says why a sub-question falls away; it stays open until a person agrees (`Waived`)."""
+    """An agent says why a sub-question falls away; it stays open until a person agrees (`Agreed`)."""
 
     sub_question: str
     reason: str
@@ -253,16 +253,11 @@ class Completed(Said, frozen=True, tag="completed"):
     """Somebody who read the findings calls the run's question answered."""
 
 
-class Waived(Said, frozen=True, kw_only=True, tag="waived"):
-    """A person agreed that a sub-question falls away."""
+class Agreed(Said, frozen=True, kw_only=True, tag="agreed"):
+    """A person agreed that an agent's sub-question falls away, or else that it is about the question."""
 
     sub_question: str
-
-
-class Confirmed(Said, frozen=True, kw_only=True, tag="confirmed"):
-    """A person agreed that a sub-question of an agent is about the question."""
-
-    sub_question: str
+    is_waived: bool = False
 
 
 class Ended(Event, frozen=True, tag="ended"):

@@ -57,7 +57,7 @@ def write_reflexion(root: Path, run_id: str, reflexion: Reflexion) -> None:
     Raises
     ------
     WorkspaceError
-        See `write_views`.
+        See `coreloop.runs.run_files.Viewer`.
     """
     if (session_folder(root, run_id) / REFLEXION).is_file():
         write_private(private_session(root, run_id) / REFLEXION, as_json(reflexion.view()))
@@ -69,7 +69,7 @@ def write_state(root: Path, state: State) -> None:
     Raises
     ------
     WorkspaceError
-        See `write_views`.
+        See `coreloop.runs.run_files.Viewer`.
     """
     write_private(private_session(root, state.run_id) / STATE, as_json(state_json(state)))
 

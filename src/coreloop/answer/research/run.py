@@ -226,7 +226,7 @@ def continue_research(
     def show_all(run: Run) -> None:
         if run.state.kind == KIND:
             learn_lessons(deps.store, run.state, situation=run.state.question)
-            write_views(run)
+            write_views(run.state)
         show(run)
 
     with work_on(deps.store, run_id, shutdown=shutdown) as run:

@@ -144,7 +144,7 @@ def end_nested(workspace: Workspace, store: Store, run_id: str) -> None:
             continue
         with suppress(RunBusyError, RunEndedError), _taken_up(workspace, store, nested) as (run, _):
             run.end(Stop("failed"), failure=RunError("it was ended with the command that started it"))
-            Viewer(workspace.root, store)(run)
+            Viewer(workspace.root, store)(run.state)
 
 
 def _reported(spool: Path, state: State) -> Amount:
@@ -215,7 +215,7 @@ class _Driver:
 
     def show(self, run: Run) -> None:
         """Write the views, and say what a committed iteration did."""
-        self._view(run)
+        self._view(run.state)
         if run.state.iteration > max(self._shown, 0) and self._done:
             is_asked = self._console.ctrl_c.count > 0
             decision = Stop("stopped_by_user") if is_asked else run.decide(self.price)
