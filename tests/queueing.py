@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from coreloop.runs.jobs import queue as queues
-from coreloop.runs.jobs.job import LEASE_S
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import LEASE_S, JobQueue
 
 Found = TypeVar("Found")
 SHORT_S = 0.4

@@ -24,8 +24,7 @@ from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.output import Group, Output, table
 from coreloop.cli.runs_output import of, printable_text
-from coreloop.runs.jobs.job import STATUSES, Job, Status
-from coreloop.runs.jobs.queue import JobQueue, forget_expired, open_queue
+from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
 from coreloop.runs.jobs.work import work_in_threads
 
 _job_argument = click.argument("job_id", metavar="ID")

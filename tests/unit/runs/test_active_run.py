@@ -19,7 +19,7 @@ from coreloop.runs.active_run import work_on
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import Continue, Stop, seconds_left
 from coreloop.runs.limits import AnswerReserve, Limits
-from coreloop.runs.pause_and_stop import pause_run, resume_run, stop_run
+from coreloop.runs.manage import pause_run, resume_run, stop_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 from happenings import fold
@@ -197,17 +197,6 @@ def test_threads_that_want_the_same_step_wait_for_the_first(store: Store, calls:
             return run.step("ask", "k", counted_call(calls, ["x"]), at_most=AT_MOST)
 
         assert list(pool.map(ask, range(5))) == [["x"]] * 5
-    assert calls_in(calls) == {"k": 1}
-
-
-def test_a_call_that_runs_its_own_step_is_refused_instead_of_waiting_for_ever(store: Store, calls: Path):
-    def call(_key: str) -> tuple[Any, Amount]:
-        return run.step("inner", "k", counted_call(calls, "r"), at_most=AT_MOST), COST
-
-    with work_on(store, new_run(store)) as run:
-        with pytest.raises(RunError, match="step k: its call runs the same step; use another key"):
-            run.step("outer", "k", call, at_most=AT_MOST)
-        assert run.step("outer", "k", counted_call(calls, "r"), at_most=AT_MOST) == "r"
     assert calls_in(calls) == {"k": 1}
 
 

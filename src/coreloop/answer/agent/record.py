@@ -30,8 +30,7 @@ from coreloop.runs.agent.next_step import situation
 from coreloop.runs.clock import Clock
 from coreloop.runs.drift import check_drift
 from coreloop.runs.events import FindingRecorded, Reported
-from coreloop.runs.lessons import read_reflexion
-from coreloop.runs.reflexion import PastFailure
+from coreloop.runs.reflexion import PastFailure, read_reflexion
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 

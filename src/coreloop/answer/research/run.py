@@ -40,9 +40,9 @@ from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
-from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
+from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid

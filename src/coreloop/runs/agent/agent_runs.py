@@ -17,8 +17,8 @@ from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
-from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.load import change_run, load_run, require_going
+from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store

@@ -27,8 +27,7 @@ from coreloop.base.text import FILLERS, printable
 from coreloop.runs import events as happened
 from coreloop.runs.active_run import Postponed, Run, open_held
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
-from coreloop.runs.call_budget import all_left
-from coreloop.runs.decide import Stop, seconds_left
+from coreloop.runs.decide import Stop, all_left, seconds_left
 from coreloop.runs.driver.console import Console
 from coreloop.runs.driver.driven_run import DriverPlan, plan_of
 from coreloop.runs.driver.execution import (
@@ -45,8 +44,7 @@ from coreloop.runs.driver.snapshot import Snapshots, changed_files, open_files, 
 from coreloop.runs.driver.spending import Reports
 from coreloop.runs.folder import private_session, reports_file, session_folder
 from coreloop.runs.iteration_loop import drive
-from coreloop.runs.manage import read_run
-from coreloop.runs.pause_and_stop import stop_run
+from coreloop.runs.manage import read_run, stop_run
 from coreloop.runs.person_or_agent import RUN
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State

@@ -12,8 +12,7 @@ from typing import Any, Final, Literal
 
 from coreloop.base.errors import RunStoreError
 from coreloop.runs.active_run import described
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import Job, JobQueue
 
 Handler = Callable[[Job], Any]
 Outcome = Literal["done", "failed", "lost"]

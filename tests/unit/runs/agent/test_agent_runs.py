@@ -22,8 +22,7 @@ from coreloop.runs.agent.agent_runs import agree, close_if_over
 from coreloop.runs.agent.next_step import next_step
 from coreloop.runs.limits import Limits
 from coreloop.runs.load import load_run
-from coreloop.runs.manage import create_run
-from coreloop.runs.pause_and_stop import pause_run, resume_run
+from coreloop.runs.manage import create_run, pause_run, resume_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Store
 from running import MOMENT, SetClock, new_run, python, record_report, store_at

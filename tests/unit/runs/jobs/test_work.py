@@ -8,8 +8,7 @@ from threading import Event, Thread
 import pytest
 
 from coreloop.base.errors import RunStoreError
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import Job, JobQueue
 from coreloop.runs.jobs.work import Handler, WorkReport, work, work_in_threads, work_on_jobs
 from queueing import queue_at
 
