@@ -13,7 +13,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
 from coreloop.sanitize.detectors.rule import Detection, Hit, in_row, is_money
-from coreloop.sanitize.undisguised import decoded, plain_text, readings
+from coreloop.sanitize.undisguised import plain_text, readings
 
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
 _ORDINARY_TEXT: Final = """
@@ -60,7 +60,6 @@ _CODE: Final = re.compile(r"(?<![0-9A-Za-z.+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|\.
 _SECURITY: Final = re.compile(  # A005930 and the ISIN KR7005930003
     r"(?<![0-9A-Za-z])(?:A([0-9]{6})|KR7([0-9][0-9A-Z]{5})[0-9]{3})(?![0-9A-Za-z])"
 )
-_TORN_CODE: Final = re.compile(r"\(\s{0,5}([0-9A-Z]{0,6}\s{1,5}[0-9A-Z]{1,6})\s{0,5}\)")
 _CODE_WORD: Final = re.compile(
     r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"
 )
@@ -108,18 +107,11 @@ class Names:
         for view in readings(text):
             visible = text if view is None else view.text
             taken = _leftmost_longest(list(self._companies(visible)))
-            found = [*taken, *self._stock_codes(visible, taken), *self._encoded(visible)]
+            found = [*taken, *self._stock_codes(visible, taken)]
             if view is not None:
                 found = [Hit(name.kind, *view.span(name.start, name.end), name.value) for name in found]
             names += found
         return _leftmost_longest(names)
-
-    def _encoded(self, text: str) -> Iterator[Hit]:
-        """Yield base64 text that names a company."""
-        for start, end, inner in decoded(text):
-            name = next(self._companies(inner), None)
-            if name is not None:
-                yield Hit(name.kind, start, end, name.value)
 
     def _companies(self, text: str) -> Iterator[Hit]:
         if self._automaton is None:
@@ -158,10 +150,6 @@ class Names:
         return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
 
     def _stock_codes(self, text: str, taken: list[Hit]) -> Iterator[Hit]:
-        for name in taken:
-            torn = _TORN_CODE.match(text, name.end)
-            if torn is not None and "".join(torn[1].split()) in self._codes:
-                yield Hit("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
         for match in _SECURITY.finditer(text):
             if (match[1] or match[2]) in self._codes:
                 yield Hit("STOCK", match.start(), match.end(), match[1] or match[2])

@@ -1,6 +1,5 @@
 """The traversal of a record, and the `Finder`, which finds and counts private data in its parts."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -28,8 +27,6 @@ _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
 class Visitor(Protocol):
     """Rewrites the parts of a tree; ``key`` is the key of a value."""
 
-    n_keys: int
-
     def text(self, value: str, key: str) -> Any: ...
 
     def number(self, value: int | float, key: str) -> Any: ...
@@ -37,20 +34,14 @@ class Visitor(Protocol):
     def key(self, key: str) -> str: ...
 
 
-class NotFiniteError(ValueError):
-    """A number is infinite or NaN."""
-
-
 def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
-    """Rebuild a tree from the visitor's results, and add its number of keys to ``n_keys``.
+    """Rebuild a tree from the visitor's results.
 
     The key of a value next to a name, ``{"name": "api_key", "value": …}``, or of an item after an option,
     ``["--token", …]``, is that name or option.
 
     Raises
     ------
-    NotFiniteError
-        A number is infinite, which JSON cannot hold.
     RecursionError
         The tree is deeper than Python's stack.
     """
@@ -63,8 +54,6 @@ def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
         return [rewrite(item, visitor, under) for _, under, item in children(node, key)]
     if node is None or kind is bool:
         return node
-    if not math.isfinite(node):
-        raise NotFiniteError
     return visitor.number(node, key)
 
 
@@ -82,7 +71,6 @@ def children(node: Any, key: str) -> Iterator[tuple[Any, str, Any]]:
 
 
 def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
-    visitor.n_keys += len(node)
     result: dict[str, Any] = {}
     numbers: dict[str, int] = {}
     for key, under, value in children(node, above):
@@ -141,7 +129,6 @@ class Finder:
     def __init__(self, *, like: "Finder | None" = None) -> None:
         self.counts: Counter[str] = Counter()
         self.found: dict[tuple[str, str | int | float | None], tuple[str, ...]] = {}
-        self.n_keys = 0
         self._clean_keys: set[str] = set() if like is None else like._clean_keys
         self._clean_values: set[tuple[str, str]] = set() if like is None else like._clean_values
 
