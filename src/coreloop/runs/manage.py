@@ -224,7 +224,7 @@ def _unlearn(workspace: Workspace, store: Store, state: State) -> None:
     def without(known: bytes | None) -> bytes:
         return Reflexion.from_json(known).without(state.run_id).to_json()
 
-    rest = Reflexion.from_json(store.change_reflexion(state.kind, without))
+    rest = Reflexion.from_json(store.change_reflexion(state.kind, without)).view()
     for row in store.runs(kind=state.kind):
         write_reflexion(workspace.root, row.run_id, rest)
 

@@ -33,7 +33,7 @@ from coreloop.sanitize.find_in_value import (
     is_identifying,
 )
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.vocabulary import KnownWords, is_known_provider, is_model, is_version
+from coreloop.sanitize.vocabulary import PROVIDERS, KnownWords, is_model, is_version
 
 # Texts from which `error_class` derives the same class again.
 ERRORS: Final[Mapping[str, str]] = {
@@ -312,7 +312,7 @@ _RECORD: Final = _known(
     ("question", _TEXT, Pseudonymizer._question),
     ("ts", (*_TEXT, *_NUMBER), Pseudonymizer._time),
     ("category_hash", _TEXT, Pseudonymizer._label),
-    ("provider", _TEXT, _word(is_known_provider, "provider")),
+    ("provider", _TEXT, _word(lambda name: name.lower() in PROVIDERS, "provider")),
     ("model", _TEXT, _word(is_model, "model")),
     ("tools_version", _TEXT, _word(is_version, "version")),
     ("origin", _TEXT, _word({"replay"}.__contains__, "text")),

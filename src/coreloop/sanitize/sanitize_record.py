@@ -86,9 +86,7 @@ class Masker(Finder):
         return value if hour is None else hour
 
     def key(self, key: str) -> str:
-        if key in self._clean_keys:  # true for almost all keys
-            return key
-        hits = self.hits_of_key(key)
+        hits = self.hits(key, "")
         self.count(hits)
         return mask_text(key, self._label, hits=hits) if hits else key
 
@@ -131,8 +129,6 @@ def sanitize_line(raw: bytes, visitor: Finder) -> bytes | RejectedLine | None:
         return _sanitized(content, visitor)
     except _UnreadableError as error:
         return RejectedLine(str(error), len(raw))
-    except RecursionError:
-        return RejectedLine("nested too deeply", len(raw))
 
 
 def _sanitized(raw: bytes, visitor: Finder) -> bytes:
