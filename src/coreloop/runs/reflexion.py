@@ -9,6 +9,7 @@ import orjson
 
 from coreloop.base.language.similarity import word_similarity
 from coreloop.base.language.words import read_query, shorten_query
+from coreloop.base.validation import fields_of
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -162,17 +163,12 @@ class Reflexion:
 
     def view(self) -> dict[str, Any]:
         """Return the content of ``reflexion.json``: for people and skills, without the counts."""
-        failures = [msgspec.to_builtins(failure) for failure in self.failures]
+        of_failure = ("iteration", "situation", "root_cause", "solution", "result")
         return {
-            "failures": [
-                {name: value for name, value in failure.items() if name != "run_id"} for failure in failures
-            ],
+            "failures": [fields_of(failure, *of_failure) for failure in self.failures],
             "success_patterns": [
-                {
-                    "strategy": pattern.strategy,
-                    "situations": list(pattern.situations),
-                    "success_rate": round(pattern.success_rate, 4),
-                }
+                fields_of(pattern, "strategy", "situations")
+                | {"success_rate": round(pattern.success_rate, 4)}
                 for pattern in self.success_patterns
             ],
         }
@@ -230,7 +226,7 @@ def learn_lessons(store: Store, state: State, *, situation: str) -> None:
     if state.iteration:
         store.change_reflexion(
             state.kind,
-            lambda learnt: with_lessons(read_reflexion(learnt), state, situation=situation).to_json(),
+            lambda learnt: with_lessons(Reflexion.from_json(learnt), state, situation=situation).to_json(),
         )
 
 
@@ -248,11 +244,6 @@ def with_lessons(known: Reflexion, state: State, *, situation: str) -> Reflexion
         iteration=state.iteration,
         progress=has_progress,
     )
-
-
-def read_reflexion(learnt: bytes | None) -> Reflexion:
-    """Read what the runs of a kind learnt, as `Store.reflexion` returns it."""
-    return Reflexion.from_json(learnt)
 
 
 def written(strategy: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
 from coreloop.sanitize.detectors.rule import Detection, Hit, in_row, is_money
-from coreloop.sanitize.undisguised import plain_text, readings
+from coreloop.sanitize.undisguised import decoded, plain_text, readings
 
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
 _ORDINARY_TEXT: Final = """
@@ -107,11 +107,18 @@ class Names:
         for view in readings(text):
             visible = text if view is None else view.text
             taken = _leftmost_longest(list(self._companies(visible)))
-            found = [*taken, *self._stock_codes(visible, taken)]
+            found = [*taken, *self._stock_codes(visible, taken), *self._encoded(visible)]
             if view is not None:
                 found = [Hit(name.kind, *view.span(name.start, name.end), name.value) for name in found]
             names += found
         return _leftmost_longest(names)
+
+    def _encoded(self, text: str) -> Iterator[Hit]:
+        """Yield base64 text that names a company."""
+        for start, end, inner in decoded(text):
+            name = next(self._companies(inner), None)
+            if name is not None:
+                yield Hit(name.kind, start, end, name.value)
 
     def _companies(self, text: str) -> Iterator[Hit]:
         if self._automaton is None:
