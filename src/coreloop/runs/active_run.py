@@ -13,7 +13,7 @@ from coreloop.base.errors import ModelError, RunError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount, max_amount
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
-from coreloop.runs.decide import Continue, Outlook, Stop, day_limit, decide, require_day, require_room
+from coreloop.runs.decide import Continue, Outlook, Stop, day_limit, decide, over_limit, require_room
 from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
 from coreloop.runs.load import load_run, parents_of, require_going
 from coreloop.runs.state import State
@@ -227,8 +227,8 @@ class Run:
             for state in (self.state, *parents_of(self._store, self.state)):
                 require_room(state, at_most, is_answer=is_answer)
             per_day = day_limit(self.state.limits, is_answer=is_answer)
-            if at_most is None and per_day is not None:
-                require_day(per_day, self._spent_today())
+            if at_most is None and per_day is not None and self._spent_today().microusd >= per_day:
+                raise over_limit("usd_per_day", per_day, self._spent_today().microusd)
             if at_most == NOTHING:
                 return ""
             reservation = token_hex(8)  # of unknown cost: that it is under way is written all the same

@@ -161,7 +161,7 @@ def require_room(state: State, at_most: Amount | None, *, is_answer: bool = Fals
         ("tokens", limits.tokens, used.tokens, wanted.tokens, kept.tokens),
     ):
         if not has_room(limit, spent, None if at_most is None else more, rest):
-            raise BudgetError(_message(reason, limit or 0, spent, more, rest), reason=reason)
+            raise over_limit(reason, limit or 0, spent + rest, more)
 
 
 def all_left(state: State) -> Amount:
@@ -183,23 +183,14 @@ def day_limit(limits: Limits, *, is_answer: bool = False) -> int | None:
     return microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
 
 
-def require_day(per_day: int, today: Amount) -> None:
-    """Refuse a call of unknown cost if the daily limit is reached.
-
-    Raises
-    ------
-    BudgetError
-        ``reason`` is ``usd_per_day``.
-    """
-    if not has_room(per_day, today.microusd, None, 0):
-        used, limit = today.usd, Amount(per_day).usd
-        raise BudgetError(
-            f"all runs have used {used:.4f} of {limit:.4f} USD today (UTC)", reason="usd_per_day"
-        )
-
-
-def _message(reason: str, limit: int, used: int, wanted: int, kept: int) -> str:
-    amounts = (limit - kept, used, wanted)
-    texts = [f"{Amount(n).usd:.4f} USD" if reason == "usd" else number_of(n, "token") for n in amounts]
-    but = " without the reserve for the answer" if kept else ""
-    return f"a call for up to {texts[2]} would exceed the limit of {texts[0]}{but}: {texts[1]} are used"
+def over_limit(reason: str, limit: int, used: int, wanted: int = 0) -> BudgetError:
+    """Build the error of a call that could pass a limit; of money in millionths of a US dollar."""
+    texts = [
+        number_of(amount, "token") if reason == "tokens" else f"{Amount(amount).usd:.4f} USD"
+        for amount in (wanted, limit, used)
+    ]
+    return BudgetError(
+        f"a call for up to {texts[0]} would exceed the limit {reason} of {texts[1]}: {texts[2]} are used "
+        "or set aside",
+        reason=reason,
+    )

@@ -246,7 +246,8 @@ def forget_expired(workspace: Workspace, store: Store, *, now: datetime) -> list
     """
     days = workspace.settings.retention_days
     forgotten = []
-    for run_id in [] if days is None else store.untouched_since(now - timedelta(days=days)):
+    rows = [] if days is None else store.runs()
+    for run_id in [row.run_id for row in rows if row.updated_at < now - timedelta(days=days or 0)]:
         with suppress(RunBusyError, RunNotFoundError):  # at work, or gone with the run it is derived from
             forget_run(workspace, store, run_id, confirm=True)
             forgotten.append(run_id)

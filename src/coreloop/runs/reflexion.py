@@ -1,6 +1,6 @@
 """What earlier iterations learnt: failures with their solutions, and strategies with their success rates."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeVar
 
@@ -92,14 +92,13 @@ class Reflexion:
     success_patterns: tuple[SuccessPattern, ...] = ()
 
     def with_failure(self, failure: PastFailure) -> "Reflexion":
-        """Add a failure; beyond the maximum, the oldest that no progress followed is dropped."""
+        """Add a failure; beyond the maximum, the oldest is dropped."""
         texts = (failure.situation, failure.root_cause, failure.solution)
         situation, cause, solution = map(shorten_query, texts)
         failure = replace(failure, situation=situation, root_cause=cause, solution=solution)
         if any(replace(known, result=failure.result) == failure for known in self.failures):
             return self
-        kept = _kept([*self.failures, failure], MAX_FAILURES, lambda known: known.result == "progress")
-        return replace(self, failures=kept)
+        return replace(self, failures=(*self.failures, failure)[-MAX_FAILURES:])
 
     def credit(
         self, strategy: str, *, situation: str, run_id: str, iteration: int, progress: bool
@@ -124,11 +123,9 @@ class Reflexion:
         if any((use.run_id, use.iteration) == (run_id, iteration) for use in uses):
             return self
         used = SuccessPattern(strategy, (*uses, Use(run_id, iteration, situation, progress))[-MAX_USES:])
-        patterns = _kept([*known.values(), used], MAX_PATTERNS, lambda pattern: pattern.success_rate)
-        return Reflexion(
-            tuple(self._settled(failure, used) for failure in self.failures),
-            tuple(sorted(patterns, key=lambda pattern: pattern.success_rate, reverse=True)),
-        )
+        best = sorted([used, *known.values()], key=lambda pattern: pattern.success_rate, reverse=True)
+        failures = tuple(self._settled(failure, used) for failure in self.failures)
+        return Reflexion(failures, tuple(best[:MAX_PATTERNS]))
 
     def _settled(self, failure: PastFailure, used: SuccessPattern) -> PastFailure:
         use = used.uses[-1]
@@ -186,13 +183,6 @@ class Reflexion:
 def _closeness(first: str, other: str) -> float:
     alike = word_similarity(read_query(first), read_query(other))
     return alike if alike >= _SIMILAR_FROM else 0.0
-
-
-def _kept(values: Sequence[_Value], maximum: int, worth: Callable[[_Value], float]) -> tuple[_Value, ...]:
-    """Half of the maximum for the newest values, so that a full list still learns; the rest for the best."""
-    older, newest = values[: -(maximum // 2)], values[-(maximum // 2) :]
-    best = sorted(range(len(older)), key=lambda place: (worth(older[place]), place))[-(maximum // 2) :]
-    return (*(older[place] for place in sorted(best)), *newest)
 
 
 def _best(values: Iterable[_Value], score: Callable[[_Value], float], limit: int) -> tuple[_Value, ...]:

@@ -101,18 +101,17 @@ def test_a_result_that_is_not_json_fails_the_step_and_is_paid(result: Any, store
         (
             Limits(usd=0.0005),
             "usd",
-            "a call for up to 0.0003 USD would exceed the limit of 0.0005 USD: 0.0003 USD are used",
+            "0.0003 USD would exceed the limit usd of 0.0005 USD: 0.0003 USD are used or set aside",
         ),
         (
             Limits(usd=None, tokens=50),
             "tokens",
-            "a call for up to 30 tokens would exceed the limit of 50 tokens: 30 tokens are used",
+            "30 tokens would exceed the limit tokens of 50 tokens: 30 tokens are used or set aside",
         ),
         (
             Limits(usd=None, tokens=80, answer=AnswerReserve(tokens=30)),
             "tokens",
-            "a call for up to 30 tokens would exceed the limit of 50 tokens without the reserve for the "
-            "answer: 30 tokens are used",
+            "30 tokens would exceed the limit tokens of 80 tokens: 60 tokens are used or set aside",
         ),
     ],
 )
@@ -123,7 +122,7 @@ def test_a_call_that_could_pass_a_limit_is_not_made(
         run.step("ask", "1", paid(AT_MOST), at_most=AT_MOST)
         with pytest.raises(BudgetError) as refused:
             run.step("ask", "2", counted_call(calls, ""), at_most=AT_MOST)
-        assert (str(refused.value), refused.value.reason) == (line, reason)
+        assert (str(refused.value), refused.value.reason) == (f"a call for up to {line}", reason)
         assert (calls_in(calls), run.state.reserved) == ({}, NOTHING)
         assert run.step("local", "3", counted_call(calls, "free", NOTHING), at_most=NOTHING) == "free"
 

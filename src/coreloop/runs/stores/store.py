@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final, get_args
 
 from coreloop.base.database import Database, SqliteDatabase, stamp
-from coreloop.base.errors import BudgetError, RunError, RunNotFoundError
+from coreloop.base.errors import RunError, RunNotFoundError
 from coreloop.base.postgres import PostgresDatabase, database_at, project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.base.waiting import wait_until
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.decide import over_limit
 from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
@@ -166,11 +167,14 @@ class Store:
         """Return the committed step of a key, or None."""
         with self._database.reading():
             self._newest(run_id)
-            rows = self._database.rows(
-                "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
-            )
-        events = [_decoded(run_id, version, data) for version, data in rows]
-        return next((event for event in events if isinstance(event, happened.StepCommitted)), None)
+            event = self._by_step(run_id, key)
+        return event if isinstance(event, happened.StepCommitted) else None
+
+    def _by_step(self, run_id: str, step: str) -> Event | None:
+        rows = self._database.rows(
+            "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(step))
+        )
+        return next((_decoded(run_id, version, data) for version, data in rows), None)
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
@@ -203,14 +207,6 @@ class Store:
         """
         self._forget(run_id)
         self._database.erase(*CLEARED)
-
-    def untouched_since(self, timestamp: datetime) -> list[str]:
-        """List the runs without an event since a time."""
-        with self._database.reading():
-            rows = self._database.rows(
-                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (stamp(timestamp),)
-            )
-        return [run_id for (run_id,) in rows]
 
     def derived(self, run_id: str) -> list[str]:
         """List the runs that a run started or that answer it again, and what is derived from these."""
@@ -268,9 +264,12 @@ class Store:
 
     def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
         for seq, event in enumerate(events, start=after + 1):
-            step = _digest(event.key) if isinstance(event, happened.StepCommitted) else None
-            data = encode_event(event)
-            row = (run_id, seq, VERSION, data, step)
+            step = None
+            if isinstance(event, happened.StepCommitted):
+                step = _digest(event.key)
+            elif isinstance(event, happened.Reserved):
+                step = _digest(f"reserved {event.reservation}")
+            row = (run_id, seq, VERSION, encode_event(event), step)
             self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
         self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
@@ -300,7 +299,7 @@ class Store:
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
             ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
-                raise _day_is_spent(today - change.microusd, change.microusd, per_day)
+                raise over_limit("usd_per_day", per_day, today - change.microusd, change.microusd)
 
     def _charge_parent(self, run_id: str, charged: Amount, at: datetime) -> None:
         """Add what a run spent and reserved to the run that pays for it, if there is one."""
@@ -321,13 +320,11 @@ class Store:
             self._charge_parent(parent, charged, at)
 
     def _spend(self, run_id: str, events: Iterable[Event]) -> dict[str, Amount]:
-        """Change the reservations; returns what each day gains."""
+        """Return what each day gains."""
         days = dict[str, Amount]()
         for event in events:
             if isinstance(event, happened.Reserved):
                 day, freed = utc_day(event.at), NOTHING
-                row = (run_id, event.reservation, day, event.microusd, event.tokens)
-                self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
             elif isinstance(event, _BOOKED):
                 day, freed = self._free(run_id, event)
             else:
@@ -336,14 +333,11 @@ class Store:
         return {day: change for day, change in days.items() if change != NOTHING}
 
     def _free(self, run_id: str, event: _Booked) -> tuple[str, Amount]:
-        """Remove the reservation of a call that has ended; returns its day, and what it had."""
-        removed = self._database.rows(
-            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
-            (run_id, event.reservation),
-        )
-        for day, *amount in removed:
-            return day, Amount(*amount)
-        return utc_day(event.at), NOTHING
+        """Return the day and the amount of the reservation of a call that has ended."""
+        reserved = self._by_step(run_id, f"reserved {event.reservation}")
+        if not isinstance(reserved, happened.Reserved):
+            return utc_day(event.at), NOTHING
+        return utc_day(reserved.at), spent(reserved)
 
     def _forget(self, run_id: str) -> None:
         with self.hold(run_id), self._database.writing():
@@ -363,15 +357,6 @@ def _decoded(run_id: str, version: int, data: bytes) -> Event:
 
 def _unknown(run_id: str) -> RunNotFoundError:
     return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
-
-
-def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
-    used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
-    return BudgetError(
-        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD "
-        f"would exceed its daily limit of {limit:.4f} USD",
-        reason="usd_per_day",
-    )
 
 
 @contextmanager

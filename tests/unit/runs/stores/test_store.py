@@ -148,7 +148,7 @@ def test_a_call_across_midnight_counts_for_the_day_of_its_reservation(store: Sto
 def test_a_reservation_over_the_daily_limit_is_refused_and_what_is_under_it_is_not(store: Store):
     first, second = new_run(store), new_run(store)
     store.append(first, [reserved("a", 600_000)], after=1, per_day=1_000_000)
-    line = "all runs have used 0.6000 USD today .*; a call for up to 0.5000 USD would exceed its daily limit"
+    line = "a call for up to 0.5000 USD would exceed the limit usd_per_day of 1.0000 USD: 0.6000 USD are used"
     with pytest.raises(BudgetError, match=line) as refused:
         store.append(second, [reserved("a", 500_000)], after=1, per_day=1_000_000)
     assert refused.value.reason == "usd_per_day"
