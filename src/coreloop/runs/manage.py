@@ -15,7 +15,6 @@ from coreloop.base.text import printable
 from coreloop.runs.amounts import Amount, left
 from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import (
-    VERSION,
     Caller,
     Completed,
     Created,
@@ -163,7 +162,7 @@ def export_run(store: Store, run_id: str) -> Iterator[bytes]:
     Yields
     ------
     bytes
-        ``{"ts", "run_id", "seq", "version", "type", …}`` and a newline.
+        ``{"ts", "run_id", "seq", "type", …}`` and a newline.
 
     Raises
     ------
@@ -172,7 +171,7 @@ def export_run(store: Store, run_id: str) -> Iterator[bytes]:
     """
     for seq, event in store.read(run_id):
         fields: dict[str, Any] = msgspec.to_builtins(event)
-        head = {"ts": fields.pop("at"), "run_id": run_id, "seq": seq, "version": VERSION}
+        head = {"ts": fields.pop("at"), "run_id": run_id, "seq": seq}
         yield orjson.dumps(head | fields, option=orjson.OPT_APPEND_NEWLINE)
 
 

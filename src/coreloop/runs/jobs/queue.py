@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final, Literal, get_args
 
 from coreloop.base.database import JSON, Database, Tables, of_row, stamp, storable
 from coreloop.base.errors import UsageError
-from coreloop.base.postgres import database_at, project_database
+from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.runs.ulid import new_ulid
@@ -262,15 +261,9 @@ class JobQueue:
         UsageError
             It is neither.
         """
-        job = self.get(job_id)
-        found = self._database.change(
-            "UPDATE jobs SET status = 'queued', max_attempts = attempts + ?, run_at = ?, "
-            "finished_at = NULL WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING *",
-            *(MAX_ATTEMPTS, self._database.now(), job.id),
-        )
-        if not found:
-            raise UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
-        return of_row(Job, found[0])
+        changes = "status = 'queued', finished_at = NULL, run_at = ?, max_attempts = attempts + ?"
+        values = (stamp(self._database.now()), MAX_ATTEMPTS)
+        return self._moved(job_id, changes, values, ("cancelled", "dead"), "retried")
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a job that waits.
@@ -280,14 +273,22 @@ class JobQueue:
         UsageError
             It is being done or finished.
         """
-        job = self.get(job_id)
+        values = (stamp(self._database.now()),)
+        changes = "status = 'cancelled', finished_at = ?"
+        return self._moved(job_id, changes, values, ("queued",), "cancelled")
+
+    def _moved(
+        self, job_id: str, changes: str, values: tuple[Any, ...], allowed: tuple[Status, ...], done: str
+    ) -> Job:
+        marks, statuses = _among("status", allowed)
         found = self._database.change(
-            "UPDATE jobs SET status = 'cancelled', finished_at = ? WHERE id = ? AND status = 'queued' "
-            "RETURNING *",
-            *(self._database.now(), job.id),
+            f"UPDATE jobs SET {changes} WHERE id = ? AND {marks} RETURNING *",
+            *(*values, job_id, *statuses),
         )
         if not found:
-            raise UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")
+            job = self.get(job_id)
+            states = " and ".join(allowed)
+            raise UsageError(f"job {job.id} is {job.status}; only {states} jobs can be {done}")
         return of_row(Job, found[0])
 
     def metrics(self) -> QueueMetrics:
@@ -328,20 +329,11 @@ class JobQueue:
 
 
 @contextmanager
-def open_queue(
-    workspace: Workspace, *, environ: Mapping[str, str], lease_s: float = LEASE_S
-) -> Iterator[JobQueue]:
+def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[JobQueue]:
     """Open the queue of a workspace; it is created if necessary."""
     workspace.keep_private(workspace.runs_dir)
     with project_database(workspace.runs_dir, JOBS, environ) as database:
-        yield JobQueue(database, lease_s=lease_s)
-
-
-@contextmanager
-def queue_at(place: Path | str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
-    """Open a queue at a path or an address, as `coreloop.base.postgres.database_at` does."""
-    with database_at(place, JOBS) as database:
-        yield JobQueue(database, lease_s=lease_s)
+        yield JobQueue(database, lease_s=LEASE_S)
 
 
 def forget_expired(workspace: Workspace, queue: JobQueue, *, now: datetime) -> int:

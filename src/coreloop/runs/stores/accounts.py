@@ -36,7 +36,6 @@ CREATE TABLE runs (
 CREATE TABLE events (
     run_id      TEXT NOT NULL REFERENCES runs(run_id) ON DELETE CASCADE,
     seq         BIGINT NOT NULL,       -- 1 is the run's creation
-    version     BIGINT NOT NULL,       -- of the JSON; an older program refuses a newer one
     event       BLOB NOT NULL,         -- JSON; bytes, since Postgres' text cannot hold a NUL
     step        BLOB,                  -- SHA-256 of a committed step's key, or of a reservation
     PRIMARY KEY (run_id, seq)

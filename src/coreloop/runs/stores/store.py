@@ -19,7 +19,7 @@ from coreloop.base.waiting import wait_until
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.decide import over_limit
-from coreloop.runs.events import VERSION, Event, decode_event, encode_event, spent
+from coreloop.runs.events import Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import State
@@ -44,7 +44,7 @@ _LIST: Final = """
 SELECT * FROM runs WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY run_id DESC LIMIT ?
 """
 _EVENTS: Final = """
-SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+SELECT seq, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
 """
 _ADD_TO_DAY: Final = """
 INSERT INTO days (day, microusd, tokens) VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
@@ -159,8 +159,8 @@ class Store:
                 rows = self._database.rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
             if not rows:
                 raise _unknown(run_id)  # another process has just forgotten it
-            for seq, version, data in rows:
-                yield seq, _decoded(run_id, version, data)
+            for seq, data in rows:
+                yield seq, _decoded(run_id, data)
             after = rows[-1][0]
 
     def step(self, run_id: str, key: str) -> happened.StepCommitted | None:
@@ -172,9 +172,9 @@ class Store:
 
     def _by_step(self, run_id: str, step: str) -> Event | None:
         rows = self._database.rows(
-            "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(step))
+            "SELECT event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(step))
         )
-        return next((_decoded(run_id, version, data) for version, data in rows), None)
+        return next((_decoded(run_id, data) for (data,) in rows), None)
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
@@ -269,8 +269,8 @@ class Store:
                 step = _digest(event.key)
             elif isinstance(event, happened.Reserved):
                 step = _digest(f"reserved {event.reservation}")
-            row = (run_id, seq, VERSION, encode_event(event), step)
-            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+            row = (run_id, seq, encode_event(event), step)
+            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?)", row)
         self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
             (after + len(events), stamp(events[-1].at), run_id),
@@ -348,9 +348,9 @@ def _digest(key: str) -> bytes:
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
-def _decoded(run_id: str, version: int, data: bytes) -> Event:
+def _decoded(run_id: str, data: bytes) -> Event:
     try:
-        return decode_event(data, version=version)
+        return decode_event(data)
     except RunError as error:
         raise RunError(f"{run_id}: {error}") from error
 
