@@ -30,7 +30,7 @@ _CREATING: Final = 7_100_917_430_112_644_003
 _NAME_BYTES: Final = 63
 _CONNECT_S: Final = 10  # chosen: a distant server needs a second or two, and a wrong address is said soon
 _MOST_SESSIONS: Final = 4
-"""Of a store. A service has four stores, and one session that holds runs: 17 of Postgres' 100 a process."""
+"""Of a store. A service has four stores, and a session for each run that it works on; Postgres has 100."""
 _UNANSWERED_MS: Final = 20_000
 """After which a server whose machine is gone is given up; otherwise the system waits for 15 minutes."""
 _SET_UP: Final = """

@@ -24,9 +24,8 @@ from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.output import Group, Output, table
 from coreloop.cli.runs_output import of, printable_text
-from coreloop.runs.jobs.job import STATUSES, Job, Status
-from coreloop.runs.jobs.queue import JobQueue, forget_expired, open_queue
-from coreloop.runs.jobs.work import work_in_threads
+from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
+from coreloop.runs.jobs.work import work as do_jobs
 
 _job_argument = click.argument("job_id", metavar="ID")
 
@@ -53,7 +52,7 @@ def work(*, once: bool, until_idle: bool, workers: int) -> Output:
         forget_expired(deps.workspace, deps.queue, now=datetime.now(UTC))
         if not (once or until_idle):
             plan_gates(deps, now=datetime.now(UTC))
-        report = work_in_threads(
+        report = do_jobs(
             deps.queue,
             all_handlers(deps),
             threads=workers,

@@ -27,7 +27,7 @@ from coreloop.base.text import printable
 from coreloop.observe.judgments import append_verdict
 from coreloop.observe.reading.decode import find_record
 from coreloop.runs.events import Noted
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid

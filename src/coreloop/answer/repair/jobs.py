@@ -33,12 +33,10 @@ from coreloop.base.errors import RunBusyError, RunEndedError, RunNotFoundError, 
 from coreloop.runs.active_run import Run
 from coreloop.runs.driver.driven_run import is_driven
 from coreloop.runs.events import Ended, Noted
-from coreloop.runs.jobs.job import Job
-from coreloop.runs.jobs.queue import JobQueue
+from coreloop.runs.jobs.queue import Job, JobQueue
 from coreloop.runs.jobs.work import Handler
 from coreloop.runs.load import load_run
-from coreloop.runs.manage import begin_run, read_run
-from coreloop.runs.pause_and_stop import resume_run, stop_run
+from coreloop.runs.manage import begin_run, read_run, resume_run, stop_run
 from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import utc_day
 from coreloop.runs.stores.store import Store
@@ -94,7 +92,7 @@ def go_on(store: Store, queue: JobQueue, run_id: str) -> State:
 
 
 def stop_queued(store: Store, queue: JobQueue, run_id: str) -> State:
-    """End a run as `coreloop.runs.pause_and_stop.stop_run`; the record of an idle one is a worker's job."""
+    """End a run as `coreloop.runs.manage.stop_run`; the record of an idle one is a worker's job."""
     state = stop_run(store, run_id)
     if state.kind in JOB_NAMES:
         with suppress(RunBusyError):

@@ -44,7 +44,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.jobs.job import Job
+from coreloop.runs.jobs.queue import Job
 from coreloop.runs.jobs.work import Handler, work_on_jobs
 from coreloop.runs.load import load_run
 

@@ -40,9 +40,9 @@ from coreloop.runs.active_run import Run, work_on
 from coreloop.runs.events import StepCommitted
 from coreloop.runs.iteration_loop import drive
 from coreloop.runs.jobs.queue import forget_expired
-from coreloop.runs.lessons import learn_lessons
 from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
+from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
@@ -226,7 +226,7 @@ def continue_research(
     def show_all(run: Run) -> None:
         if run.state.kind == KIND:
             learn_lessons(deps.store, run.state, situation=run.state.question)
-            write_views(run)
+            write_views(run.state)
         show(run)
 
     with work_on(deps.store, run_id, shutdown=shutdown) as run:
