@@ -18,7 +18,6 @@ from coreloop.base.database import store_errors as file_errors
 from coreloop.base.errors import RunStoreError
 from coreloop.base.extras import needs_extra
 from coreloop.base.text import printable
-from coreloop.base.waiting import wait_until
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,7 +37,6 @@ SET search_path TO coreloop; SET tcp_keepalives_idle TO 20; SET tcp_keepalives_i
 SET tcp_keepalives_count TO 3
 """
 """So the server gives up what the session of a machine that is gone holds: in 35 s, not in two hours."""
-_POLL_S: Final = 0.2
 
 
 class PostgresDatabase(Database):
@@ -240,31 +238,6 @@ def require_extra() -> None:
         import psycopg  # noqa: F401
     except ImportError as error:
         raise needs_extra("postgres", feature=ADDRESS) from error
-
-
-def wait_until_started(address: str, *, wait_s: float) -> bool:
-    """Wait for a server that is starting, or that does not answer yet; whether it takes connections.
-
-    Whether this one may connect, and to which database, is for `database_at` to say.
-
-    Raises
-    ------
-    MissingExtraError
-        psycopg is not installed.
-    RunStoreError
-        It is no address.
-    """
-    require_extra()
-    from psycopg.conninfo import make_conninfo
-    from psycopg.pq import PGconn, Ping
-
-    with store_errors():
-        asked = make_conninfo(address, connect_timeout=_CONNECT_S).encode()
-
-    def final() -> list[int]:
-        return [ping for ping in [PGconn.ping(asked)] if ping not in {Ping.REJECT, Ping.NO_RESPONSE}]
-
-    return wait_until(final, within_s=wait_s, pause_s=_POLL_S) == [Ping.OK]
 
 
 @contextmanager

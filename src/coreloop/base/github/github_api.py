@@ -104,11 +104,13 @@ class GithubApi:
     def mutate(self, mutation: str, pull_request_id: str) -> None:
         """Run a GraphQL mutation of a pull request; GraphQL reports errors with a success status."""
         doing = f"{mutation} in {self.repo}"
-        input_ = "input: {pullRequestId: $id}"
-        query = f"mutation($id: ID!) {{ {mutation}({input_}) {{ clientMutationId }} }}"
+        input_ = "input: {pullRequestId: $pullRequestId}"
+        query = f"mutation($pullRequestId: ID!) {{ {mutation}({input_}) {{ clientMutationId }} }}"
         # /api/graphql if the REST API is /api/v3
         url = f"{self._base_url.removesuffix('/v3')}/graphql"
-        answer = self._checked("POST", url, {"query": query, "variables": {"id": pull_request_id}}, doing)
+        answer = self._checked(
+            "POST", url, {"query": query, "variables": {"pullRequestId": pull_request_id}}, doing
+        )
         if answer.decoded(dict[str, Any]).get("errors"):
             raise refusal(doing, status=422, headers={}, detail=quoted(answer.text))
 

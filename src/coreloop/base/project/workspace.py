@@ -1,13 +1,11 @@
 """The paths of a project's files."""
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import normpath
 
 from coreloop.base.errors import WorkspaceError
-from coreloop.base.files import open_regular
+from coreloop.base.files import close_to_others, open_regular
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import FILE_NAME, load_settings
 
@@ -149,12 +147,8 @@ class Workspace:
         """
         own = {folder.resolve() for folder in (self.audit_dir, self.knowledge_dir.parent, self.runs_dir)}
         is_own = not own.isdisjoint(path.resolve().parents) or path.resolve() == self.runs_dir.resolve()
-        if not is_own or not hasattr(os, "geteuid"):
-            return
-        with suppress(OSError):  # absent, or on a file system without modes
-            status = path.stat()
-            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-                path.chmod(status.st_mode & 0o700)
+        if is_own:
+            close_to_others(path)
 
     def replayed(self) -> frozenset[str]:
         """Return the ids in the replays file."""
