@@ -126,8 +126,8 @@ class OwnDetector:
     name : str
         Two to nine capital letters, as in the label: ``STAFF`` becomes ``[STAFF-1]``.
     pattern : str
-        A regular expression without unlimited repeats: ``{1,40}``, not ``+``. The group ``value``, or else
-        the whole match, is masked.
+        A regular expression; limit its repeats (``{1,40}``, not ``+``). The group ``value``, or else the
+        whole match, is masked.
     example : str
         A text in which the pattern finds something.
     """
