@@ -377,7 +377,7 @@ def open_service(
                 workspace=workspace, environ=environ, runs=store, queue=deps.queue, tables=deps.tables
             ),
             keys=keys,
-            sign_in=SignIn(keys, read_secret(workspace.sign_in_file)),
+            sign_in=SignIn(keys, read_secret(workspace.runs_dir / "sign-in.key")),
             hosts=hosts,
             claims=Claims(tables),
             spending=spending,
