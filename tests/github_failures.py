@@ -73,8 +73,7 @@ FAILURES = [
     ("invalid-told-as-text", said(422, "Validation Failed", "The title is too long"),
      ForgeRefusedError, f"GitHub refused (422: Validation Failed; The title is too long); {CORRECT}"),
     ("no-drafts", said(422, NO_DRAFTS),
-     ForgeRefusedError, "this repository does not support drafts, and coreloop opens only drafts "
-                        f"(422: {NO_DRAFTS}); open the pull request from the pushed branch by hand"),
+     ForgeRefusedError, f"GitHub refused (422: {NO_DRAFTS}); {CORRECT}"),
     ("exists", said(422, "Validation Failed", EXISTS),
      PullRequestExistsError, "the branch has an open pull request "
                              f"(422: Validation Failed; {EXISTS['message']}); "

@@ -203,7 +203,10 @@ def database_at(place: Path | str, tables: Tables) -> Iterator[Database]:
     """
     with ExitStack() as stack:
         if isinstance(place, str):
-            require_extra()
+            try:
+                import psycopg  # noqa: F401
+            except ImportError as error:
+                raise needs_extra("postgres", feature=ADDRESS) from error
             database: Database = stack.enter_context(closing(PostgresDatabase(place)))
         else:
             with file_errors(place):
@@ -224,20 +227,6 @@ def project_database(folder: Path, tables: Tables, environ: Mapping[str, str]) -
     """
     with database_at(environ.get(ADDRESS) or folder / FILE, tables) as database:
         yield database
-
-
-def require_extra() -> None:
-    """Refuse an address if psycopg is not installed.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not.
-    """
-    try:
-        import psycopg  # noqa: F401
-    except ImportError as error:
-        raise needs_extra("postgres", feature=ADDRESS) from error
 
 
 @contextmanager

@@ -78,9 +78,7 @@ def reader(path: Path, schema: Schema) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def writer(
-    path: Path, schema: Schema, *, wal: bool = True, threads: bool = False
-) -> Iterator[sqlite3.Connection]:
+def writer(path: Path, schema: Schema, *, threads: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database for writing; it is created if necessary.
 
     Several processes may write at once: each waits for the others' transactions.
@@ -89,8 +87,6 @@ def writer(
     ----------
     path : Path
         Created with mode 0600, its folder with 0700.
-    wal : bool
-        Let other processes read during a write.
     threads : bool
         Let other threads use the connection; they must take turns.
 
@@ -102,8 +98,7 @@ def writer(
     """
     with sqlite_errors(path), closing(connect(path, make=True, threads=threads)) as connection:
         check_schema(connection, path, schema)
-        if wal:
-            use_wal(connection)
+        use_wal(connection)
         if version(connection) != schema.version:
             with transaction(connection):
                 check_schema(connection, path, schema)

@@ -53,11 +53,6 @@ _EXISTS = (
     "the branch has an open pull request",
     "review it on GitHub, and close it if it is not needed",
 )
-_NO_DRAFTS = (
-    ForgeRefusedError,
-    "this repository does not support drafts, and coreloop opens only drafts",
-    "open the pull request from the pushed branch by hand",
-)
 _CHECK_ROUTE = "check GITHUB_API_URL and any proxy"
 
 
@@ -89,8 +84,6 @@ def _refusal_for(status: int, detail: str) -> tuple[type[ForgeError], str, str]:
         return _OUT_OF_ORDER
     if status == 422 and "pull request already exists" in detail.lower():
         return _EXISTS
-    if status == 422 and "draft pull requests are not supported" in detail.lower():
-        return _NO_DRAFTS
     return _REFUSALS.get(status, _OTHER_REFUSAL)
 
 

@@ -25,7 +25,7 @@ class _Label:
 class _Issue:
     number: int
     html_url: str
-    labels: tuple[_Label | str, ...] = ()
+    labels: tuple[_Label, ...] = ()
     pull_request: dict[str, Any] | None = None
 
 
@@ -55,8 +55,9 @@ def _create(api: GithubApi, body: str) -> str:
     doing = f"create the dashboard issue in {api.repo}"
     fields = {"title": DASHBOARD_TITLE, "body": body, "labels": [DASHBOARD_LABEL]}
     issue = api.send("POST", "/issues", fields, doing=doing).decoded(_Issue)
-    names = {label if isinstance(label, str) else label.name for label in issue.labels}
-    if DASHBOARD_LABEL not in names:  # GitHub drops labels silently if the token may not set them
+    if DASHBOARD_LABEL not in {
+        label.name for label in issue.labels
+    }:  # GitHub drops labels silently if the token may not set them
         raise wrong_answer(
             doing, f"{issue.html_url} has no label {DASHBOARD_LABEL}: add it, or close the issue"
         )
