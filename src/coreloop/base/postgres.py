@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import psycopg
 
 Session: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-_FILE: Final = sqlite.Schema("coreloop", VERSIONS, sqlite.with_tables({"versions"}))
+_FILE: Final = sqlite.Schema("coreloop", VERSIONS, {"versions"})
 _CREATING: Final = 7_100_917_430_112_644_003
 """The advisory lock of those who create tables; those of runs are hashes of their ids."""
 _NAME_BYTES: Final = 63

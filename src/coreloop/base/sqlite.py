@@ -33,15 +33,15 @@ class Schema:
     create : str or callable
         A script, or a function of the connection, that makes the tables in an empty file, inside a
         transaction; of a database without a version that is the schema's own, it makes one with a version.
-    is_own : callable
-        Whether a database that is not empty has this schema.
+    tables : collection of str
+        Tables that every database of this schema has.
     version : int
         The only version that this program reads.
     """
 
     name: str
     create: str | Callable[[sqlite3.Connection], None]
-    is_own: Callable[[sqlite3.Connection], bool]
+    tables: Collection[str]
     version: int = 1
 
 
@@ -188,7 +188,7 @@ def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> 
         The database has other tables or another version.
     """
     is_empty = not tables(connection) and version(connection) == 0
-    if not is_empty and not schema.is_own(connection):
+    if not is_empty and not set(tables(connection)).issuperset(schema.tables):
         raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
     if version(connection) not in {0, schema.version}:
         raise WorkspaceError(
@@ -234,11 +234,6 @@ def tables(connection: sqlite3.Connection) -> list[str]:
     """Return the names of the tables without SQLite's own."""
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     return [row[0] for row in connection.execute(listed)]
-
-
-def with_tables(names: Collection[str]) -> Callable[[sqlite3.Connection], bool]:
-    """Return what says whether a database has some tables at least, as a `Schema` asks it."""
-    return lambda connection: set(tables(connection)) >= set(names)
 
 
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:

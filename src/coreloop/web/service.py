@@ -20,7 +20,7 @@ from coreloop.answer.search.index.store import require_index
 from coreloop.base.database import Database, Tables
 from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database
-from coreloop.base.project.service_settings import ServiceSettings
+from coreloop.base.project.settings import ServiceSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.jobs.queue import JobQueue

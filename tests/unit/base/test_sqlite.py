@@ -35,12 +35,8 @@ def adopt(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE jobs SET made_at = ?", (MADE_AT,))
 
 
-def is_jobs(connection: sqlite3.Connection) -> bool:
-    return "jobs" in sqlite.tables(connection)
-
-
-FIRST = Schema("jobs", make, is_jobs)
-SECOND = Schema("jobs", adopt, is_jobs, version=2)
+FIRST = Schema("jobs", make, {"jobs"})
+SECOND = Schema("jobs", adopt, {"jobs"}, version=2)
 
 
 @pytest.fixture
@@ -88,7 +84,7 @@ def test_a_script_that_fails_leaves_the_database_as_it_was(path: Path):
         connection.execute("SELECT * FROM nowhere")
 
     with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(no such table: nowhere\)"):
-        writer(without_version(path), Schema("jobs", breaks, is_jobs)).__enter__()
+        writer(without_version(path), Schema("jobs", breaks, {"jobs"})).__enter__()
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 1
 
