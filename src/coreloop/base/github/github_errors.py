@@ -21,6 +21,7 @@ from coreloop.base.errors import (
     ForgeUnavailableError,
     PullRequestExistsError,
 )
+from coreloop.base.text import fitted, printable
 
 _LONGEST_QUOTE = 200
 
@@ -149,6 +150,4 @@ def _problem(problem: Any) -> Any:
 
 
 def _one_line(text: str) -> str:
-    printable = "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(printable.split())
-    return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
+    return fitted(printable(" ".join(text.split())), _LONGEST_QUOTE)
